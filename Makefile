@@ -1,0 +1,62 @@
+# Two commands: `make demo` and `make test`. Each sets up .venv first if it must.
+
+PYTHON ?= python3
+DEMO_DIR ?= build/demo
+MARK ?= not slow
+RACE ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+# A test worker is one of two processes; were BLAS to start a thread for every core in
+# each of them, they would fight. Mercer's own threads are not affected.
+ONE_BLAS_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+# What happens to be on the path of whoever calls must not change what is tested.
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint race docs clean
+# Without this, make would remove the stamps of pattern rules as intermediate files.
+.PRECIOUS: $(VENV)/.installed-%
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.installed-plot ## train on digits and iris, print a report, draw a picture
+	@$(BIN)/mercer demo --output $(DEMO_DIR)
+
+test: lint ## style, types, layers and every test (MARK=slow for the long ones)
+	$(ONE_BLAS_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n 2 -m "$(MARK)" $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test ## style, types and layers only
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+race: $(VENV)/.installed-peers ## time Mercer against its peers on this machine
+	$(BIN)/python -m benchmarks.race $(RACE)
+
+docs: $(VENV)/.installed-docs ## build the documentation into docs/_build/html
+	MPLBACKEND=Agg $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean: ## remove everything the commands produced, .venv included
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each set of extras. The build backend is installed first, pinned like
+# everything else, so that nothing is fetched that constraints.txt does not name.
+$(VENV)/.installed-%: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Mercer needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "setting up $(VENV) for '$*' (once, about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq -c constraints.txt hatchling editables
+	@$(BIN)/python -m pip install -qq -c constraints.txt --no-build-isolation -e '.[$*]'
+	@touch $@

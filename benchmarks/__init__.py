@@ -1,0 +1,1 @@
+"""Races against LIBSVM (scikit-learn) and oneDAL (scikit-learn-intelex)."""

@@ -1,0 +1,34 @@
+"""The floor of a fit: kernel entries needed times the time of an entry.
+
+Needed are the rows of the support vectors, n x n_SV entries; the time of an entry is that of
+the fused block alone (matrix product, distance and exponential), same rows, same run.
+"""
+
+import time
+
+import numpy as np
+
+PANEL = 512
+REPEATS = 5
+
+
+def seconds_per_entry(X, gamma):
+    """Best time of an entry of K(512 rows, all rows), by Mercer's engine."""
+    from mercer.kernels import RBF, engine  # noqa: PLC0415 - the peers' processes must not load it
+
+    kernel = RBF(gamma=gamma)
+    rows = kernel.prepare(X, X.dtype)
+    panel = rows.slice(0, min(PANEL, len(rows)))
+    out = np.empty((len(panel), len(rows)), X.dtype)
+    return min(_seconds(lambda: engine.fill(kernel, panel, rows, out)) for _ in range(REPEATS)) / out.size
+
+
+def _seconds(action):
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def floor_seconds(rows, support_vectors, entry_seconds):
+    """Seconds that the entries needed take; no fit can be judged by less."""
+    return rows * support_vectors * entry_seconds

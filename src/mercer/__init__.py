@@ -1,0 +1,58 @@
+"""Mercer: support vector machines and kernel methods, each answer with its proof.
+
+Everything public is reached from here: ``from mercer import SVC``. Names are loaded
+when they are first used (PEP 562), so that ``import mercer`` costs milliseconds and
+``mercer --help`` never waits for a compiler.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same index, for type checkers and editors
+    from mercer import kernels as kernels
+    from mercer import plot as plot
+    from mercer._errors import DataError as DataError
+    from mercer._errors import MercerError as MercerError
+    from mercer._errors import MissingExtraError as MissingExtraError
+    from mercer._errors import NotPositiveSemidefiniteError as NotPositiveSemidefiniteError
+    from mercer._errors import ParameterError as ParameterError
+    from mercer._versions import show_versions as show_versions
+    from mercer.estimators.classify import SVC as SVC
+    from mercer.kernels.mercer_condition import mercer_check as mercer_check
+    from mercer.problems.certificate import Certificate as Certificate
+    from mercer.problems.regularization import Regularization as Regularization
+    from mercer.solvers.result import Status as Status
+
+__version__ = "0.1.0"
+
+_ROOMS = ("kernels", "plot")
+_HOME = {
+    "Certificate": "mercer.problems.certificate",
+    "DataError": "mercer._errors",
+    "MercerError": "mercer._errors",
+    "MissingExtraError": "mercer._errors",
+    "NotPositiveSemidefiniteError": "mercer._errors",
+    "ParameterError": "mercer._errors",
+    "Regularization": "mercer.problems.regularization",
+    "SVC": "mercer.estimators.classify",
+    "Status": "mercer.solvers.result",
+    "mercer_check": "mercer.kernels.mercer_condition",
+    "show_versions": "mercer._versions",
+}
+
+__all__ = ["__version__", *_ROOMS, *_HOME]  # noqa: PLE0604 - the strings are in the index above
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        value = import_module(f"mercer.{name}")
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,25 @@
+"""The errors a caller may want to catch, all below every other room."""
+
+
+class MercerError(Exception):
+    """Base class of every error that Mercer raises on purpose."""
+
+
+class ParameterError(MercerError, ValueError):
+    """A parameter has a value that the method cannot take."""
+
+
+class DataError(MercerError, ValueError):
+    """The data cannot be used as given."""
+
+
+class NotPositiveSemidefiniteError(MercerError, ValueError):
+    """A kernel that must be positive semidefinite is not; ``witness`` proves it."""
+
+    def __init__(self, message, witness=None):
+        super().__init__(message)
+        self.witness = witness
+
+
+class MissingExtraError(MercerError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""

@@ -1,0 +1,48 @@
+"""Where compiled code lives on disk.
+
+Numba's own key does not see a change in another file that a cached function inlines, so
+the directory is keyed by a hash of every source file of the package: a new version of
+any compiled function gets a new directory, and stale code is never loaded.
+"""
+
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def source_digest(package=_PACKAGE):
+    """Hash of every Python file under `package`, independent of file times."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(str(path.relative_to(package)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_root():
+    """The directory under which each version of the sources has its own folder."""
+    chosen = os.environ.get("MERCER_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "mercer"
+
+
+def _is_writable(folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def cache_directory():
+    """A writable directory for this version's compiled code, or None when there is none."""
+    folder = cache_root() / f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}"
+    return folder if _is_writable(folder) else None

@@ -1,0 +1,115 @@
+"""Both cores, without a threading layer: nogil functions on a pool of Python threads.
+
+Numba's own layers abort when two Python threads enter them (workqueue) or hang after a
+fork (omp). A plain pool does neither: it is made anew in a forked child, and callers
+from several threads share it. While a parallel region runs, BLAS is held to one thread,
+because its threads and ours would fight for the same cores.
+"""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+
+from threadpoolctl import ThreadpoolController
+
+_state_lock = threading.Lock()
+_pools = {}
+_blas = {"pid": None, "depth": 0, "libraries": [], "before": []}
+
+
+def available_cores():
+    """Cores this process may run on (respects affinity and containers' cpusets)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def thread_count(n_jobs):
+    """Resolve scikit-learn's n_jobs convention; None means every core."""
+    if n_jobs is None or n_jobs == 0:
+        return available_cores()
+    if n_jobs < 0:
+        return max(1, available_cores() + 1 + n_jobs)
+    return int(n_jobs)
+
+
+def _pool(workers):
+    key = (os.getpid(), workers)
+    with _state_lock:
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+        return _pools[key]
+
+
+def _refresh_libraries():
+    if _blas["pid"] != os.getpid():
+        found = ThreadpoolController().select(user_api="blas").lib_controllers
+        _blas.update(pid=os.getpid(), depth=0, libraries=found, before=[])
+
+
+@contextmanager
+def one_blas_thread():
+    """Hold BLAS to one thread; nested and concurrent uses count, the last one restores."""
+    with _state_lock:
+        _refresh_libraries()
+        if _blas["depth"] == 0:
+            _blas["before"] = [library.get_num_threads() for library in _blas["libraries"]]
+            for library in _blas["libraries"]:
+                library.set_num_threads(1)
+        _blas["depth"] += 1
+    try:
+        yield
+    finally:
+        with _state_lock:
+            _blas["depth"] -= 1
+            if _blas["depth"] == 0:
+                for library, count in zip(_blas["libraries"], _blas["before"], strict=True):
+                    library.set_num_threads(count)
+
+
+class Stopped(Exception):
+    """Raised in the caller of `run_parallel` when `stop` asked for an end."""
+
+
+def run_parallel(work, jobs, workers, stop=None):
+    """Call work(job) for every job on `workers` threads; the first error is raised.
+
+    `stop`, if given, is asked before each job; when it answers True the jobs that have not
+    begun are dropped and `Stopped` is raised. With one job or one worker everything runs in
+    the calling thread, which is what small problems want.
+    """
+    jobs = list(jobs)
+    with one_blas_thread():
+        if workers == 1 or len(jobs) <= 1 or threading.current_thread().name.startswith("mercer"):
+            return _run_serial(work, jobs, stop)
+        return _run_on_pool(work, jobs, _pool(workers), stop)
+
+
+def _run_serial(work, jobs, stop):
+    for job in jobs:
+        if stop is not None and stop():
+            raise Stopped
+        work(job)
+
+
+def _run_on_pool(work, jobs, pool, stop):
+    abandoned = threading.Event()
+
+    def guarded(job):
+        if abandoned.is_set():
+            return
+        try:
+            if stop is not None and stop():
+                raise Stopped
+            work(job)
+        except BaseException:
+            abandoned.set()
+            raise
+
+    futures = [pool.submit(guarded, job) for job in jobs]
+    try:
+        for future in futures:
+            future.result()
+    finally:
+        # Nothing may still write to the caller's arrays after an error or Ctrl-C.
+        abandoned.set()
+        wait(futures)

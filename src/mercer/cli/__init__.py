@@ -1,0 +1,46 @@
+"""The `mercer` command: one command, one file, loaded only when it is called.
+
+Data go to standard output, words for people to standard error.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App
+
+from mercer import __version__
+from mercer._errors import DataError, MercerError, ParameterError
+from mercer.cli.exit_codes import ExitCode
+
+app = App(
+    name="mercer",
+    help="Support vector machines and kernel methods, each answer with its proof.",
+    version=__version__,
+    suppress_keyboard_interrupt=False,  # `run` answers it, as it does every other end
+)
+app.command("mercer.cli.demo:demo", help="Train on two data sets, report the certificates, draw a picture.")
+app.command("mercer.cli.version:version", help="Print the versions of Mercer and of what it runs on.")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; errors become one line on standard error."""
+    try:
+        return app(arguments, result_action="return_value") or ExitCode.DONE
+    except ParameterError as error:
+        return _complain(error, ExitCode.WRONG_USAGE)
+    except DataError as error:
+        return _complain(error, ExitCode.BAD_DATA)
+    except (MercerError, OSError) as error:
+        return _complain(error, ExitCode.FAILED)
+    except KeyboardInterrupt:
+        return _complain("interrupted", ExitCode.INTERRUPTED)
+
+
+def _complain(reason: object, code: ExitCode) -> ExitCode:
+    sys.stderr.write(f"mercer: {reason}\n")
+    return code
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    sys.exit(run())

@@ -1,0 +1,1 @@
+"""Estimators in scikit-learn's manner: they check input, choose, and hold no arithmetic."""

@@ -1,0 +1,55 @@
+"""Support vectors of several two-class solutions, laid out as scikit-learn does."""
+
+import numpy as np
+
+from mercer.estimators.multiclass import pair_columns, pair_row
+from mercer.kernels.expansion import Group
+
+
+class Support:
+    """The union of support vectors, grouped by class, with the dual coefficients.
+
+    Attributes
+    ----------
+    indices : ndarray
+        Positions in the training data, by class and then in order.
+    counts : ndarray
+        Support vectors of each class.
+    dual_coef : ndarray
+        (n_classes - 1, n_support) for one-vs-one, (n_problems, n_support) otherwise.
+    """
+
+    def __init__(self, codes, n_classes, tasks, betas, one_vs_one):
+        if one_vs_one:
+            coefficients = _pairwise_rows(codes, n_classes, tasks, betas)
+        else:
+            coefficients = np.zeros((len(tasks), len(codes)))
+            for row, (task, beta) in enumerate(zip(tasks, betas, strict=True)):
+                coefficients[row, task.indices] = beta
+        chosen = np.flatnonzero((coefficients != 0).any(axis=0))
+        self.indices = chosen[np.argsort(codes[chosen], kind="stable")].astype(np.int32)
+        self.counts = np.bincount(codes[self.indices], minlength=n_classes).astype(np.int32)
+        self.dual_coef = np.ascontiguousarray(coefficients[:, self.indices])
+        self.one_vs_one = one_vs_one
+
+    def groups(self):
+        """The coefficients as groups of an `Expansion`."""
+        if not self.one_vs_one:
+            outputs = np.arange(len(self.dual_coef))
+            return [Group(0, len(self.indices), self.dual_coef.T, outputs)]
+        edges = np.concatenate([[0], np.cumsum(self.counts)])
+        return [
+            Group(edges[c], edges[c + 1], self.dual_coef[:, edges[c] : edges[c + 1]].T, pair_columns(c, len(self.counts)))
+            for c in range(len(self.counts))
+            if self.counts[c]
+        ]
+
+
+def _pairwise_rows(codes, n_classes, tasks, betas):
+    rows = np.zeros((n_classes - 1, len(codes)))
+    for task, beta in zip(tasks, betas, strict=True):
+        own = codes[task.indices]
+        for side, other in (task.label, task.label[::-1]):
+            members = own == side
+            rows[pair_row(side, other), task.indices[members]] = beta[members]
+    return rows

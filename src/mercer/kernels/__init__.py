@@ -1,0 +1,52 @@
+"""Kernels: how alike two things are, as small values that can be added and multiplied.
+
+Every name is loaded when it is first asked for, so that importing this package costs
+nothing. A new kernel adds its file, its test and one line to the index below.
+"""
+
+from importlib import import_module
+
+_INDEX = {
+    "ChiSquared": "vector.chi_squared",
+    "Constant": "vector.constant",
+    "Cosine": "vector.cosine",
+    "Delta": "vector.delta",
+    "Laplacian": "vector.laplacian",
+    "Linear": "vector.linear",
+    "Matern": "vector.matern",
+    "Polynomial": "vector.polynomial",
+    "RBF": "vector.rbf",
+    "RationalQuadratic": "vector.rational_quadratic",
+    "SecondOrder": "vector.second_order",
+    "Sigmoid": "vector.sigmoid",
+    "Custom": "matrix_form",
+    "Precomputed": "matrix_form",
+    "Centred": "centred",
+    "Normalised": "normalised",
+    "Power": "wrapped",
+    "Product": "algebra",
+    "Scaled": "wrapped",
+    "Sum": "algebra",
+    "Kernel": "base",
+    "DotProductKernel": "base",
+    "PairwiseKernel": "base",
+    "MercerVerdict": "mercer_condition",
+    "mercer_check": "mercer_condition",
+    "repair": "mercer_condition",
+    "resolve": "names",
+}
+
+__all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
+
+
+def __getattr__(name):
+    if name not in _INDEX:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
+    # Kept, also because loading the file of the same name put the module here.
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_INDEX})

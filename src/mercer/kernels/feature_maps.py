@@ -1,0 +1,99 @@
+"""Explicit feature maps: monomials, sequences of coordinates, Taylor series, products.
+
+A map may be finite and yet too large to write down; each function counts first and
+refuses rows of more than `LARGEST_ROW` numbers.
+"""
+
+from itertools import combinations_with_replacement
+from math import comb, factorial
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.kernels.rows import prepare_rows
+
+LARGEST_ROW = 10_000_000
+
+
+def double_rows(X):
+    """The rows of `X`, dense and in double precision."""
+    return prepare_rows(X, np.float64).dense()
+
+
+def require_writable(features):
+    """Refuse a map whose rows would not fit."""
+    if features > LARGEST_ROW:
+        raise ParameterError(
+            f"the feature map has {features:,} coordinates for each row, more than {LARGEST_ROW:,}; "
+            "use the kernel itself, fewer columns or a lower degree"
+        )
+
+
+def monomial_features(rows, degree, coef0):
+    """Features of (x.y + coef0)^degree, one for each distinct monomial.
+
+    Expanding the power gives each x^a the weight degree! coef0^(degree - |a|) /
+    ((degree - |a|)! a!), whose square root is shared out to both sides.
+    """
+    totals = range(degree + 1) if coef0 > 0 else [degree]
+    require_writable(sum(_count(rows.shape[1], total) for total in totals))
+    parts = []
+    for total in totals:
+        choices = _choices(rows.shape[1], total)
+        weight = factorial(degree) / factorial(degree - total) * float(coef0) ** (degree - total)
+        parts.append(_products(rows, choices) * np.sqrt(weight / _factorials(choices)))
+    return np.hstack(parts)
+
+
+def taylor_features(rows, order):
+    """Features x^a / sqrt(a!) for |a| <= order: the Taylor series of exp(x.y)."""
+    require_writable(sum(_count(rows.shape[1], total) for total in range(order + 1)))
+    parts = []
+    for total in range(order + 1):
+        choices = _choices(rows.shape[1], total)
+        parts.append(_products(rows, choices) / np.sqrt(_factorials(choices)))
+    return np.hstack(parts)
+
+
+def sequence_features(rows, degree, coef0):
+    """Features of (x.y + coef0)^degree, one for each sequence J in {0..d}^degree."""
+    require_writable((rows.shape[1] + 1) ** degree)
+    extended = np.hstack([np.full((len(rows), 1), np.sqrt(coef0)), rows])
+    features = np.ones((len(rows), 1))
+    for _ in range(degree):
+        features = row_kronecker(features, extended)
+    return features
+
+
+def row_kronecker(left, right):
+    """All products of a feature of `left` with one of `right`, row by row."""
+    require_writable(left.shape[1] * right.shape[1])
+    return np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
+
+
+def _count(features, total):
+    return comb(features + total - 1, total) if features else int(total == 0)
+
+
+def _choices(features, total):
+    """Sorted ways to choose `total` coordinates with repetition, one a row."""
+    chosen = list(combinations_with_replacement(range(features), total))
+    return np.array(chosen, dtype=np.intp).reshape(len(chosen), total)
+
+
+def _products(rows, choices):
+    features = np.ones((len(rows), len(choices)))
+    for position in range(choices.shape[1]):
+        features *= rows[:, choices[:, position]]
+    return features
+
+
+def _factorials(choices):
+    """The factorial a! of each monomial, from the lengths of the runs of equal coordinates."""
+    run = np.ones(len(choices))
+    result = np.ones(len(choices))
+    for position in range(1, choices.shape[1]):
+        again = choices[:, position] == choices[:, position - 1]
+        run = np.where(again, run + 1.0, 1.0)
+        result *= run
+    return result

@@ -1,0 +1,242 @@
+"""The kernel matrix as a dual solver sees it: a few questions, never the data.
+
+Two answers to the same questions. `EvaluatedMatrix` computes what is asked, tile by tile,
+and keeps rows only where an entry costs more than a read from memory. `StoredMatrix` holds
+the whole matrix: small problems, precomputed kernels. Both can show a subset of themselves
+(`view`), so the pairs of a one-vs-one, folds and paths share one matrix.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from mercer._jit.threads import thread_count
+from mercer.kernels import engine
+from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows
+
+# An entry that costs more than this many multiplications is worth keeping in memory.
+# (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
+WORTH_KEEPING = 250
+
+
+class KernelMatrix(ABC):
+    """A symmetric matrix K of kernel values between n items."""
+
+    def __init__(self, n, dtype, n_jobs=None):
+        self.n = n
+        self.dtype = np.dtype(dtype)
+        self.n_jobs = n_jobs
+
+    @property
+    @abstractmethod
+    def diag(self):
+        """k(x_i, x_i), float64."""
+
+    @abstractmethod
+    def rows(self, indices, stop=None):
+        """The rows at `indices`, shape (k, n), in the matrix's dtype."""
+
+    @abstractmethod
+    def submatrix(self, indices, out, stop=None):
+        """Write K[indices, indices] to the upper left corner of the C-ordered `out`."""
+
+    @abstractmethod
+    def product(self, columns, coefficients, rows=None, stop=None):
+        """K[rows, columns] @ coefficients in float64; all rows when `rows` is None."""
+
+    @abstractmethod
+    def view(self, indices):
+        """The matrix of a subset of the items."""
+
+    @abstractmethod
+    def in_double(self):
+        """The same matrix evaluated in float64."""
+
+    @abstractmethod
+    def product_in_double(self, columns, coefficients, rows):
+        """As `product`, but with every entry evaluated in float64: for checks."""
+
+    @property
+    def _workers(self):
+        return thread_count(self.n_jobs)
+
+
+class StoredMatrix(KernelMatrix):
+    """The whole matrix in memory.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n), C order
+    n_jobs : int, optional
+    source : EvaluatedMatrix, optional
+        Where `values` were computed; it can give them in float64.
+    """
+
+    def __init__(self, values, n_jobs=None, source=None):
+        super().__init__(len(values), values.dtype, n_jobs)
+        self.values = values
+        self._source = source
+
+    @property
+    def diag(self):
+        return self.values.diagonal().astype(np.float64)
+
+    def rows(self, indices, stop=None):
+        return self.values[indices]
+
+    def submatrix(self, indices, out, stop=None):
+        if len(indices) == self.n:
+            out[: self.n, : self.n] = self.values
+        else:
+            gather_rows(self.values, indices, indices, out, np.arange(len(indices)), self._workers)
+        return out
+
+    def product(self, columns, coefficients, rows=None, stop=None):
+        out = np.zeros(self.n)
+        add_weighted_rows(self.values, columns, coefficients, out, 1 if self.n < 2048 else self._workers)
+        return out if rows is None else out[rows]
+
+    def view(self, indices):
+        part = np.empty((len(indices), len(indices)), self.dtype)
+        gather_rows(self.values, indices, indices, part, np.arange(len(indices)), self._workers)
+        return StoredMatrix(part, self.n_jobs, None if self._source is None else self._source.view(indices))
+
+    def in_double(self):
+        if self.dtype == np.float64:
+            return self
+        if self._source is not None:
+            return self._source.in_double().stored()
+        return StoredMatrix(self.values.astype(np.float64), self.n_jobs)
+
+    def product_in_double(self, columns, coefficients, rows):
+        if self.dtype == np.float32 and self._source is not None:
+            return self._source.product_in_double(columns, coefficients, rows)
+        return self.values[np.ix_(rows, columns)].astype(np.float64) @ coefficients
+
+
+class EvaluatedMatrix(KernelMatrix):
+    """K(x_i, x_j) computed when asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    prepare : callable
+        ``prepare(dtype, indices=None)`` gives the kernel's prepared form of the items.
+    dtype : float32 or float64
+    cache_bytes : int
+        Bound on the rows kept; rows are kept only if an entry is expensive.
+    """
+
+    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None):
+        self.kernel = kernel
+        self.prepare = prepare
+        self.items = prepare(dtype)
+        super().__init__(len(self.items), dtype, n_jobs)
+        self.cache_bytes = cache_bytes
+        self._cache = None
+        self._lock = threading.RLock()
+
+    @property
+    def diag(self):
+        return self.kernel.diag_of(self.items)
+
+    @property
+    def entry_cost(self):
+        """Multiplications that one entry takes, roughly."""
+        return entry_cost(self.kernel, self.items)
+
+    @property
+    def cache(self):
+        """The rows kept, or None where computing is as fast as reading."""
+        if self._cache is None and self.entry_cost > WORTH_KEEPING:
+            self._cache = RowCache(self.n, self.dtype, self.cache_bytes)
+        return self._cache
+
+    def stored(self, stop=None):
+        """All of it in memory, as a `StoredMatrix`."""
+        values = np.empty((self.n, self.n), self.dtype)
+        engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
+        return StoredMatrix(values, self.n_jobs, self)
+
+    def rows(self, indices, stop=None):
+        out = np.empty((len(indices), self.n), self.dtype)
+        return engine.fill(self.kernel, self.items.take(indices), self.items, out, self.n_jobs, stop)
+
+    def submatrix(self, indices, out, stop=None):
+        if self.cache is None:
+            return engine.gram(self.kernel, self.items.take(indices), out, self.n_jobs, stop)
+        with self._lock:
+            return self._submatrix_with_cache(indices, out, stop)
+
+    def _submatrix_with_cache(self, indices, out, stop):
+        slots = self.cache.slot[indices]
+        known, unknown = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        if len(known) == 0:
+            return engine.gram(self.kernel, self.items.take(indices), out, self.n_jobs, stop)
+        gather_rows(self.cache.store, slots[known], indices, out, known, self._workers)
+        if len(unknown):
+            block = np.empty((len(unknown), len(unknown)), self.dtype)
+            engine.gram(self.kernel, self.items.take(indices[unknown]), block, self.n_jobs, stop)
+            out[np.ix_(unknown, unknown)] = block
+            out[np.ix_(unknown, known)] = out[np.ix_(known, unknown)].T
+        return out
+
+    def product(self, columns, coefficients, rows=None, stop=None):
+        if self.cache is None:
+            return self._evaluate_product(columns, coefficients, rows, stop)
+        with self._lock:
+            # A row is kept when it is computed in full; late in a fit only few places are asked for.
+            if rows is None or 2 * len(rows) > self.n:
+                self._remember(columns, stop)
+            return self._product_with_cache(columns, coefficients, rows, stop)
+
+    def _evaluate_product(self, columns, coefficients, rows, stop):
+        left = self.items if rows is None else self.items.take(rows)
+        return engine.product(self.kernel, left, self.items.take(columns), coefficients, self.n_jobs, stop)
+
+    def _remember(self, indices, stop):
+        slots = self.cache.slot[indices]
+        self.cache.touch(indices[slots >= 0])
+        missing = indices[slots < 0]
+        if len(missing):
+            # Computed first: an interruption must not leave slots that hold nothing.
+            missing = missing[: self.cache.capacity]
+            values = self.rows(missing, stop)
+            kept, places = self.cache.reserve(missing)
+            self.cache.store[places] = values[: len(kept)]
+
+    def _product_with_cache(self, columns, coefficients, rows, stop):
+        slots = self.cache.slot[columns]
+        known = slots >= 0
+        out = np.zeros(self.n)
+        add_weighted_rows(self.cache.store, slots[known], coefficients[known], out, self._workers)
+        out = out if rows is None else out[rows]
+        if not known.all():
+            out += self._evaluate_product(columns[~known], coefficients[~known], rows, stop)
+        return out
+
+    def view(self, indices):
+        def prepare(dtype, chosen=None):
+            places = indices if chosen is None else indices[chosen]
+            return self.items.take(places) if dtype == self.dtype else self.prepare(dtype, places)
+
+        return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs)
+
+    def in_double(self):
+        if self.dtype == np.float64:
+            return self
+        return EvaluatedMatrix(self.kernel, self.prepare, np.float64, self.cache_bytes, self.n_jobs)
+
+    def product_in_double(self, columns, coefficients, rows):
+        left, right = self.prepare(np.float64, rows), self.prepare(np.float64, columns)
+        return engine.product(self.kernel, left, right, coefficients, self.n_jobs)
+
+
+def entry_cost(kernel, items):
+    """Multiplications that one kernel entry takes, roughly; infinite where nothing is known."""
+    if not kernel.is_dot_product_form:
+        return np.inf
+    values = items.values
+    return len(values.data) / max(1, len(items)) if items.is_sparse else values.shape[1]

@@ -1,0 +1,190 @@
+"""Kernels that are given as a matrix, or as a function that returns one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer.kernels.base import Kernel, block_of, epsilon
+from mercer.kernels.rows import numeric_matrix, prepare_rows
+
+
+class MatrixItems:
+    """Items of a given kernel matrix: as left items its rows, as right items its columns.
+
+    `matrix` may be None for items that only ever stand on the right, such as the support
+    vectors of a model, so that a model does not carry its training matrix.
+    """
+
+    def __init__(self, matrix, index, dtype):
+        self.matrix = matrix
+        self.index = index
+        self.dtype = dtype
+
+    def __len__(self):
+        return len(self.index)
+
+    @property
+    def n_features(self):
+        return None if self.matrix is None else self.matrix.shape[1]
+
+    def take(self, indices):
+        """The items at `indices`; the matrix is shared."""
+        return MatrixItems(self.matrix, self.index[indices], self.dtype)
+
+    def slice(self, start, stop):
+        """Items start..stop; the matrix is shared."""
+        return MatrixItems(self.matrix, self.index[start:stop], self.dtype)
+
+    def columns_only(self):
+        """The same items without the matrix, for the right-hand side."""
+        return MatrixItems(None, self.index, self.dtype)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The data are the kernel matrix: K(train, train) to fit, K(test, train) to predict.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Precomputed
+    >>> Precomputed()([[1.0, 0.5], [0.5, 1.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    _instead_of_features = "only its values are given"
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        matrix = prepare_rows(X, dtype, check=check).dense()
+        return MatrixItems(matrix, np.arange(len(matrix)), matrix.dtype)
+
+    def __call__(self, X, Y=None, *, dtype=None):
+        """The matrix itself; there are no rows Y to compare with."""
+        if Y is not None:
+            raise ParameterError("Precomputed takes the matrix itself and no Y; pass K(X, Y) as X")
+        matrix = numeric_matrix(X.toarray() if sparse.issparse(X) else X)
+        wanted = dtype or (np.float32 if matrix.dtype == np.float32 else np.float64)
+        return self.prepare(matrix, wanted).matrix.copy()
+
+    def tile(self, left, right, out, row, column):
+        if len(right) and right.index.max() >= left.n_features:
+            raise DataError(
+                f"a precomputed matrix must have a column for each training item, got {left.n_features} columns; "
+                "pass K(test, train)"
+            )
+        block_of(out, row, column, (len(left), len(right)))[...] = left.matrix[np.ix_(left.index, right.index)]
+
+    def diag_of(self, prepared):
+        matrix = prepared.matrix
+        if matrix.shape[0] != matrix.shape[1]:
+            raise DataError(f"k(x, x) is known only for a square precomputed matrix, got shape {matrix.shape}")
+        return matrix[prepared.index, prepared.index].astype(np.float64)
+
+    def entry_bound(self, norm_bound):
+        # There are no rows: the bound is taken to be that of the entries themselves.
+        return norm_bound
+
+    def entry_error(self, norm_bound, dtype):
+        return epsilon(dtype) * norm_bound
+
+
+class Objects:
+    """Any items, kept as the user's function wants them."""
+
+    def __init__(self, values, dtype):
+        self.values = values
+        self.dtype = dtype
+
+    def __len__(self):
+        return self.values.shape[0] if hasattr(self.values, "shape") else len(self.values)
+
+    @property
+    def n_features(self):
+        return self.values.shape[1] if getattr(self.values, "ndim", 1) == 2 else None
+
+    def take(self, indices):
+        """The items at `indices`."""
+        if hasattr(self.values, "shape"):
+            return Objects(self.values[indices], self.dtype)
+        return Objects([self.values[i] for i in np.arange(len(self))[indices]], self.dtype)
+
+    def slice(self, start, stop):
+        """Items start..stop."""
+        return Objects(self.values[start:stop], self.dtype)
+
+
+def _indexable(X, pairwise):
+    """Items that can be sliced: an array, sparse rows, or a list of anything."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
+        return np.asarray(X)
+    try:
+        return list(X) if pairwise else numeric_matrix(X)
+    except DataError:
+        return list(X)
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """A kernel given by a function, of two sets of items or of two items.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Y)`` returns the matrix of k(x_i, y_j), as scikit-learn's callable
+        kernels do. It is called on parts of the data, and from more than one thread.
+    pairwise : bool
+        True: ``function(x, y)`` returns one number, and the items may be anything.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Custom
+    >>> def shared_letters(s, t):
+    ...     return len(set(s) & set(t))
+    >>> Custom(shared_letters, pairwise=True)(["cat", "car", "dog"])
+    array([[3., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 3.]])
+    """
+
+    function: object
+    pairwise: bool = False
+
+    _instead_of_features = "only its values are given"
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise ParameterError(f"function must be callable, got {self.function!r}")
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        return Objects(_indexable(X, self.pairwise), np.dtype(dtype))
+
+    def tile(self, left, right, out, row, column):
+        shape = (len(left), len(right))
+        values = self._pairs(left, right) if self.pairwise else np.asarray(self.function(left.values, right.values))
+        if values.shape != shape:
+            raise DataError(f"the kernel function must return shape {shape} for these rows, got {values.shape}")
+        if not np.isfinite(values).all():
+            raise DataError("the kernel function must return finite numbers, got NaN or infinity")
+        block_of(out, row, column, shape)[...] = values
+
+    def _pairs(self, left, right):
+        values = [[self.function(x, y) for y in right.values] for x in left.values]
+        return np.array(values, dtype=np.float64).reshape(len(left), len(right))
+
+    def diag_of(self, prepared):
+        diagonal = np.empty(len(prepared))
+        for i in range(len(prepared)):
+            item = prepared.slice(i, i + 1)
+            self.tile(item, item, diagonal[i : i + 1, None], 0, 0)
+        return diagonal
+
+    def entry_bound(self, norm_bound):
+        # Nothing is known of the function; its values are taken to be like inner products.
+        return norm_bound
+
+    def entry_error(self, norm_bound, dtype):
+        return epsilon(dtype) * norm_bound

@@ -1,0 +1,1 @@
+"""Kernels of rows of numbers, one a file."""

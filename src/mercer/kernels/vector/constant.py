@@ -1,0 +1,53 @@
+"""The constant kernel, what ``k + 1.0`` adds."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.kernels.base import DotProductKernel, block_of, epsilon
+from mercer.kernels.feature_maps import double_rows
+from mercer.kernels.parameters import require_non_negative
+
+
+@dataclass(frozen=True)
+class Constant(DotProductKernel):
+    """k(x, y) = value, the same for every pair.
+
+    Parameters
+    ----------
+    value : float
+        Not negative.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Constant, Linear
+    >>> Constant(2.0)([[1.0]], [[5.0]])
+    array([[2.]])
+    >>> Linear() + 1.0
+    Sum(kernels=(Linear(), Constant(value=1.0)))
+    """
+
+    value: float = 1.0
+
+    is_psd = True
+    is_translation_invariant = True
+
+    def __post_init__(self):
+        require_non_negative("value", self.value)
+
+    def transform(self, dots, left_norms, right_norms, out, row, column):
+        block_of(out, row, column, dots.shape)[...] = self.value
+
+    def norms_diag(self, norms):
+        return np.full(np.shape(norms), float(self.value))
+
+    def entry_bound(self, norm_bound):
+        return self.value
+
+    def entry_error(self, norm_bound, dtype):
+        return epsilon(dtype) * self.value
+
+    def feature_map(self, X):
+        """One feature, the square root of the value."""
+        return np.full((len(double_rows(X)), 1), math.sqrt(self.value))

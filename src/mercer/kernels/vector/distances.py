@@ -1,0 +1,11 @@
+"""Squared distances from inner products, for kernels that NumPy evaluates."""
+
+import numpy as np
+
+
+def squared_distances(dots, left_norms, right_norms, out):
+    """|x|^2 + |y|^2 - 2 x.y, never below zero, written to `out`."""
+    np.subtract(left_norms[:, None], dots, out=out)
+    out -= dots
+    out += right_norms
+    return np.maximum(out, 0, out=out)

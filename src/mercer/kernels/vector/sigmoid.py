@@ -1,0 +1,66 @@
+"""The sigmoid kernel, the shape of a neuron rather than a Mercer kernel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.math import exp
+from mercer.kernels.base import DotProductKernel, epsilon
+from mercer.kernels.parameters import GammaFromData, require_finite, require_gamma
+
+
+@jit
+def _sigmoid(dots, gamma, coef0, out, row, column):
+    n, m = dots.shape
+    one = dots.dtype.type(1)
+    two = dots.dtype.type(2)
+    for i in range(n):
+        source = dots[i]
+        target = out[row + i, column : column + m]
+        for j in range(m):
+            # tanh by the exponential, which vectorises; exp stops before it overflows.
+            below = exp(two * (gamma * source[j] + coef0)) + one
+            # The test is never needed, but with it no division by zero is looked for.
+            target[j] = one - two / (below if below > one else one)
+
+
+@dataclass(frozen=True)
+class Sigmoid(GammaFromData, DotProductKernel):
+    """k(x, y) = tanh(gamma x.y + coef0).
+
+    It is indefinite for most parameters: `mercer_check` says so for given data, and a
+    solver may stop at a stationary point that is not an optimum.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto"
+        Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
+    coef0 : float
+
+    Examples
+    --------
+    >>> from mercer.kernels import Sigmoid
+    >>> Sigmoid(gamma=0.5)([[1.0]], [[2.0]]).round(4)
+    array([[0.7616]])
+    """
+
+    gamma: float | str = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self):
+        require_gamma(self.gamma)
+        require_finite("coef0", self.coef0)
+
+    def transform(self, dots, left_norms, right_norms, out, row, column):
+        number = dots.dtype.type
+        _sigmoid(dots, number(self.gamma), number(self.coef0), out, row, column)
+
+    def norms_diag(self, norms):
+        return np.tanh(self.gamma * norms + self.coef0)
+
+    def entry_bound(self, norm_bound):
+        return 1.0
+
+    def entry_error(self, norm_bound, dtype):
+        return epsilon(dtype) * (3.0 * self.gamma * norm_bound + abs(self.coef0) + 2.0)

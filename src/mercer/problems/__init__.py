@@ -1,0 +1,1 @@
+"""What is minimised: problems in primal and dual form, and the certificates of their solutions."""

@@ -1,0 +1,55 @@
+"""How well a solution solves its problem, recomputed from data and coefficients alone."""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Primal and dual values, their gap, and how the KKT conditions stand.
+
+    Everything is computed in double precision from the data, the labels and the dual
+    coefficients; nothing comes from the solver.
+
+    Attributes
+    ----------
+    primal, dual : float
+        Objectives of (1/2)|w|^2 + sum C_i loss_i and of its dual.
+    gap : float
+        primal - dual: the primal objective is at most this far from its minimum.
+    relative_gap : float
+        gap / max(1, |primal|).
+    kkt_violation : float
+        Largest violation of the optimality conditions (LIBSVM's stopping quantity).
+    equality_residual, box_violation : float
+        How far the dual coefficients are from being feasible.
+    n_free, n_bounded, n_zero : int
+        Points on the margin, points at the bound, points that are no support vectors.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kkt_violation: float
+    equality_residual: float
+    box_violation: float
+    n_free: int
+    n_bounded: int
+    n_zero: int
+
+    def is_optimal(self, tol=1e-3):
+        """Whether the KKT conditions hold to within `tol`."""
+        return self.kkt_violation <= tol
+
+    def as_dict(self):
+        """The fields, for JSON."""
+        return asdict(self)
+
+    def __str__(self):
+        return (
+            f"primal {self.primal:.10g}  dual {self.dual:.10g}  gap {self.gap:.2e} "
+            f"(relative {self.relative_gap:.1e})\n"
+            f"KKT violation {self.kkt_violation:.2e}  equality {self.equality_residual:.1e}  "
+            f"box {self.box_violation:.1e}\n"
+            f"points: {self.n_free} free, {self.n_bounded} bounded, {self.n_zero} not support vectors"
+        )

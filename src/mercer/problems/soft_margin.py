@@ -1,0 +1,116 @@
+r"""Soft-SVM.
+
+Primal, over w in the feature space (and b):
+
+.. math::
+    \tfrac12 \|w\|^2 \;[+ \tfrac12 b^2]\; + \sum_i C_i\, \ell\big(y_i(\langle w, \psi(x_i)\rangle + b)\big)
+
+with the hinge or the squared hinge; b is free, penalised by the bracketed term, or absent.
+Dual, with :math:`\beta_i = y_i\alpha_i` and :math:`w = \sum_i \beta_i \psi(x_i)`: see
+`mercer.problems.dual`, with p = y, the box between 0 and y_i u_i, R = diag(1/(2 C_i)) for the
+squared hinge, s = 1 for a penalised bias.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate
+from mercer.problems.dual import DualProblem
+from mercer.problems.losses import MARGIN_LOSSES
+
+BIASES = ("free", "penalised", "none")
+
+
+@dataclass(frozen=True)
+class SoftMargin:
+    """A two-class problem: signs, a weight C_i for each point, a loss and a kind of bias.
+
+    Attributes
+    ----------
+    signs : ndarray (n,)
+        Labels, +1 or -1.
+    C : ndarray (n,)
+        C times the weight of each point; all positive.
+    loss : {"hinge", "squared_hinge"}
+    bias : {"free", "penalised", "none"}
+    """
+
+    signs: np.ndarray
+    C: np.ndarray
+    loss: str = "hinge"
+    bias: str = "free"
+
+    @property
+    def _loss(self):
+        return MARGIN_LOSSES[self.loss]
+
+    def dual(self):
+        """The dual quadratic program."""
+        reach = self.signs * self._loss.box(self.C)
+        return DualProblem(
+            linear=self.signs.astype(np.float64),
+            lower=np.minimum(reach, 0.0),
+            upper=np.maximum(reach, 0.0),
+            has_equality=self.bias == "free",
+            ridge=self._loss.ridge(self.C),
+            shift=1.0 if self.bias == "penalised" else 0.0,
+        )
+
+    def intercept(self, beta, free_bias):
+        """b of the decision function: that of the dual where it is free, else what w implies."""
+        return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
+
+    def primal(self, beta, projections, intercept):
+        """Primal objective, given <w, psi(x_i)> for every i."""
+        half_norm = 0.5 * float(beta @ projections)
+        if self.bias == "penalised":
+            half_norm += 0.5 * intercept**2
+        losses = self._loss.value(self.signs * (projections + intercept))
+        # A point of infinite weight that is on the right side costs nothing, not inf * 0.
+        return half_norm + float(np.sum(self.C[losses > 0] * losses[losses > 0]))
+
+    def gap(self, beta, gradient):
+        """Relative duality gap from a gradient that is known for every point."""
+        dual = self.dual()
+        primal = self.primal(beta, self._projections(beta, gradient), self.intercept(beta, dual.bias(beta, gradient)))
+        return (primal - dual.objective(beta, gradient)) / max(1.0, abs(primal))
+
+    def _projections(self, beta, gradient):
+        projections = self.signs - gradient
+        if self.bias == "penalised":
+            projections = projections - beta.sum()
+        ridge = self._loss.ridge(self.C)
+        return projections if ridge is None else projections - ridge * beta
+
+    def certificate(self, beta, projections, intercept):
+        """The certificate of a solution.
+
+        Parameters
+        ----------
+        beta : ndarray (n,)
+            Signed dual coefficients y_i alpha_i.
+        projections : ndarray (n,)
+            <w, psi(x_i)> = sum_j beta_j k(x_j, x_i), computed in double precision.
+        intercept : float
+        """
+        dual = self.dual()
+        quadratic = projections + dual.shift * beta.sum()
+        if dual.ridge is not None:
+            quadratic = quadratic + dual.ridge * beta
+        gradient = dual.linear - quadratic
+        primal_value = self.primal(beta, projections, intercept)
+        dual_value = dual.objective(beta, gradient)
+        rise, fall = dual.can_rise(beta), dual.can_fall(beta)
+        return Certificate(
+            primal=primal_value,
+            dual=dual_value,
+            gap=primal_value - dual_value,
+            relative_gap=(primal_value - dual_value) / max(1.0, abs(primal_value)),
+            kkt_violation=dual.violation(beta, gradient),
+            equality_residual=abs(float(beta.sum())) if dual.has_equality else 0.0,
+            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
+            n_free=int(np.sum((beta != 0) & rise & fall)),
+            n_bounded=int(np.sum((beta != 0) & ~(rise & fall))),
+            n_zero=int(np.sum(beta == 0)),
+        )

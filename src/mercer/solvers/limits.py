@@ -1,0 +1,85 @@
+"""Limits of time and iterations, callbacks and Ctrl-C, all in one place.
+
+A solver works in slices of at most 100 ms and asks `Limits` between them. Ctrl-C sets a
+flag instead of raising in the middle of an update, so the best model is always intact;
+a second Ctrl-C raises KeyboardInterrupt as usual.
+"""
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+
+from mercer.solvers.result import Status
+
+SLICE_SECONDS = 0.05
+
+
+class Limits:
+    """What may end a solver early. One object serves all problems of a fit.
+
+    Parameters
+    ----------
+    max_iter : int
+        Bound on the iterations of each problem; -1 for none.
+    time_limit : float or None
+        Seconds for the whole fit.
+    callbacks : sequence of callables
+        Called with a `TracePoint` after every round; a true answer ends the fit.
+    """
+
+    def __init__(self, max_iter=-1, time_limit=None, callbacks=()):
+        self.max_iter = max_iter
+        self.begin = time.monotonic()
+        self.deadline = None if time_limit is None else self.begin + time_limit
+        self.callbacks = tuple(callbacks or ())
+        self._interrupted = threading.Event()
+
+    @property
+    def seconds(self):
+        """Time since the fit began."""
+        return time.monotonic() - self.begin
+
+    def iterations_left(self, done):
+        """How many more iterations a problem may take."""
+        return 2**62 if self.max_iter < 0 else self.max_iter - done
+
+    def reached(self):
+        """The status that ends the fit now, or None."""
+        if self._interrupted.is_set():
+            return Status.INTERRUPTED
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            return Status.TIME_LIMIT
+        return None
+
+    def stop(self):
+        """Whether the fit should end now: asked between tiles of long products."""
+        return self.reached() is not None
+
+    def report(self, point):
+        """Show a round to the callbacks."""
+        for callback in self.callbacks:
+            if callback(point):
+                self._interrupted.set()
+
+    @contextmanager
+    def catching_interrupts(self):
+        """Turn the first Ctrl-C into a flag while the body runs (in the main thread only)."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGINT)
+        if before is not signal.default_int_handler:
+            # An application that handles Ctrl-C itself keeps doing so.
+            yield
+            return
+
+        def remember(_number, _frame):
+            self._interrupted.set()
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, remember)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

@@ -1,0 +1,70 @@
+"""What a solver gives back: a status, the coefficients, and a trace of how it got there."""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+
+class Status(IntEnum):
+    """How a fit ended. Values are never renumbered; all leave a usable model."""
+
+    OPTIMAL = 0
+    OPTIMAL_INACCURATE = 1
+    ITERATION_LIMIT = 2
+    TIME_LIMIT = 3
+    MEMORY_LIMIT = 4
+    STALLED = 5
+    NOT_CONVEX = 6
+    INTERRUPTED = 7
+
+    @property
+    def meaning(self):
+        """One sentence for people."""
+        return _MEANINGS[self.name]
+
+    @classmethod
+    def worst(cls, statuses):
+        """The status of several problems solved together: the first that is not OPTIMAL."""
+        return max(statuses, default=cls.OPTIMAL)
+
+
+_MEANINGS = {
+    "OPTIMAL": "solved to the tolerance",
+    "OPTIMAL_INACCURATE": "as accurate as double precision allows, but not to the tolerance asked for",
+    "ITERATION_LIMIT": "stopped at max_iter before the tolerance was met",
+    "TIME_LIMIT": "stopped at time_limit before the tolerance was met",
+    "MEMORY_LIMIT": "stopped because memory_limit leaves no room for a working set",
+    "STALLED": "stopped because no step improved the solution any more",
+    "NOT_CONVEX": "the kernel is not positive semidefinite here: a stationary point, perhaps not the optimum",
+    "INTERRUPTED": "interrupted; this is the best model so far",
+}
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """The state of a solver after one round."""
+
+    seconds: float
+    iterations: int
+    violation: float
+    dual: float
+    working_set: int
+    active: int
+
+
+@dataclass
+class Solution:
+    """Signed dual coefficients with their negative gradient, and how the solver ended.
+
+    `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was
+    stopped may leave it stale away from its last working set.
+    """
+
+    beta: np.ndarray
+    gradient: np.ndarray
+    bias: float
+    status: Status
+    iterations: int
+    is_gradient_complete: bool = True
+    trace: list[TracePoint] = field(default_factory=list)

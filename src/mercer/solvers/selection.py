@@ -1,0 +1,64 @@
+"""Which coordinates to work on next, and which can be left alone for now.
+
+Where more coordinates violate the KKT conditions than a working set holds, a random choice
+among them represents the problem; the worst ones alone would pull the solution to one side
+and the rest would have to pull it back.
+"""
+
+import numpy as np
+
+
+class Violations:
+    """How far each active coordinate is from where the KKT conditions let it stay.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    active : ndarray of int
+    beta, gradient : ndarray
+        For all coordinates; the gradient is known on `active`.
+    bias : float
+        The common value of g on free coordinates (0 without an equality constraint).
+    """
+
+    def __init__(self, problem, active, beta, gradient, bias):
+        values = gradient[active]
+        self.rise = beta[active] < problem.upper[active]
+        self.fall = beta[active] > problem.lower[active]
+        self.free = self.rise & self.fall
+        self.upward = np.where(self.rise, values - bias, -np.inf)
+        self.downward = np.where(self.fall, bias - values, -np.inf)
+
+    @property
+    def worst(self):
+        """Largest distance of any coordinate."""
+        return max(self.upward.max(initial=-np.inf), self.downward.max(initial=-np.inf), 0.0)
+
+    def choose(self, size, near, largest, rng):
+        """Positions (within active) of the free coordinates, of violators on both sides, and
+        of bounded ones less than `near` from violating; about `size` beside the free ones."""
+        free = np.flatnonzero(self.free)
+        if len(free) > largest // 2:
+            free = rng.permutation(free)[: largest // 2]
+        bounded_up = np.flatnonzero(~self.free & (self.upward > -near))
+        bounded_down = np.flatnonzero(~self.free & (self.downward > -near))
+        size = min(size, largest - len(free))
+        # Each side gets half, and what the other side does not need.
+        for_up = min(len(bounded_up), max(size // 2, size - len(bounded_down)))
+        rising = _pick(bounded_up, self.upward, for_up, rng)
+        falling = _pick(bounded_down, self.downward, size - for_up, rng)
+        return np.unique(np.concatenate([free, rising, falling]))
+
+    def settled(self, slack):
+        """Bounded coordinates further than `slack` from violating."""
+        return ~self.free & (np.maximum(self.upward, self.downward) < -slack)
+
+
+def _pick(candidates, violation, count, rng):
+    """`count` candidates: a random choice if all violate, else the ones that violate most."""
+    if len(candidates) <= count:
+        return candidates
+    violating = candidates[violation[candidates] > 0]
+    if len(violating) > count:
+        return rng.permutation(violating)[:count]
+    return candidates[np.argpartition(violation[candidates], -count)[-count:]]

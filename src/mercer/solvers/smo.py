@@ -1,0 +1,274 @@
+"""Sequential minimal optimisation with large working sets.
+
+Method (Platt 1998; Joachims 1999; Fan, Chen & Lin 2005): a round takes the free coordinates
+and a few thousand that violate the KKT conditions, builds their matrix in memory, solves them
+among themselves by pair steps, and updates the gradient of all the others with one fused
+kernel product. Small problems are a single round over everything. Coordinates that sit
+firmly at a bound are parked (shrinking); their gradient is brought up to date, and they
+return, before a solution is accepted.
+
+Cost of a round: m^2/2 kernel entries for the working set of size m, then n entries for each
+coordinate that moved. Needs of a problem: `DualProblem`; of a matrix: `KernelMatrix`.
+"""
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.selection import Violations
+from mercer.solvers.working_set import WorkingSet, padded
+
+# Up to this many points everything is one working set, solved straight to the tolerance.
+DIRECT_SIZE = 1500
+# Violators in a working set, beside the free coordinates.
+WORKING_SIZE = 4096
+# A round solves its working set to this share of the violation it began with.
+ROUND_ACCURACY = 0.1
+ROUNDS_WITHOUT_PROGRESS = 12
+
+
+def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap=None, gap_tol=None, memory=2**30, convex=True, shrinking=True):
+    """Solve a dual problem over a kernel matrix.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    matrix : KernelMatrix
+    tol : float
+        Largest violation of the KKT conditions at the end.
+    limits : Limits, optional
+    start : ndarray, optional
+        Coefficients to start from.
+    gap : callable, optional
+        ``gap(beta, gradient)``, the relative duality gap.
+    gap_tol : float, optional
+        Stop as soon as the gap is this small, instead of at `tol`.
+    memory : int
+        Bytes that a working set's matrix may take.
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+    shrinking : bool
+        Whether to park coordinates that sit firmly at a bound.
+
+    Returns
+    -------
+    Solution
+    """
+    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap, gap_tol, memory, convex, shrinking).run()
+
+
+class _Rounds:
+    def __init__(self, problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, shrinking):
+        self.problem, self.matrix, self.limits = problem, matrix, limits
+        self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
+        self.shrinking = shrinking
+        self.largest = max(64, int((memory / matrix.dtype.itemsize) ** 0.5) - 64)
+        self.rng = np.random.default_rng(0)
+        self.scale = max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
+        self.beta = np.zeros(len(problem)) if start is None else problem.feasible(start)
+        self.gradient = problem.gradient(matrix, self.beta)
+        self.dual = problem.objective(self.beta, self.gradient)
+        self.bias = None
+        self.active = np.arange(len(problem))
+        self.parked = []
+        self.store = np.empty(0, matrix.dtype)
+        self.iterations = 0
+        self.trace = []
+        self.curvature = 1.0
+        self.best, self.rounds_since_best = np.inf, 0
+        self.pending = None
+
+    def run(self):
+        try:
+            status = self._run()
+        except Stopped:
+            status = self.limits.reached()
+        except MemoryError:
+            status = Status.MEMORY_LIMIT
+        return self._solution(status)
+
+    def _run(self):
+        if len(self.problem) == 0:
+            return Status.OPTIMAL
+        while True:
+            highest, lowest = self._extremes()
+            violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
+            if violation <= self.tol:
+                if self._accepted():
+                    return Status.OPTIMAL
+                continue
+            status = self._early_end(violation)
+            if status is not None:
+                return status
+            if self.bias is None:
+                self.bias = 0.5 * (highest + lowest) if self.problem.has_equality else 0.0
+            self._round(violation)
+
+    def _extremes(self):
+        beta, gradient = self.beta[self.active], self.gradient[self.active]
+        highest = np.max(gradient, initial=-np.inf, where=beta < self.problem.upper[self.active])
+        lowest = np.min(gradient, initial=np.inf, where=beta > self.problem.lower[self.active])
+        return float(highest), float(lowest)
+
+    def _accepted(self):
+        """At the tolerance: is everything in view, accurate, and the gap small enough?"""
+        if self.parked:
+            self._unpark()
+            return False
+        if self.matrix.dtype == np.float32 and not self._is_accurate():
+            self._switch_to_double()
+            return False
+        if self.gap_tol is not None and self.gap(self.beta, self.gradient) > self.gap_tol:
+            self.tol *= 0.1
+            self.rounds_since_best = 0
+            return False
+        return True
+
+    def _early_end(self, violation):
+        status = self.limits.reached()
+        if status is not None:
+            return status
+        if self.limits.iterations_left(self.iterations) <= 0:
+            return Status.ITERATION_LIMIT
+        if self.gap_tol is not None and not self.parked and self.gap(self.beta, self.gradient) <= self.gap_tol:
+            return Status.OPTIMAL
+        return self._stalled(violation)
+
+    def _stalled(self, violation):
+        """A status if rounds bring nothing any more; single precision is left behind first."""
+        if violation < 0.9 * self.best:
+            self.best, self.rounds_since_best = violation, 0
+            return None
+        self.rounds_since_best += 1
+        if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS:
+            return None
+        if self.matrix.dtype == np.float32:
+            self._switch_to_double()
+            return None
+        if self.parked:
+            self._unpark()
+            return None
+        attainable = 1e-9 * max(self.scale, float(np.abs(self.gradient).max()))
+        return Status.OPTIMAL_INACCURATE if violation <= attainable else Status.STALLED
+
+    def _round(self, violation):
+        chosen = self._choose(violation)
+        working = self._working_set(chosen)
+        taken = working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
+        self.iterations += taken
+        self.curvature = min(self.curvature, working.curvature)
+        self._apply(working)
+        self._record(violation, len(chosen))
+        self._park()
+
+    def _choose(self, violation):
+        n = len(self.active)
+        if n <= min(DIRECT_SIZE, self.largest) or (n <= self.largest and self._matrix_is_stored and not self.trace):
+            return self.active
+        near = min(violation, 0.1 * self.scale)
+        violations = Violations(self.problem, self.active, self.beta, self.gradient, self.bias)
+        return self.active[violations.choose(WORKING_SIZE, near, self.largest, self.rng)]
+
+    @property
+    def _matrix_is_stored(self):
+        return hasattr(self.matrix, "values")
+
+    def _round_tol(self, violation, size):
+        if size == len(self.problem) and size <= DIRECT_SIZE:
+            return 0.9 * self.tol
+        return max(0.5 * self.tol, ROUND_ACCURACY * violation)
+
+    def _working_set(self, chosen):
+        wanted = len(chosen) * padded(len(chosen))
+        if self.store.size < wanted:
+            self.store = None  # released before a larger one is asked for
+            self.store = np.empty(wanted, self.matrix.dtype)
+        return WorkingSet(
+            self.problem, self.matrix, chosen, self.beta, self.gradient, self.store, self.limits.stop
+        )
+
+    def _apply(self, working):
+        """Take over the new coefficients and bring the gradient of the active ones up to date."""
+        moved, change = working.change()
+        if self.problem.has_equality:
+            self.bias = 0.5 * (float(working.highest) + float(working.lowest))
+        self.beta[working.indices] = working.beta
+        if len(moved) == 0:
+            return
+        for _, pending in self.parked:
+            pending[moved] += change
+        before = self.gradient[moved]
+        rows = None if len(self.active) == len(self.problem) else self.active
+        self.pending = "gradient"  # stale until the product below is complete
+        drop = self.problem.quadratic_product(self.matrix, moved, change, rows, self.limits.stop)
+        self.gradient[self.active] -= drop
+        self.pending = None
+        self.dual += 0.5 * float(change @ (before + self.gradient[moved]))
+
+    def _record(self, violation, size):
+        point = TracePoint(
+            self.limits.seconds, self.iterations, violation, self.dual, size, len(self.active)
+        )
+        self.trace.append(point)
+        self.limits.report(point)
+
+    def _park(self):
+        """Leave coordinates alone that sit well inside their bounds, if they are many."""
+        if not self.shrinking or len(self.trace) < 2 or len(self.active) <= DIRECT_SIZE:
+            return
+        violations = Violations(self.problem, self.active, self.beta, self.gradient, self.bias)
+        settled = violations.settled(max(2.0 * violations.worst, 0.05 * self.scale))
+        if settled.mean() > 0.3:
+            self.parked.append((self.active[settled], np.zeros(len(self.problem))))
+            self.active = self.active[~settled]
+
+    def _unpark(self):
+        """Bring the gradient of parked coordinates up to date and make them active again."""
+        while self.parked:
+            indices, pending = self.parked[-1]
+            moved = np.flatnonzero(pending)
+            if len(moved):
+                self.gradient[indices] -= self.problem.quadratic_product(
+                    self.matrix, moved, pending[moved], indices, self.limits.stop
+                )
+            self.parked.pop()
+        self.active = np.arange(len(self.problem))
+        self.best = np.inf
+
+    def _is_accurate(self):
+        """Do entries rounded to single precision still give the gradient to within `tol`?
+
+        Checked where it matters, on free coordinates, against entries in double precision.
+        """
+        free = np.flatnonzero((self.beta < self.problem.upper) & (self.beta > self.problem.lower))
+        if len(free) == 0:
+            free = np.argsort(np.abs(self.gradient - self.bias))[:64] if self.bias is not None else self.active[:64]
+        sample = free[:: max(1, len(free) // 128)]
+        support = np.flatnonzero(self.beta)
+        rounded = self.problem.linear[sample] - self.gradient[sample]
+        exact = self.matrix.product_in_double(support, self.beta[support], sample)
+        exact = exact + self.problem.shift * self.beta.sum()
+        if self.problem.ridge is not None:
+            exact = exact + self.problem.ridge[sample] * self.beta[sample]
+        return float(np.abs(exact - rounded).max(initial=0.0)) <= self.tol
+
+    def _switch_to_double(self):
+        self.matrix = self.matrix.in_double()
+        self.store = np.empty(0, np.float64)
+        self.largest = max(64, int(self.largest / 2**0.5))
+        self.parked, self.active = [], np.arange(len(self.problem))
+        self.gradient = self.problem.gradient(self.matrix, self.beta, self.limits.stop)
+        self.best, self.rounds_since_best = np.inf, 0
+
+    def _solution(self, status):
+        complete = not self.parked and self.pending is None
+        if self.parked and status in (Status.OPTIMAL, Status.ITERATION_LIMIT):
+            self._unpark()
+            complete = True
+        if not self.convex and self.curvature < -1e-4 and status <= Status.OPTIMAL_INACCURATE:
+            status = Status.NOT_CONVEX
+        bias = self.bias or 0.0
+        if complete and self.problem.has_equality:
+            bias = self.problem.bias(self.beta, self.gradient)
+        return Solution(self.beta, self.gradient, bias, status, self.iterations, complete, self.trace)

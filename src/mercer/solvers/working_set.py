@@ -1,0 +1,105 @@
+"""A working set: some coordinates of a dual problem with their own small matrix in memory."""
+
+import numpy as np
+
+from mercer._jit.compile import announce_compilation
+from mercer.solvers.limits import SLICE_SECONDS
+from mercer.solvers.smo_steps import LANES, MASK, padded, pair_steps, single_steps
+
+# Infinite bounds enter compiled code as this.
+UNBOUNDED = 1e300
+
+
+class WorkingSet:
+    """Chosen coordinates, solved among themselves while the others are held fixed.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    matrix : KernelMatrix
+    indices : ndarray of int
+        The coordinates, sorted.
+    beta, gradient : ndarray
+        Current values for all coordinates.
+    store : ndarray
+        Flat buffer in which the small matrix is built.
+    """
+
+    def __init__(self, problem, matrix, indices, beta, gradient, store, stop=None):
+        m, width = len(indices), padded(len(indices))
+        self.indices = indices
+        self.values = store[: m * width].reshape(m, width)
+        self._fill(problem, matrix, stop)
+        dtype = self.values.dtype
+        self.start = beta[indices]
+        self.beta = self.start.copy()
+        self.lower = problem.lower[indices]
+        self.upper = np.minimum(problem.upper[indices], UNBOUNDED)
+        self.gradient = self._padded(gradient[indices], 0.0)
+        self.diag = self._padded(self.values.diagonal(), 1.0)
+        self.rise = self._padded(np.where(self.beta < self.upper, 0.0, -MASK), -MASK)
+        self.fall = self._padded(np.where(self.beta > self.lower, 0.0, MASK), MASK)
+        self._steps = pair_steps if problem.has_equality else single_steps
+        self._lanes = (np.empty(LANES, dtype), np.empty(LANES, np.int32), np.empty(LANES, dtype))
+        self.highest = self.lowest = 0.0
+        self.curvature = 1.0
+
+    def _fill(self, problem, matrix, stop):
+        m = len(self.indices)
+        self.values[:, m:] = 0.0
+        matrix.submatrix(self.indices, self.values, stop)
+        if problem.shift:
+            self.values[:, :m] += self.values.dtype.type(problem.shift)
+        if problem.ridge is not None:
+            self.values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(self.values.dtype)
+
+    def _padded(self, values, filler):
+        out = np.full(self.values.shape[1], filler, self.values.dtype)
+        out[: len(values)] = values
+        return out
+
+    @property
+    def violation(self):
+        return float(self.highest) - float(self.lowest)
+
+    def run(self, tol, limits, iterations_done):
+        """Take steps until the violation is `tol` or a limit is reached; returns their number."""
+        announce_compilation()
+        taken, pace = 0, self._first_pace()
+        while True:
+            allowed = min(pace, limits.iterations_left(iterations_done + taken))
+            if allowed <= 0:
+                return taken
+            begin = limits.seconds
+            steps = self._slice(tol, allowed)
+            taken += steps
+            if steps < allowed or limits.stop():
+                return taken
+            elapsed = max(limits.seconds - begin, 1e-6)
+            pace = max(64, int(steps * min(4.0, SLICE_SECONDS / elapsed)))
+
+    def _first_pace(self):
+        # About 1 ns for each entry of the rows that a step reads, on a slow day.
+        return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
+
+    def _slice(self, tol, max_steps):
+        steps, self.highest, self.lowest, curvature = self._steps(
+            self.values,
+            self.gradient,
+            self.beta,
+            self.lower,
+            self.upper,
+            self.diag,
+            self.rise,
+            self.fall,
+            self.values.dtype.type(tol),
+            max_steps,
+            *self._lanes,
+        )
+        self.curvature = min(self.curvature, curvature)
+        return steps
+
+    def change(self):
+        """(coordinates that moved, by how much)."""
+        moved = np.flatnonzero(self.beta != self.start)
+        return self.indices[moved], self.beta[moved] - self.start[moved]
