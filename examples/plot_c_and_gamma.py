@@ -34,11 +34,12 @@ plt.show()
 # %%
 # How well each was solved
 # ------------------------
-# However hard the setting, the gap says how far the answer is from the best one.
+# However hard the setting, the gap says how far the answer is from the best one. A tighter
+# tolerance buys a smaller gap.
 
 print("     C   gamma   status     primal       gap")
 for C in (0.3, 10.0, 300.0):
     for gamma in (0.1, 1.0, 10.0):
-        model = SVC(C=C, gamma=gamma).fit(X, y)
+        model = SVC(C=C, gamma=gamma, tol=1e-6).fit(X, y)
         certificate = model.certificate_
         print(f"{C:6g}  {gamma:6g}   {model.status_.name:8} {certificate.primal:9.4f}   {certificate.gap:.1e}")

@@ -24,7 +24,7 @@ axes = {"xlabel": "petal length (cm)", "ylabel": "petal width (cm)"}
 # of them are free: 0 < alpha < C.
 
 is_setosa = ["setosa" if name == "setosa" else "other" for name in species]
-straight = SVC(kernel="linear", C=1000.0).fit(petals, is_setosa)
+straight = SVC(kernel="linear", C=1000.0, tol=1e-6).fit(petals, is_setosa)
 DecisionBoundaryDisplay.from_estimator(straight, petals, is_setosa, **axes)
 plt.show()
 
@@ -38,7 +38,7 @@ print(straight.certificate_)
 # rows inside the margin or on its wrong side. Circles are free, and lie on the dashed lines.
 
 overlapping = species != "setosa"
-bent = SVC(C=10.0, gamma=0.5).fit(petals[overlapping], species[overlapping])
+bent = SVC(C=10.0, gamma=0.5, tol=1e-6).fit(petals[overlapping], species[overlapping])
 DecisionBoundaryDisplay.from_estimator(bent, petals[overlapping], species[overlapping], **axes)
 plt.show()
 

@@ -49,8 +49,8 @@ print(model.certificate_)
 # The same by hand: half the squared norm of w, and the sum of alpha less half of alpha'Q alpha.
 
 Q = np.outer(y, y) * (X @ X.T)
-print("primal:", 0.5 * model.coef_[0] @ model.coef_[0])
-print("dual:  ", alpha.sum() - 0.5 * alpha @ Q @ alpha)
+print("primal:", round(0.5 * model.coef_[0] @ model.coef_[0], 6))
+print("dual:  ", round(alpha.sum() - 0.5 * alpha @ Q @ alpha, 6))
 
 # %%
 # Watching the gap close

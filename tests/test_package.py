@@ -2,9 +2,9 @@
 
 import ast
 import importlib.metadata
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,13 +24,17 @@ def loaded_after(code):
     return set(done.stdout.splitlines()[-1].split())
 
 
-def seconds(code):
-    """Time of the fastest of three runs, less that of an interpreter that does nothing."""
+def cpu_seconds(code):
+    """Processor time of the cheapest of three runs, less that of an interpreter that does nothing.
+
+    Processor time, because the clock on the wall also measures whoever shares the machine.
+    """
 
     def once(source):
-        start = time.perf_counter()
+        before = os.times()
         subprocess.run([sys.executable, "-c", source], check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - start
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
 
     return min(once(code) for _ in range(3)) - min(once("pass") for _ in range(3))
 
@@ -48,13 +52,13 @@ def test_listing_names_loads_nothing_heavy():
     assert not loaded_after("import mercer; dir(mercer)") & HEAVY
 
 
-# The figures promised are 0.15 s and 0.3 s; twice that here, because test machines are shared.
 def test_import_is_quick():
-    assert seconds("import mercer") < 0.3
+    assert cpu_seconds("import mercer") < 0.15
 
 
 def test_help_is_quick():
-    assert seconds("from mercer.cli import run; run(['--help'])") < 0.6
+    # 0.3 s is the promise, and `make race RACE=startup` holds it to that on a quiet machine.
+    assert cpu_seconds("from mercer.cli import run; run(['--help'])") < 0.5
 
 
 def test_version_is_that_of_the_installed_distribution():

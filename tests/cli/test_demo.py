@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
+from mercer import SVC, Status
 from mercer.cli import demo_fits, run
 from mercer.cli.exit_codes import ExitCode
 
@@ -85,6 +86,25 @@ def test_a_fit_that_stopped_early_shows_in_the_exit_code(status, code, quick_dem
     quick_demo(status=status)
     assert run(["demo", "--output", str(tmp_path)]) == code
     assert status in capsys.readouterr().err
+
+
+class InterruptedSVC(SVC):
+    """A model whose every fit ends with Ctrl-C."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.status_ = Status.INTERRUPTED
+        self.fits += 1
+        return self
+
+
+def test_an_interrupted_fit_is_not_tried_again(petals):
+    model = InterruptedSVC()
+    fit = demo_fits._fit("petals", model, *petals)
+    assert fit.status == "INTERRUPTED"
+    assert model.fits == 1
 
 
 def test_without_matplotlib_only_the_picture_is_missing(quick_demo, tmp_path, capsys, monkeypatch):

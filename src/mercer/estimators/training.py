@@ -74,7 +74,7 @@ class TrainingData:
     def matrix(self, tol, budget, n_jobs, stop=None):
         """The kernel matrix of all rows, in the precision that `tol` needs."""
         if isinstance(self.kernel, Precomputed):
-            return StoredMatrix(_square(self.X), n_jobs)
+            return StoredMatrix.of(_square(self.X), n_jobs)
         single = tol >= FINEST_SINGLE_TOL and self._single_is_enough(tol)
         matrix = EvaluatedMatrix(
             self.kernel, self.prepare, np.float32 if single else np.float64, budget.cache, n_jobs
@@ -91,8 +91,7 @@ class TrainingData:
     def _norm_bound(self):
         """An upper bound of |x - origin|^2 over the rows."""
         if sparse.issparse(self.X):
-            squares = self.X.multiply(self.X).sum(axis=1)
-            return float(np.max(squares, initial=0.0))
+            return float(np.asarray(self.X.multiply(self.X).sum(axis=1)).max(initial=0.0))
         if self.origin is None:
             return float(np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64).max(initial=0.0))
         spread = np.maximum(self.X.max(axis=0) - self.origin, self.origin - self.X.min(axis=0))
@@ -100,8 +99,7 @@ class TrainingData:
 
 
 def _square(X):
-    values = X.toarray() if sparse.issparse(X) else X
-    return np.ascontiguousarray(values)
+    return X.toarray() if sparse.issparse(X) else X
 
 
 def _require_finite_diagonal(matrix):

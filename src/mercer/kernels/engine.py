@@ -8,6 +8,7 @@ work), and a product K(left, right) @ coefficients that never stores the block.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.scratch import scratch
 from mercer._jit.threads import run_parallel, thread_count
 
 TILE = 512
@@ -88,7 +89,7 @@ def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
         begin, end = rows
         points, target = left.slice(begin, end), out[begin:end]
         for items, weights, outputs in prepared:
-            block = np.empty((end - begin, len(items)), left.dtype)
+            block = scratch("block", (end - begin, len(items)), left.dtype)
             kernel.tile(points, items, block, 0, 0)
             # Sums of at most TILE terms in the tile's precision, totals in double.
             if outputs is ...:

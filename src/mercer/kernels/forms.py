@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._jit.compile import jit
+from mercer._jit.scratch import scratch
 
 # A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
 # updates SPREAD products at a time with vector instructions.
@@ -108,7 +109,7 @@ class SparseRows:
         return position, spread
 
     def dots(self, right):
-        tile = np.empty((self.shape[0], right.shape[0]), self.dtype)
+        tile = scratch("dots", (self.shape[0], right.shape[0]), self.dtype)
         for column, position, spread in right.spread_tiles:
             _sparse_dots(self.indptr, self.indices, self.data, position, spread, tile, column)
         return tile
@@ -170,12 +171,13 @@ class Rows:
         return self.values.to_scipy().toarray() if self.is_sparse else self.values
 
     def dots(self, right):
-        """Inner products of these rows with those of `right`: a C-ordered tile."""
+        """Inner products of these rows with those of `right`: a C-ordered tile, in a buffer
+        that the next call in this thread uses again."""
         if self.is_sparse and right.is_sparse:
             return self.values.dots(right.values)
         if self.is_sparse or right.is_sparse:
             return np.dot(self.dense(), right.dense().T)
-        return np.dot(self.values, right.transposed)
+        return np.dot(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
 
     @cached_property
     def transposed(self):

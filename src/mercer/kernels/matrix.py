@@ -62,13 +62,33 @@ class KernelMatrix(ABC):
         return thread_count(self.n_jobs)
 
 
+LANES = 64
+
+
+def padded(n):
+    """Row length with room for whole vectors of LANES entries.
+
+    A multiple of 1024 is avoided: rows a multiple of 4096 bytes apart fall into the same
+    places of the first-level cache and push each other out.
+    """
+    width = -(-n // LANES) * LANES
+    return width + LANES if width % 1024 == 0 else width
+
+
+def padded_square(n, dtype):
+    """An n by padded(n) array whose padding is zero and whose rest is arbitrary."""
+    values = np.empty((n, padded(n)), dtype)
+    values[:, n:] = 0
+    return values
+
+
 class StoredMatrix(KernelMatrix):
     """The whole matrix in memory.
 
     Parameters
     ----------
-    values : ndarray of shape (n, n), C order
-    n_jobs : int, optional
+    values : ndarray of shape (n, padded(n)), C order
+        Rows padded with zeros, as `padded_square` makes them.
     source : EvaluatedMatrix, optional
         Where `values` were computed; it can give them in float64.
     """
@@ -78,28 +98,35 @@ class StoredMatrix(KernelMatrix):
         self.values = values
         self._source = source
 
+    @classmethod
+    def of(cls, matrix, n_jobs=None):
+        """From a square array, which is copied."""
+        values = padded_square(len(matrix), matrix.dtype)
+        values[:, : len(matrix)] = matrix
+        return cls(values, n_jobs)
+
     @property
     def diag(self):
         return self.values.diagonal().astype(np.float64)
 
     def rows(self, indices, stop=None):
-        return self.values[indices]
+        return self.values[indices, : self.n]
 
     def submatrix(self, indices, out, stop=None):
-        if len(indices) == self.n:
-            out[: self.n, : self.n] = self.values
-        else:
-            gather_rows(self.values, indices, indices, out, np.arange(len(indices)), self._workers)
+        gather_rows(self.values, indices, indices, out, np.arange(len(indices)), self._row_workers(len(indices)))
         return out
 
     def product(self, columns, coefficients, rows=None, stop=None):
         out = np.zeros(self.n)
-        add_weighted_rows(self.values, columns, coefficients, out, 1 if self.n < 2048 else self._workers)
+        add_weighted_rows(self.values, columns, coefficients, out, self._row_workers(len(columns)))
         return out if rows is None else out[rows]
 
+    def _row_workers(self, count):
+        return 1 if count * self.n < engine.SERIAL_ENTRIES * 8 else self._workers
+
     def view(self, indices):
-        part = np.empty((len(indices), len(indices)), self.dtype)
-        gather_rows(self.values, indices, indices, part, np.arange(len(indices)), self._workers)
+        part = padded_square(len(indices), self.dtype)
+        self.submatrix(indices, part)
         return StoredMatrix(part, self.n_jobs, None if self._source is None else self._source.view(indices))
 
     def in_double(self):
@@ -156,7 +183,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     def stored(self, stop=None):
         """All of it in memory, as a `StoredMatrix`."""
-        values = np.empty((self.n, self.n), self.dtype)
+        values = padded_square(self.n, self.dtype)
         engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
         return StoredMatrix(values, self.n_jobs, self)
 

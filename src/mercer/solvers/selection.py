@@ -1,8 +1,8 @@
 """Which coordinates to work on next, and which can be left alone for now.
 
-Where more coordinates violate the KKT conditions than a working set holds, a random choice
-among them represents the problem; the worst ones alone would pull the solution to one side
-and the rest would have to pull it back.
+Where more coordinates violate the KKT conditions than a working set holds, most of it is a
+random choice among them, which represents the problem; the worst ones alone would pull the
+solution to one side and the rest would have to pull it back.
 """
 
 import numpy as np
@@ -55,10 +55,13 @@ class Violations:
 
 
 def _pick(candidates, violation, count, rng):
-    """`count` candidates: a random choice if all violate, else the ones that violate most."""
-    if len(candidates) <= count:
-        return candidates
-    violating = candidates[violation[candidates] > 0]
-    if len(violating) > count:
-        return rng.permutation(violating)[:count]
-    return candidates[np.argpartition(violation[candidates], -count)[-count:]]
+    """`count` candidates: the ones that violate most, but where more violate than can be
+    taken, only a quarter of them and a random choice of the other violators."""
+    if len(candidates) <= count or count <= 0:
+        return candidates[:count]
+    ordered = candidates[np.argsort(-violation[candidates], kind="stable")]
+    violating = np.count_nonzero(violation[candidates] > 0)
+    if violating <= count:
+        return ordered[:count]
+    worst = count // 4
+    return np.concatenate([ordered[:worst], rng.permutation(ordered[worst:violating])[: count - worst]])

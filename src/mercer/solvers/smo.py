@@ -14,14 +14,16 @@ coordinate that moved. Needs of a problem: `DualProblem`; of a matrix: `KernelMa
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.selection import Violations
-from mercer.solvers.working_set import WorkingSet, padded
+from mercer.solvers.working_set import WorkingSet
 
 # Up to this many points everything is one working set, solved straight to the tolerance.
 DIRECT_SIZE = 1500
-# Violators in a working set, beside the free coordinates.
+# Violators in a working set, beside the free coordinates: at first, and at most.
+SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 4096
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
@@ -72,11 +74,10 @@ class _Rounds:
         self.bias = None
         self.active = np.arange(len(problem))
         self.parked = []
-        self.store = np.empty(0, matrix.dtype)
         self.iterations = 0
         self.trace = []
         self.curvature = 1.0
-        self.best, self.rounds_since_best = np.inf, 0
+        self.best, self.best_dual, self.rounds_since_best = np.inf, -np.inf, 0
         self.pending = None
 
     def run(self):
@@ -137,8 +138,9 @@ class _Rounds:
 
     def _stalled(self, violation):
         """A status if rounds bring nothing any more; single precision is left behind first."""
-        if violation < 0.9 * self.best:
-            self.best, self.rounds_since_best = violation, 0
+        if violation < 0.9 * self.best or self.dual > self.best_dual + 1e-9 * abs(self.dual):
+            self.best, self.best_dual = min(violation, self.best), self.dual
+            self.rounds_since_best = 0
             return None
         self.rounds_since_best += 1
         if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS:
@@ -168,11 +170,15 @@ class _Rounds:
             return self.active
         near = min(violation, 0.1 * self.scale)
         violations = Violations(self.problem, self.active, self.beta, self.gradient, self.bias)
-        return self.active[violations.choose(WORKING_SIZE, near, self.largest, self.rng)]
+        return self.active[violations.choose(self._working_size(), near, self.largest, self.rng)]
+
+    def _working_size(self):
+        """Twice the support vectors found so far: where they are few, small sets are enough."""
+        return int(np.clip(2 * np.count_nonzero(self.beta), SMALLEST_WORKING_SIZE, WORKING_SIZE))
 
     @property
     def _matrix_is_stored(self):
-        return hasattr(self.matrix, "values")
+        return isinstance(self.matrix, StoredMatrix)
 
     def _round_tol(self, violation, size):
         if size == len(self.problem) and size <= DIRECT_SIZE:
@@ -180,13 +186,7 @@ class _Rounds:
         return max(0.5 * self.tol, ROUND_ACCURACY * violation)
 
     def _working_set(self, chosen):
-        wanted = len(chosen) * padded(len(chosen))
-        if self.store.size < wanted:
-            self.store = None  # released before a larger one is asked for
-            self.store = np.empty(wanted, self.matrix.dtype)
-        return WorkingSet(
-            self.problem, self.matrix, chosen, self.beta, self.gradient, self.store, self.limits.stop
-        )
+        return WorkingSet(self.problem, self.matrix, chosen, self.beta, self.gradient, self.limits.stop)
 
     def _apply(self, working):
         """Take over the new coefficients and bring the gradient of the active ones up to date."""
@@ -255,7 +255,6 @@ class _Rounds:
 
     def _switch_to_double(self):
         self.matrix = self.matrix.in_double()
-        self.store = np.empty(0, np.float64)
         self.largest = max(64, int(self.largest / 2**0.5))
         self.parked, self.active = [], np.arange(len(self.problem))
         self.gradient = self.problem.gradient(self.matrix, self.beta, self.limits.stop)

@@ -14,16 +14,11 @@ no mask allows.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer.kernels.matrix import LANES
 
-LANES = 64
 MASK = 1e30
 # Curvature below this is treated as this (LIBSVM's tau), so that a step is never infinite.
 SMALLEST_CURVATURE = 1e-12
-
-
-def padded(m):
-    """The next multiple of LANES."""
-    return -(-m // LANES) * LANES
 
 
 @jit

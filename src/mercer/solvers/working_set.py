@@ -3,8 +3,10 @@
 import numpy as np
 
 from mercer._jit.compile import announce_compilation
+from mercer._jit.scratch import scratch
+from mercer.kernels.matrix import LANES, StoredMatrix, padded
 from mercer.solvers.limits import SLICE_SECONDS
-from mercer.solvers.smo_steps import LANES, MASK, padded, pair_steps, single_steps
+from mercer.solvers.smo_steps import MASK, pair_steps, single_steps
 
 # Infinite bounds enter compiled code as this.
 UNBOUNDED = 1e300
@@ -21,15 +23,11 @@ class WorkingSet:
         The coordinates, sorted.
     beta, gradient : ndarray
         Current values for all coordinates.
-    store : ndarray
-        Flat buffer in which the small matrix is built.
     """
 
-    def __init__(self, problem, matrix, indices, beta, gradient, store, stop=None):
-        m, width = len(indices), padded(len(indices))
+    def __init__(self, problem, matrix, indices, beta, gradient, stop=None):
         self.indices = indices
-        self.values = store[: m * width].reshape(m, width)
-        self._fill(problem, matrix, stop)
+        self.values = self._matrix(problem, matrix, stop)
         dtype = self.values.dtype
         self.start = beta[indices]
         self.beta = self.start.copy()
@@ -44,14 +42,20 @@ class WorkingSet:
         self.highest = self.lowest = 0.0
         self.curvature = 1.0
 
-    def _fill(self, problem, matrix, stop):
+    def _matrix(self, problem, matrix, stop):
+        """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
         m = len(self.indices)
-        self.values[:, m:] = 0.0
-        matrix.submatrix(self.indices, self.values, stop)
+        plain = not problem.shift and problem.ridge is None
+        if plain and m == matrix.n and isinstance(matrix, StoredMatrix):
+            return matrix.values
+        values = scratch("working set", (m, padded(m)), matrix.dtype)
+        values[:, m:] = 0.0
+        matrix.submatrix(self.indices, values, stop)
         if problem.shift:
-            self.values[:, :m] += self.values.dtype.type(problem.shift)
+            values[:, :m] += values.dtype.type(problem.shift)
         if problem.ridge is not None:
-            self.values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(self.values.dtype)
+            values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(values.dtype)
+        return values
 
     def _padded(self, values, filler):
         out = np.full(self.values.shape[1], filler, self.values.dtype)

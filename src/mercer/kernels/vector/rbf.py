@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer._jit.math import exp
+from mercer._jit.math import exp_negative
 from mercer.kernels.base import DotProductKernel, epsilon
 from mercer.kernels.feature_maps import double_rows, taylor_features
 from mercer.kernels.parameters import GammaFromData, require_count, require_gamma, require_positive
@@ -23,7 +23,7 @@ def _rbf(dots, left_norms, right_norms, gamma, out, row, column):
         for j in range(m):
             distance = (norm - source[j]) + (right_norms[j] - source[j])
             distance = distance if distance > zero else zero
-            target[j] = exp(-gamma * distance)
+            target[j] = exp_negative(-gamma * distance)
 
 
 @dataclass(frozen=True)
