@@ -10,7 +10,13 @@ import os
 import platform
 import sys
 import tempfile
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: without a lock, as Numba does by itself
+    fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -25,11 +31,14 @@ def source_digest(package=_PACKAGE):
 
 
 def cache_root():
-    """The directory under which each version of the sources has its own folder."""
+    """The directory under which each version of the sources has its own folder, or None."""
     chosen = os.environ.get("MERCER_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:  # a user without a home; others must not reach what we load, so not /tmp
+        return None
     return Path(base) / "mercer"
 
 
@@ -44,5 +53,20 @@ def _is_writable(folder):
 
 def cache_directory():
     """A writable directory for this version's compiled code, or None when there is none."""
-    folder = cache_root() / f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}"
+    root = cache_root()
+    if root is None:
+        return None
+    folder = root / f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}"
     return folder if _is_writable(folder) else None
+
+
+@contextmanager
+def one_writer(folder):
+    """Hold other processes off from writing to `folder` while the body runs."""
+    if fcntl is None:
+        yield
+        return
+    with open(folder / "lock", "ab") as file:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -10,8 +10,9 @@ import threading
 
 import numba
 from numba.core import config as numba_config
+from numba.core.caching import FunctionCache
 
-from mercer._jit.cache import cache_directory
+from mercer._jit.cache import cache_directory, one_writer
 
 FAST = frozenset({"contract", "nsz", "arcp", "reassoc", "nnan", "ninf"})
 
@@ -26,19 +27,54 @@ def announce_compilation():
     with _announce_lock:
         if _FIRST_TIME:
             _FIRST_TIME = False
-            where = f"; kept in {_DIRECTORY}" if _DIRECTORY else " (no writable cache directory: MERCER_CACHE_DIR chooses one)"
+            nowhere = " (no writable cache directory: MERCER_CACHE_DIR chooses one)"
+            where = f"; kept in {_DIRECTORY}" if _DIRECTORY else nowhere
             print(f"mercer: compiling for this machine, a few seconds, only once{where}", file=sys.stderr)
 
 
+class _ForgivingCache(FunctionCache):
+    """Compiled code on disk, of which nothing is expected.
+
+    Whatever is wrong with it (no space, a folder that went away, a file cut short by a power
+    failure), the function is compiled again. Numba numbers its files by reading an index and
+    writing it back, so two processes could give one number to code for different types; hence
+    one writer at a time, and what was loaded must be for the types that were asked for.
+    """
+
+    def load_overload(self, sig, target_context):
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001 - a damaged file may raise anything
+            self._forget()
+            return None
+        return found if found is not None and tuple(found.signature.args) == tuple(sig) else None
+
+    def save_overload(self, sig, data):
+        try:
+            with one_writer(_DIRECTORY):
+                super().save_overload(sig, data)
+        except Exception:  # noqa: BLE001 - the same
+            self._forget()
+
+    def _forget(self):
+        """Empty the index, so that a damaged one does not stay for ever."""
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
+
+
 def _decorate(function, flags):
-    options = {"nogil": True, "fastmath": set(flags), "cache": _DIRECTORY is not None}
-    before = numba_config.CACHE_DIR
-    # Numba reads the directory when it decorates; the user's own setting is put back at once.
-    numba_config.CACHE_DIR = str(_DIRECTORY or "")
-    try:
-        return numba.njit(**options)(function)
-    finally:
-        numba_config.CACHE_DIR = before
+    compiled = numba.njit(nogil=True, fastmath=set(flags))(function)
+    if _DIRECTORY is not None:
+        before = numba_config.CACHE_DIR
+        # Numba reads the directory when a cache is made; the user's own setting is put back at once.
+        numba_config.CACHE_DIR = str(_DIRECTORY)
+        try:
+            compiled._cache = _ForgivingCache(function)
+        finally:
+            numba_config.CACHE_DIR = before
+    return compiled
 
 
 def jit(function):

@@ -5,6 +5,7 @@ working-set matrices live in buffers that each thread keeps. A buffer is kept on
 KEEP bytes; what is larger is given back when its user is done.
 """
 
+import math
 import threading
 
 import numpy as np
@@ -14,14 +15,26 @@ KEEP = 64 * 2**20
 _local = threading.local()
 
 
-def scratch(name, shape, dtype):
-    """An array with arbitrary contents, valid until this thread asks for `name` again."""
-    dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
-    if size > KEEP:
-        return np.empty(shape, dtype)
-    buffers = _local.__dict__
-    kept = buffers.get(name)
-    if kept is None or kept.nbytes < size:
-        kept = buffers[name] = np.empty(size, np.uint8)
-    return kept[:size].view(dtype).reshape(shape)
+class Buffers:
+    """Arrays by name, whose memory is used again as long as it is large enough."""
+
+    def __init__(self):
+        self._kept = {}
+
+    def get(self, name, shape, dtype):
+        """An array with arbitrary contents, valid until `name` is asked for again."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        kept = self._kept.get(name)
+        if kept is None or kept.nbytes < size:
+            self._kept.pop(name, None)  # given back before a larger one is asked for
+            kept = self._kept[name] = np.empty(size, np.uint8)
+        return kept[:size].view(dtype).reshape(shape)
+
+
+def scratch(name, shape, dtype, large=None):
+    """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep."""
+    if math.prod(shape) * np.dtype(dtype).itemsize > KEEP:
+        return np.empty(shape, dtype) if large is None else large.get(name, shape, dtype)
+    if not hasattr(_local, "buffers"):
+        _local.buffers = Buffers()
+    return _local.buffers.get(name, shape, dtype)

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 _state_lock = threading.Lock()
 _pools = {}
-_blas = {"pid": None, "depth": 0, "libraries": [], "before": []}
+_blas = {"depth": 0, "libraries": None, "before": []}
 
 
 def available_cores():
@@ -29,28 +29,46 @@ def thread_count(n_jobs):
         return available_cores()
     if n_jobs < 0:
         return max(1, available_cores() + 1 + n_jobs)
-    return int(n_jobs)
+    # Threads beyond this only wait for each other, and a system has only so many.
+    return min(int(n_jobs), 4 * available_cores())
 
 
 def _pool(workers):
-    key = (os.getpid(), workers)
     with _state_lock:
-        if key not in _pools:
-            _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="mercer")
-        return _pools[key]
+        if workers not in _pools:
+            _pools[workers] = ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+        return _pools[workers]
 
 
-def _refresh_libraries():
-    if _blas["pid"] != os.getpid():
-        found = ThreadpoolController().select(user_api="blas").lib_controllers
-        _blas.update(pid=os.getpid(), depth=0, libraries=found, before=[])
+def _find_libraries():
+    if _blas["libraries"] is None:
+        _blas["libraries"] = ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def _begin_anew_in_child():
+    """After a fork: the parent's threads are gone, and whoever held the lock with them."""
+    global _state_lock  # noqa: PLW0603 - a lock held by a thread that is gone cannot be released
+    _state_lock = threading.Lock()
+    _pools.clear()
+    if _blas["depth"]:
+        _restore_blas()
+    _blas["depth"] = 0
+
+
+def _restore_blas():
+    for library, count in zip(_blas["libraries"], _blas["before"], strict=True):
+        library.set_num_threads(count)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
 @contextmanager
 def one_blas_thread():
     """Hold BLAS to one thread; nested and concurrent uses count, the last one restores."""
     with _state_lock:
-        _refresh_libraries()
+        _find_libraries()
         if _blas["depth"] == 0:
             _blas["before"] = [library.get_num_threads() for library in _blas["libraries"]]
             for library in _blas["libraries"]:
@@ -60,10 +78,10 @@ def one_blas_thread():
         yield
     finally:
         with _state_lock:
-            _blas["depth"] -= 1
+            # A body that forks comes here in the child too, where the count has begun anew.
+            _blas["depth"] = max(0, _blas["depth"] - 1)
             if _blas["depth"] == 0:
-                for library, count in zip(_blas["libraries"], _blas["before"], strict=True):
-                    library.set_num_threads(count)
+                _restore_blas()
 
 
 class Stopped(Exception):

@@ -28,6 +28,7 @@ from mercer.estimators.training import Budget, TrainingData, solve_all
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.names import resolve
+from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
@@ -241,6 +242,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             if len(X) != len(y):
                 raise DataError(f"X and y must have the same length, got {len(X)} and {len(y)}")
         else:
+            require_sound_csr(X)
             X, y = validate_data(
                 self, X, y, dtype=(np.float64, np.float32), order="C", accept_sparse="csr", ensure_min_samples=1
             )
@@ -313,7 +315,7 @@ class SVC(ClassifierMixin, BaseEstimator):
 
     def _solve(self, data, problems, tasks, limits):
         budget = Budget.resolve(self.memory_limit, self.cache_size)
-        matrix = data.matrix(self.tol, budget, self.n_jobs, limits.stop)
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         starts = self._starts(tasks)
 
         def solve(problem, part, k):
@@ -330,7 +332,7 @@ class SVC(ClassifierMixin, BaseEstimator):
                 shrinking=self.shrinking,
             )
 
-        return solve_all(problems, tasks, matrix, budget, solve, self.n_jobs, limits.stop)
+        return solve_all(problems, tasks, matrix, budget, solve, limits, self.n_jobs)
 
     def _starts(self, tasks):
         last = getattr(self, "_last_betas", None)

@@ -1,5 +1,6 @@
 """One fit: from checked data to solved problems that share a kernel matrix."""
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,11 +8,12 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
-from mercer._jit.threads import run_parallel, thread_count
+from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels.matrix import WORTH_KEEPING, EvaluatedMatrix, StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.rows import column_means
 from mercer.solvers import smo
+from mercer.solvers.result import Solution, Status
 
 # Problems larger than this use both cores inside; smaller ones run side by side.
 SIDE_BY_SIDE = 12_000
@@ -19,6 +21,10 @@ SIDE_BY_SIDE = 12_000
 STORED_SIZE = 6_000
 # Below this tolerance, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL = 1e-5
+FINEST_SINGLE_GAP = 1e-4
+OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
+# Kernel values beyond this overflow when they are multiplied and summed.
+LARGEST_ENTRY = 1e100
 
 
 @dataclass(frozen=True)
@@ -71,22 +77,29 @@ class TrainingData:
             return MatrixItems(None, indices, np.float64)
         return self.support_vectors(indices)
 
-    def matrix(self, tol, budget, n_jobs, stop=None):
-        """The kernel matrix of all rows, in the precision that `tol` needs."""
+    def matrix(self, tol, gap_tol, budget, n_jobs):
+        """The kernel matrix of all rows, in the precision that the tolerances need."""
         if isinstance(self.kernel, Precomputed):
             return StoredMatrix.of(_square(self.X), n_jobs)
-        single = tol >= FINEST_SINGLE_TOL and self._single_is_enough(tol)
+        gap_is_coarse = gap_tol is None or gap_tol >= FINEST_SINGLE_GAP
+        single = self._single_is_enough(tol) and tol >= FINEST_SINGLE_TOL and gap_is_coarse
         matrix = EvaluatedMatrix(
             self.kernel, self.prepare, np.float32 if single else np.float64, budget.cache, n_jobs
         )
-        _require_finite_diagonal(matrix)
+        if not (np.abs(matrix.diag) < LARGEST_ENTRY).all():
+            raise DataError(OVERFLOW)
         return matrix
 
     def _single_is_enough(self, tol):
         if not self.kernel.is_dot_product_form:
             return False
         bound = self._norm_bound()
-        return self.kernel.entry_error(bound, np.float32) <= tol and self.kernel.entry_bound(bound) < 1e15
+        if not bound < LARGEST_ENTRY:
+            raise DataError(OVERFLOW)
+        try:
+            return self.kernel.entry_error(bound, np.float32) <= tol and self.kernel.entry_bound(bound) < 1e15
+        except OverflowError as error:
+            raise DataError(OVERFLOW) from error
 
     def _norm_bound(self):
         """An upper bound of |x - origin|^2 over the rows."""
@@ -102,36 +115,67 @@ def _square(X):
     return X.toarray() if sparse.issparse(X) else X
 
 
-def _require_finite_diagonal(matrix):
-    if not np.isfinite(matrix.diag).all():
-        raise DataError("kernel values overflow on X; scale the features, or lower gamma or degree")
-
-
 def stored_if_small(matrix, budget, stop=None):
     """Compute all of a small matrix once; leave a large or expensive one to be asked."""
-    if isinstance(matrix, StoredMatrix):
+    if isinstance(matrix, StoredMatrix) or not is_worth_storing(matrix, matrix.n, budget):
         return matrix
-    small = matrix.n <= smo.DIRECT_SIZE or (matrix.n <= STORED_SIZE and matrix.entry_cost <= WORTH_KEEPING)
-    fits = matrix.n**2 * matrix.dtype.itemsize <= budget.cache
-    return matrix.stored(stop) if small and fits else matrix
+    return matrix.stored(stop)
 
 
-def solve_all(problems, tasks, matrix, budget, solve, n_jobs, stop=None):
+def is_worth_storing(matrix, n, budget):
+    """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
+    small = n <= smo.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= WORTH_KEEPING)
+    return small and n**2 * matrix.dtype.itemsize <= budget.cache
+
+
+def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
     """Solve the two-class problems of a fit; each sees its own view of the one matrix.
 
     Small ones run side by side on the cores, large ones one after the other on all cores.
     """
     solutions = [None] * len(problems)
-    whole = len(tasks) and all(len(task.indices) == matrix.n for task in tasks)
-    shared = stored_if_small(matrix, budget, stop) if whole else matrix
+    shared = SharedMatrix(matrix, tasks, budget, limits.stop)
 
     def run(k):
-        part = shared if whole else stored_if_small(shared.view(tasks[k].indices), budget, stop)
-        solutions[k] = solve(problems[k], part, k)
+        try:
+            solutions[k] = solve(problems[k], shared.part(tasks[k]), k)
+        except (Stopped, MemoryError) as end:
+            # Ended before the first step: a solution all the same, the empty one.
+            status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
+            solutions[k] = Solution.empty(len(tasks[k].indices), status)
 
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
-    large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE or (whole and len(tasks) == 1)]
+    large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE]
     for k in large:
         run(k)
-    run_parallel(run, [k for k in order if k not in set(large)], thread_count(n_jobs))
+    run_parallel(run, order[len(large) :], thread_count(n_jobs))
     return solutions
+
+
+class SharedMatrix:
+    """The kernel matrix of a fit, and the part of it that each two-class problem needs."""
+
+    def __init__(self, matrix, tasks, budget, stop):
+        self.matrix, self.budget, self.stop = matrix, budget, stop
+        self.is_whole = all(len(task.indices) == matrix.n for task in tasks)
+        blocks = sum(np.count_nonzero(task.signs > 0) ** 2 for task in tasks) / max(1, len(tasks))
+        self._blocks_fit = 2 * blocks * len(tasks) ** 0.5 * matrix.dtype.itemsize <= budget.cache // 2
+        self._stored = None
+        self._lock = threading.Lock()
+
+    def part(self, task):
+        if not self.is_whole:
+            return self._pair(task)
+        with self._lock:
+            if self._stored is None:
+                self._stored = stored_if_small(self.matrix, self.budget, self.stop)
+        return self._stored
+
+    def _pair(self, task):
+        n = len(task.indices)
+        if isinstance(self.matrix, StoredMatrix) or not is_worth_storing(self.matrix, n, self.budget):
+            return self.matrix.view(task.indices)
+        positive = np.count_nonzero(task.signs > 0)
+        if len(task.label) < 2 or not self._blocks_fit:
+            return self.matrix.view(task.indices).stored(self.stop)
+        return self.matrix.stored_pair(task.indices[:positive], task.indices[positive:], self.stop)

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import run_parallel, thread_count
+from mercer._jit.vectors import vector_loop
 
 TILE = 512
 # Below this many entries, waking a second thread costs more than it saves.
@@ -38,13 +39,14 @@ def _workers(n_jobs, entries):
     return 1 if entries < SERIAL_ENTRIES else thread_count(n_jobs)
 
 
-def fill(kernel, left, right, out, n_jobs=None, stop=None):
-    """Write K(left_i, right_j) to out[i, j]; `out` is C-ordered, of the prepared dtype."""
+def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0)):
+    """Write K(left_i, right_j) to out[i, j], moved by `corner`; `out` is C-ordered, of the
+    prepared dtype."""
 
     def column_panel(columns):
         part = right.slice(*columns)
         for rows in _spans(len(left)):
-            kernel.tile(left.slice(*rows), part, out, rows[0], columns[0])
+            kernel.tile(left.slice(*rows), part, out, corner[0] + rows[0], corner[1] + columns[0])
 
     run_parallel(column_panel, _spans(len(right)), _workers(n_jobs, len(left) * len(right)), stop)
     return out
@@ -65,24 +67,61 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     return out
 
 
+def mirror(out, rows, columns):
+    """Copy the block out[rows, columns], above the diagonal, to its place below."""
+    for begin, end in _spans(rows[1] - rows[0]):
+        _mirror(out, rows[0] + begin, rows[0] + end, *columns)
+
+
 def product(kernel, left, right, coefficients, n_jobs=None, stop=None):
     """K(left, right) @ coefficients in double precision, without storing the block.
 
     `coefficients` has shape (len(right),) or (len(right), k).
     """
-    coefficients = np.asarray(coefficients)
-    out = np.zeros((len(left), *coefficients.shape[1:]), dtype=np.float64)
-    everything = slice(None) if coefficients.ndim > 1 else ...
-    parts = [(begin, end, coefficients[begin:end], everything) for begin, end in _spans(len(right))]
-    return add_products(kernel, left, right, parts, out, n_jobs, stop)
+    coefficients = np.asarray(coefficients, dtype=np.float64)
+    columns = coefficients.reshape(len(right), -1)
+    out = np.zeros((len(left), columns.shape[1]))
+    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in _spans(len(right))]
+    add_products(kernel, left, right, parts, out, n_jobs, stop)
+    return out.reshape(len(left), *coefficients.shape[1:])
+
+
+@jit
+def _sum_rows(block, weights, out):
+    """out[i] = sum_j block[i, j] weights[j], accumulated in double precision."""
+    vector_loop()
+    for i in range(block.shape[0]):
+        row = block[i]
+        total = 0.0
+        for j in range(weights.shape[0]):
+            total += row[j] * weights[j]
+        out[i] = total
+
+
+def _summable(weights, dtype):
+    """Weights in the precision in which a tile's sums with them stay accurate.
+
+    A sum in single precision errs by about 6e-8 times the sum of its terms' sizes.
+    """
+    weights = np.ascontiguousarray(weights, np.float64)
+    if weights.shape[1] == 1 or np.abs(weights).sum(axis=0).max(initial=0.0) > 1e3:
+        return weights
+    return weights.astype(dtype)
+
+
+def _weighted_sums(block, weights):
+    if weights.shape[1] > 1:
+        return block @ weights
+    sums = np.empty((len(block), 1))
+    _sum_rows(block, weights[:, 0], sums[:, 0])
+    return sums
 
 
 def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
     """For each part (begin, end, weights, outputs), with at most TILE right-hand items,
     add K(left, right[begin:end]) @ weights to out[:, outputs]."""
     prepared = [
-        (right.slice(begin, end), np.ascontiguousarray(weights, left.dtype), outputs)
-        for begin, end, weights, outputs in parts
+        (right.slice(begin, end), _summable(weights, left.dtype), outputs) for begin, end, weights, outputs in parts
     ]
 
     def row_panel(rows):
@@ -91,11 +130,7 @@ def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
         for items, weights, outputs in prepared:
             block = scratch("block", (end - begin, len(items)), left.dtype)
             kernel.tile(points, items, block, 0, 0)
-            # Sums of at most TILE terms in the tile's precision, totals in double.
-            if outputs is ...:
-                target += block @ weights
-            else:
-                target[:, outputs] += block @ weights
+            target[:, outputs] += _weighted_sums(block, weights)
 
     run_parallel(row_panel, _spans(len(left)), _workers(n_jobs, len(left) * len(right)), stop)
     return out

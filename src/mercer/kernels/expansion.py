@@ -84,7 +84,7 @@ class Expansion:
             for begin in range(group.begin, group.end, engine.TILE):
                 end = min(begin + engine.TILE, group.end)
                 weights = group.coefficients[begin - group.begin : end - group.begin]
-                yield begin, end, weights, ... if alone else group.outputs
+                yield begin, end, weights, slice(None) if alone else group.outputs
 
     def __getstate__(self):
         return {**self.__dict__, "_prepared": {}}

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
+from mercer._jit.vectors import vector_loop
 
 # A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
 # updates SPREAD products at a time with vector instructions.
@@ -32,6 +33,7 @@ def _sparse_dots(indptr, indices, data, position, spread, out, column):
 
     Four terms at a time, so that a product is loaded and stored once for four updates.
     """
+    vector_loop()
     width = spread.shape[1]
     for i in range(indptr.shape[0] - 1):
         target = out[i, column : column + width]

@@ -159,10 +159,11 @@ class EvaluatedMatrix(KernelMatrix):
     def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None):
         self.kernel = kernel
         self.prepare = prepare
-        self.items = prepare(dtype)
+        self.items = prepare(np.dtype(dtype))
         super().__init__(len(self.items), dtype, n_jobs)
         self.cache_bytes = cache_bytes
         self._cache = None
+        self._groups = {}
         self._lock = threading.RLock()
 
     @property
@@ -186,6 +187,26 @@ class EvaluatedMatrix(KernelMatrix):
         values = padded_square(self.n, self.dtype)
         engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
         return StoredMatrix(values, self.n_jobs, self)
+
+    def stored_pair(self, first, second, stop=None):
+        """The stored matrix of two groups of items; a group's own block is computed once
+        for all the pairs in which it takes part."""
+        (left, left_block), (right, right_block) = self._group(first, stop), self._group(second, stop)
+        n, m = len(left), len(right)
+        values = padded_square(n + m, self.dtype)
+        values[:n, :n] = left_block
+        values[n:, n : n + m] = right_block
+        engine.fill(self.kernel, left, right, values, self.n_jobs, stop, corner=(0, n))
+        engine.mirror(values, (0, n), (n, n + m))
+        return StoredMatrix(values, self.n_jobs, self.view(np.concatenate([first, second])))
+
+    def _group(self, indices, stop):
+        key = (int(indices[0]), len(indices))
+        if key not in self._groups:
+            items = self.items.take(indices)
+            block = np.empty((len(items), len(items)), self.dtype)
+            self._groups[key] = items, engine.gram(self.kernel, items, block, self.n_jobs, stop)
+        return self._groups[key]
 
     def rows(self, indices, stop=None):
         out = np.empty((len(indices), self.n), self.dtype)

@@ -12,7 +12,7 @@ import numbers
 import numpy as np
 from scipy import sparse
 
-from mercer._errors import ParameterError
+from mercer._errors import DataError, ParameterError
 
 GAMMA_RULES = ("scale", "auto")
 
@@ -63,9 +63,13 @@ def gamma_from_data(rule, X):
     features = max(1, shape[1])
     if rule == "auto":
         return 1.0 / features
-    variance = _variance(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _variance(X)
     # Constant data have no scale; 1 is scikit-learn's choice.
-    return 1.0 / (features * variance) if variance > 0 else 1.0
+    gamma = 1.0 / (features * variance) if variance > 0 else 1.0
+    if not (np.isfinite(variance) and 0 < gamma < np.inf):
+        raise DataError(f'gamma="scale" needs features of a usable size, but their variance is {variance:g}; scale X')
+    return gamma
 
 
 def _variance(X):

@@ -4,11 +4,13 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel
+from mercer._jit.vectors import vector_loop
 
 
 @jit
 def weighted_rows(store, slots, weights, out, begin, end):
     """out[begin:end] += sum_k weights[k] * store[slots[k], begin:end], four rows at a time."""
+    vector_loop()
     n = slots.shape[0]
     k = 0
     while k + 4 <= n:
@@ -42,7 +44,8 @@ def split(n, parts):
 
 def add_weighted_rows(store, slots, weights, out, workers):
     """Parallel form of `weighted_rows` over the whole length of `out`."""
-    weights = np.ascontiguousarray(weights, dtype=store.dtype)
+    # Weights in double precision: the sum of thousands of products must not drift.
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
     run_parallel(lambda span: weighted_rows(store, slots, weights, out, *span), split(len(out), 4 * workers), workers)
 
 

@@ -79,6 +79,8 @@ def _canonical_csr(X, dtype, check):
     if X.dtype.kind not in "fiub":
         raise DataError(f"X must hold real numbers, got dtype {X.dtype}")
     values = sparse.csr_array(X)
+    if check:
+        require_sound_csr(values)
     if not values.has_canonical_format:
         # The user's own matrix is left as it was.
         values = values.copy()
@@ -89,6 +91,16 @@ def _canonical_csr(X, dtype, check):
         _require_finite(values.data)
         _require_in_range(converted.data)
     return _with_small_indices(converted)
+
+
+def require_sound_csr(values):
+    """Refuse CSR arrays whose indices point outside: they would crash compiled code."""
+    if not sparse.issparse(values) or values.format != "csr":
+        return
+    try:
+        values.check_format(full_check=True)
+    except ValueError as error:
+        raise DataError(f"X is not a sound CSR matrix: {error}") from error
 
 
 def _with_small_indices(values):

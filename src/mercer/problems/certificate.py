@@ -17,7 +17,7 @@ class Certificate:
     gap : float
         primal - dual: the primal objective is at most this far from its minimum.
     relative_gap : float
-        gap / max(1, |primal|).
+        gap / max(1, |primal|); infinite where no multiple of w has the hard margin.
     kkt_violation : float
         Largest violation of the optimality conditions (LIBSVM's stopping quantity).
     equality_residual, box_violation : float

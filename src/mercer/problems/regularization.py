@@ -11,15 +11,15 @@ lambda |w|^2 + (1/m) sum loss             1 / (2 lambda m)
 """
 
 from dataclasses import dataclass
+from math import inf
 from numbers import Real
-
-import numpy as np
 
 from mercer._errors import ParameterError
 
 
 def _positive(name, value):
-    if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(value) or not value > 0:
+    # A comparison with NaN is false, so NaN is refused too.
+    if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
         raise ParameterError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
@@ -42,10 +42,15 @@ class Regularization:
     numerator: float
     divide_by_m: bool = False
 
+    def __post_init__(self):
+        _positive("numerator", self.numerator)
+
     @classmethod
     def from_lambda(cls, lam, half=False):
         """lambda |w|^2 + mean loss; with half=True, (lambda/2) |w|^2 + mean loss."""
-        return cls(1.0 / (_positive("lam", lam) * (1.0 if half else 2.0)), divide_by_m=True)
+        if _positive("lam", lam) == inf:
+            raise ParameterError("lam must be finite, got inf; it would leave no weight for the losses")
+        return cls(1.0 / float(lam) * (1.0 if half else 0.5), divide_by_m=True)
 
     @classmethod
     def from_box_over_n(cls, C):

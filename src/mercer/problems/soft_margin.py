@@ -62,19 +62,27 @@ class SoftMargin:
         return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
 
     def primal(self, beta, projections, intercept):
-        """Primal objective, given <w, psi(x_i)> for every i."""
+        """Primal objective, given <w, psi(x_i)> for every i.
+
+        Points of infinite weight (hard margin) admit no loss at all: where they fall short of
+        the margin, the objective is that of the nearest multiple of (w, b) for which none does.
+        """
         half_norm = 0.5 * float(beta @ projections)
         if self.bias == "penalised":
             half_norm += 0.5 * intercept**2
-        losses = self._loss.value(self.signs * (projections + intercept))
-        # A point of infinite weight that is on the right side costs nothing, not inf * 0.
-        return half_norm + float(np.sum(self.C[losses > 0] * losses[losses > 0]))
+        margins = self.signs * (projections + intercept)
+        hard = np.isinf(self.C)
+        shortest = margins[hard].min(initial=1.0)
+        if shortest <= 0:
+            return np.inf
+        losses = self._loss.value(margins / shortest)[~hard]
+        return half_norm / shortest**2 + float(self.C[~hard] @ losses)
 
     def gap(self, beta, gradient):
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
         primal = self.primal(beta, self._projections(beta, gradient), self.intercept(beta, dual.bias(beta, gradient)))
-        return (primal - dual.objective(beta, gradient)) / max(1.0, abs(primal))
+        return _relative_gap(primal, dual.objective(beta, gradient))
 
     def _projections(self, beta, gradient):
         projections = self.signs - gradient
@@ -106,7 +114,7 @@ class SoftMargin:
             primal=primal_value,
             dual=dual_value,
             gap=primal_value - dual_value,
-            relative_gap=(primal_value - dual_value) / max(1.0, abs(primal_value)),
+            relative_gap=_relative_gap(primal_value, dual_value),
             kkt_violation=dual.violation(beta, gradient),
             equality_residual=abs(float(beta.sum())) if dual.has_equality else 0.0,
             box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
@@ -114,3 +122,7 @@ class SoftMargin:
             n_bounded=int(np.sum((beta != 0) & ~(rise & fall))),
             n_zero=int(np.sum(beta == 0)),
         )
+
+
+def _relative_gap(primal, dual):
+    return (primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf

@@ -68,3 +68,8 @@ class Solution:
     iterations: int
     is_gradient_complete: bool = True
     trace: list[TracePoint] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, n, status):
+        """No support vectors: what there is before the first step."""
+        return cls(np.zeros(n), np.zeros(n), 0.0, status, 0, is_gradient_complete=False)

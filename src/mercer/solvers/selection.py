@@ -56,12 +56,12 @@ class Violations:
 
 def _pick(candidates, violation, count, rng):
     """`count` candidates: the ones that violate most, but where more violate than can be
-    taken, only a quarter of them and a random choice of the other violators."""
+    taken, only a sixteenth of them and a random choice of the other violators."""
     if len(candidates) <= count or count <= 0:
         return candidates[:count]
     ordered = candidates[np.argsort(-violation[candidates], kind="stable")]
     violating = np.count_nonzero(violation[candidates] > 0)
     if violating <= count:
         return ordered[:count]
-    worst = count // 4
+    worst = count // 16
     return np.concatenate([ordered[:worst], rng.permutation(ordered[worst:violating])[: count - worst]])

@@ -13,8 +13,9 @@ coordinate that moved. Needs of a problem: `DualProblem`; of a matrix: `KernelMa
 
 import numpy as np
 
+from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
-from mercer.kernels.matrix import StoredMatrix
+from mercer.kernels.matrix import LANES, StoredMatrix
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.selection import Violations
@@ -25,9 +26,20 @@ DIRECT_SIZE = 1500
 # Violators in a working set, beside the free coordinates: at first, and at most.
 SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 4096
+# With less room than this for a working set there is no point in starting.
+SMALLEST_STORE = 16
+# Curvature below this, relative to the diagonal, is not rounding: the kernel is indefinite.
+NEGATIVE_CURVATURE = -1e-4
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
+# A violation this small, relative to the labels, counts as solved where rounding ends progress.
+INACCURATE = 1e-6
 ROUNDS_WITHOUT_PROGRESS = 12
+# Where max_iter sets no bound, LIBSVM's does; a box so large that it never binds may hide a
+# dual without a maximum (data that cannot be separated), and gets fewer steps to show it.
+MOST_STEPS = 10_000_000
+MOST_STEPS_UNBOUNDED = 1_000_000
+NEVER_BINDS = 1e100
 
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap=None, gap_tol=None, memory=2**30, convex=True, shrinking=True):
@@ -60,12 +72,18 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap=None, gap_t
     return _Rounds(problem, matrix, tol, limits or Limits(), start, gap, gap_tol, memory, convex, shrinking).run()
 
 
+class _Diverged(Exception):
+    """Coefficients grow without bound: the dual has no maximum. The last ones are kept."""
+
+
 class _Rounds:
+    """The state of `solve`."""
+
     def __init__(self, problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, shrinking):
         self.problem, self.matrix, self.limits = problem, matrix, limits
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
         self.shrinking = shrinking
-        self.largest = max(64, int((memory / matrix.dtype.itemsize) ** 0.5) - 64)
+        self.largest = int((memory / matrix.dtype.itemsize) ** 0.5) - 2 * LANES
         self.rng = np.random.default_rng(0)
         self.scale = max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
         self.beta = np.zeros(len(problem)) if start is None else problem.feasible(start)
@@ -74,6 +92,7 @@ class _Rounds:
         self.bias = None
         self.active = np.arange(len(problem))
         self.parked = []
+        self.buffers = Buffers()
         self.iterations = 0
         self.trace = []
         self.curvature = 1.0
@@ -87,11 +106,13 @@ class _Rounds:
             status = self.limits.reached()
         except MemoryError:
             status = Status.MEMORY_LIMIT
+        except _Diverged:
+            status = Status.STALLED
         return self._solution(status)
 
     def _run(self):
-        if len(self.problem) == 0:
-            return Status.OPTIMAL
+        if self.largest < SMALLEST_STORE:
+            return Status.MEMORY_LIMIT
         while True:
             highest, lowest = self._extremes()
             violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
@@ -132,6 +153,8 @@ class _Rounds:
             return status
         if self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
+        if self.limits.max_iter < 0 and self.iterations >= self._most_steps:
+            return Status.STALLED
         if self.gap_tol is not None and not self.parked and self.gap(self.beta, self.gradient) <= self.gap_tol:
             return Status.OPTIMAL
         return self._stalled(violation)
@@ -151,8 +174,12 @@ class _Rounds:
         if self.parked:
             self._unpark()
             return None
-        attainable = 1e-9 * max(self.scale, float(np.abs(self.gradient).max()))
-        return Status.OPTIMAL_INACCURATE if violation <= attainable else Status.STALLED
+        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
+
+    @property
+    def _most_steps(self):
+        largest = max(float(self.problem.upper.max()), -float(self.problem.lower.min()))
+        return max(MOST_STEPS_UNBOUNDED if largest > NEVER_BINDS else MOST_STEPS, 100 * len(self.problem))
 
     def _round(self, violation):
         chosen = self._choose(violation)
@@ -160,9 +187,14 @@ class _Rounds:
         taken = working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
         self.iterations += taken
         self.curvature = min(self.curvature, working.curvature)
+        if not np.abs(working.beta).max() < NEVER_BINDS:
+            raise _Diverged
         self._apply(working)
         self._record(violation, len(chosen))
-        self._park()
+        if working.is_stalled and self.matrix.dtype == np.float32:
+            self._switch_to_double()
+        else:
+            self._park()
 
     def _choose(self, violation):
         n = len(self.active)
@@ -186,7 +218,7 @@ class _Rounds:
         return max(0.5 * self.tol, ROUND_ACCURACY * violation)
 
     def _working_set(self, chosen):
-        return WorkingSet(self.problem, self.matrix, chosen, self.beta, self.gradient, self.limits.stop)
+        return WorkingSet(self.problem, self.matrix, chosen, self.beta, self.gradient, self.buffers, self.limits.stop)
 
     def _apply(self, working):
         """Take over the new coefficients and bring the gradient of the active ones up to date."""
@@ -255,7 +287,7 @@ class _Rounds:
 
     def _switch_to_double(self):
         self.matrix = self.matrix.in_double()
-        self.largest = max(64, int(self.largest / 2**0.5))
+        self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
         self.parked, self.active = [], np.arange(len(self.problem))
         self.gradient = self.problem.gradient(self.matrix, self.beta, self.limits.stop)
         self.best, self.rounds_since_best = np.inf, 0
@@ -265,7 +297,8 @@ class _Rounds:
         if self.parked and status in (Status.OPTIMAL, Status.ITERATION_LIMIT):
             self._unpark()
             complete = True
-        if not self.convex and self.curvature < -1e-4 and status <= Status.OPTIMAL_INACCURATE:
+        solved_or_stuck = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
+        if not self.convex and self.curvature < NEGATIVE_CURVATURE and status in solved_or_stuck:
             status = Status.NOT_CONVEX
         bias = self.bias or 0.0
         if complete and self.problem.has_equality:

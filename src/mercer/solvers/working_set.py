@@ -4,12 +4,14 @@ import numpy as np
 
 from mercer._jit.compile import announce_compilation
 from mercer._jit.scratch import scratch
-from mercer.kernels.matrix import LANES, StoredMatrix, padded
+from mercer.kernels.matrix import StoredMatrix, padded
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.smo_steps import MASK, pair_steps, single_steps
 
 # Infinite bounds enter compiled code as this.
 UNBOUNDED = 1e300
+# Steps without a smaller violation after which a working set gives up.
+PATIENCE = 100_000
 
 
 class WorkingSet:
@@ -23,12 +25,13 @@ class WorkingSet:
         The coordinates, sorted.
     beta, gradient : ndarray
         Current values for all coordinates.
+    buffers : Buffers, optional
+        Where a large matrix is built, so that the next working set finds the memory again.
     """
 
-    def __init__(self, problem, matrix, indices, beta, gradient, stop=None):
+    def __init__(self, problem, matrix, indices, beta, gradient, buffers=None, stop=None):
         self.indices = indices
-        self.values = self._matrix(problem, matrix, stop)
-        dtype = self.values.dtype
+        self.values = self._matrix(problem, matrix, buffers, stop)
         self.start = beta[indices]
         self.beta = self.start.copy()
         self.lower = problem.lower[indices]
@@ -38,17 +41,18 @@ class WorkingSet:
         self.rise = self._padded(np.where(self.beta < self.upper, 0.0, -MASK), -MASK)
         self.fall = self._padded(np.where(self.beta > self.lower, 0.0, MASK), MASK)
         self._steps = pair_steps if problem.has_equality else single_steps
-        self._lanes = (np.empty(LANES, dtype), np.empty(LANES, np.int32), np.empty(LANES, dtype))
+        self._scores = np.empty_like(self.gradient)
         self.highest = self.lowest = 0.0
         self.curvature = 1.0
+        self.is_stalled = False
 
-    def _matrix(self, problem, matrix, stop):
+    def _matrix(self, problem, matrix, buffers, stop):
         """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
         m = len(self.indices)
         plain = not problem.shift and problem.ridge is None
         if plain and m == matrix.n and isinstance(matrix, StoredMatrix):
             return matrix.values
-        values = scratch("working set", (m, padded(m)), matrix.dtype)
+        values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
         values[:, m:] = 0.0
         matrix.submatrix(self.indices, values, stop)
         if problem.shift:
@@ -67,17 +71,24 @@ class WorkingSet:
         return float(self.highest) - float(self.lowest)
 
     def run(self, tol, limits, iterations_done):
-        """Take steps until the violation is `tol` or a limit is reached; returns their number."""
+        """Take steps until the violation is `tol`, a limit is reached, or many steps have
+        brought nothing (then `is_stalled`); returns their number."""
         announce_compilation()
-        taken, pace = 0, self._first_pace()
+        taken, pace, fruitless, best = 0, self._first_pace(), 0, np.inf
+        patience = max(PATIENCE, 50 * len(self.indices))
         while True:
-            allowed = min(pace, limits.iterations_left(iterations_done + taken))
+            allowed = min(pace, patience, limits.iterations_left(iterations_done + taken))
             if allowed <= 0:
                 return taken
             begin = limits.seconds
             steps = self._slice(tol, allowed)
             taken += steps
             if steps < allowed or limits.stop():
+                return taken
+            fruitless = 0 if self.violation < 0.99 * best else fruitless + steps
+            best = min(best, self.violation)
+            if fruitless >= patience:
+                self.is_stalled = True
                 return taken
             elapsed = max(limits.seconds - begin, 1e-6)
             pace = max(64, int(steps * min(4.0, SLICE_SECONDS / elapsed)))
@@ -98,7 +109,7 @@ class WorkingSet:
             self.fall,
             self.values.dtype.type(tol),
             max_steps,
-            *self._lanes,
+            self._scores,
         )
         self.curvature = min(self.curvature, curvature)
         return steps

@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.math import exp_negative
+from mercer._jit.vectors import vector_loop
 from mercer.kernels.base import DotProductKernel, epsilon
 from mercer.kernels.feature_maps import double_rows, taylor_features
 from mercer.kernels.parameters import GammaFromData, require_count, require_gamma, require_positive
@@ -14,6 +15,7 @@ from mercer.kernels.parameters import GammaFromData, require_count, require_gamm
 
 @jit
 def _rbf(dots, left_norms, right_norms, gamma, out, row, column):
+    vector_loop()
     n, m = dots.shape
     zero = dots.dtype.type(0)
     for i in range(n):

@@ -1,0 +1,135 @@
+"""scikit-learn's own tests of SVC, from its installed ``sklearn/svm/tests``, run against Mercer's.
+
+Each of its two test modules is executed once more with ``svm.SVC`` standing for ``mercer.SVC``
+and everything else as it is; its test functions then become tests of a class here. A test
+that cannot apply is named below with its reason, and nothing is left out in any other way.
+"""
+
+import importlib.util
+import inspect
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+import sklearn
+from sklearn import svm
+
+import mercer
+
+PROBABILITY = "probability=True is not available in this version, and raises an error that says so"
+PRIVATE = "looks at or alters a private attribute of scikit-learn's"
+
+CANNOT_APPLY = {
+    "test_svm": {
+        "test_probability": PROBABILITY,
+        "test_hasattr_predict_proba": PROBABILITY,
+        "test_probability_raises_futurewarning": "scikit-learn retires the parameter; here it never was",
+        "test_svc_nusvc_probA_probB_deprecated": "scikit-learn retires the attributes; here they never were",
+        "test_gamma_scale": f"{PRIVATE}: _gamma",
+        "test_tweak_params": f"{PRIVATE}: _dual_coef_",
+        "test_svc_raises_error_internal_representation": f"{PRIVATE}: _n_support",
+    },
+    "test_sparse": {},
+}
+
+# These ask for probabilities only to compare two models: decision values serve as well.
+SCORES_FOR_PROBABILITIES = {
+    "test_sparse": {"test_svc", "test_unsorted_indices", "test_sparse_svc_clone_with_callable_kernel"},
+}
+
+ABOUT_OTHER_ESTIMATORS = {
+    "test_svm": {
+        "test_crammer_singer_binary": "LinearSVC",
+        "test_dense_liblinear_intercept_handling": "LinearSVC",
+        "test_dual_auto": "LinearSVC",
+        "test_dual_auto_edge_cases": "LinearSVC",
+        "test_liblinear_set_coef": "LinearSVC",
+        "test_linear_svm_convergence_warnings": "LinearSVC and LinearSVR",
+        "test_linearsvc": "LinearSVC",
+        "test_linearsvc_crammer_singer": "LinearSVC",
+        "test_linearsvc_fit_sampleweight": "LinearSVC",
+        "test_linearsvc_iris": "LinearSVC",
+        "test_linearsvc_parameters": "LinearSVC",
+        "test_linearsvc_verbose": "LinearSVC",
+        "test_linearsvm_liblinear_sample_weight": "LinearSVC and LinearSVR",
+        "test_linearsvr": "SVR and LinearSVR",
+        "test_linearsvr_fit_sampleweight": "LinearSVR",
+        "test_lsvc_intercept_scaling_zero": "LinearSVC",
+        "test_n_support": "OneClassSVM, SVR and NuSVR",
+        "test_oneclass": "OneClassSVM",
+        "test_oneclass_decision_function": "OneClassSVM",
+        "test_oneclass_score_samples": "OneClassSVM",
+        "test_sparse_fit_support_vectors_empty": "SVR",
+        "test_svm_regressor_sided_sample_weight": "SVR and NuSVR",
+        "test_svr": "SVR, NuSVR and LinearSVR",
+        "test_svr_coef_sign": "SVR, NuSVR and LinearSVR",
+        "test_svr_errors": "SVR",
+        "test_svr_predict": "SVR",
+    },
+    "test_sparse": {
+        "test_linearsvc": "LinearSVC",
+        "test_linearsvc_iris": "LinearSVC",
+        "test_sparse_liblinear_intercept_handling": "LinearSVC",
+        "test_sparse_oneclasssvm": "OneClassSVM",
+    },
+}
+
+
+class Scored(mercer.SVC):
+    """Decision values in the place of probabilities."""
+
+    predict_proba = mercer.SVC.decision_function
+
+
+# The name is part of error messages.
+Scored.__name__ = "SVC"
+
+
+def scored(*args, probability=False, **parameters):
+    return Scored(*args, **parameters)
+
+
+def load(name, SVC):
+    """The test module of this name, executed with `SVC` in scikit-learn's place."""
+    spec = importlib.util.find_spec(f"sklearn.svm.tests.{name}")
+    module = ModuleType(f"{name}_with_mercer")
+    module.__file__ = spec.origin
+    code = compile(Path(spec.origin).read_text(encoding="utf-8"), spec.origin, "exec")
+    with patch.object(sklearn, "svm", SimpleNamespace(**{**vars(svm), "SVC": SVC})):
+        exec(code, vars(module))  # noqa: S102 - the installed tests are the subject
+    return module
+
+
+def tests_of(module):
+    """Its test functions by name."""
+    found = inspect.getmembers(module, inspect.isfunction)
+    return {name: function for name, function in found if name.startswith("test_")}
+
+
+def borrowed(name):
+    """A class body: every test of a module that applies, as a static method."""
+    tests = tests_of(load(name, mercer.SVC))
+    with_scores = tests_of(load(name, scored))
+    tests |= {each: with_scores[each] for each in SCORES_FOR_PROBABILITIES.get(name, ())}
+    left_out = {**CANNOT_APPLY[name], **ABOUT_OTHER_ESTIMATORS[name]}
+    return {each: staticmethod(function) for each, function in tests.items() if each not in left_out}
+
+
+# scikit-learn's tests stop some fits early on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TestDense = type("TestDense", (), borrowed("test_svm"))
+TestSparse = type("TestSparse", (), borrowed("test_sparse"))
+
+
+@pytest.mark.parametrize("name", CANNOT_APPLY)
+def test_every_test_that_is_left_out_exists(name):
+    listed = {*CANNOT_APPLY[name], *SCORES_FOR_PROBABILITIES.get(name, ()), *ABOUT_OTHER_ESTIMATORS[name]}
+    assert listed <= set(tests_of(load(name, mercer.SVC)))
+
+
+@pytest.mark.parametrize("name", CANNOT_APPLY)
+def test_tests_about_other_estimators_do_not_mention_svc(name):
+    tests = tests_of(load(name, mercer.SVC))
+    assert not [each for each in ABOUT_OTHER_ESTIMATORS[name] if "svm.SVC" in inspect.getsource(tests[each])]
