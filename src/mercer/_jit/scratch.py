@@ -31,10 +31,31 @@ class Buffers:
         return kept[:size].view(dtype).reshape(shape)
 
 
+def borrow(name, shape, dtype):
+    """An array that is the borrower's alone until it is handed to `give_back`."""
+    mine = _mine()
+    array = mine.get(name, shape, dtype)
+    mine._kept.pop(name)
+    return array
+
+
+def give_back(name, array):
+    """Return a borrowed array; its memory serves the next borrower in this thread."""
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    if base.nbytes <= KEEP:
+        _mine()._kept[name] = base
+
+
+def _mine():
+    if not hasattr(_local, "buffers"):
+        _local.buffers = Buffers()
+    return _local.buffers
+
+
 def scratch(name, shape, dtype, large=None):
     """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep."""
     if math.prod(shape) * np.dtype(dtype).itemsize > KEEP:
         return np.empty(shape, dtype) if large is None else large.get(name, shape, dtype)
-    if not hasattr(_local, "buffers"):
-        _local.buffers = Buffers()
-    return _local.buffers.get(name, shape, dtype)
+    return _mine().get(name, shape, dtype)

@@ -1,6 +1,7 @@
 """One fit: from checked data to solved problems that share a kernel matrix."""
 
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from mercer.solvers.result import Solution, Status
 # Problems larger than this use both cores inside; smaller ones run side by side.
 SIDE_BY_SIDE = 12_000
 # Up to this many points, and entries this cheap, the whole matrix is computed at once.
-STORED_SIZE = 6_000
+STORED_SIZE = 4_000
 # Below this tolerance, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
@@ -138,7 +139,8 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
 
     def run(k):
         try:
-            solutions[k] = solve(problems[k], shared.part(tasks[k]), k)
+            with shared.part(tasks[k]) as part:
+                solutions[k] = solve(problems[k], part, k)
         except (Stopped, MemoryError) as end:
             # Ended before the first step: a solution all the same, the empty one.
             status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
@@ -149,7 +151,13 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
     for k in large:
         run(k)
     run_parallel(run, order[len(large) :], thread_count(n_jobs))
+    shared.release()
     return solutions
+
+
+def _release(part, matrix):
+    if isinstance(part, StoredMatrix) and part is not matrix:
+        part.release()
 
 
 class SharedMatrix:
@@ -163,9 +171,21 @@ class SharedMatrix:
         self._stored = None
         self._lock = threading.Lock()
 
+    @contextmanager
     def part(self, task):
-        if not self.is_whole:
-            return self._pair(task)
+        """The matrix of one problem, for as long as it is being solved."""
+        if self.is_whole:
+            yield self._everything()
+            return
+        pair = self._pair(task)
+        yield pair
+        _release(pair, self.matrix)
+
+    def release(self):
+        """The fit is over: give memory back."""
+        _release(self._stored, self.matrix)
+
+    def _everything(self):
         with self._lock:
             if self._stored is None:
                 self._stored = stored_if_small(self.matrix, self.budget, self.stop)

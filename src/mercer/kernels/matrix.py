@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from mercer._jit.scratch import borrow, give_back
 from mercer._jit.threads import thread_count
 from mercer.kernels import engine
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows
@@ -75,11 +76,15 @@ def padded(n):
     return width + LANES if width % 1024 == 0 else width
 
 
-def padded_square(n, dtype):
+def padded_square(n, dtype, create=np.empty):
     """An n by padded(n) array whose padding is zero and whose rest is arbitrary."""
-    values = np.empty((n, padded(n)), dtype)
+    values = create((n, padded(n)), dtype)
     values[:, n:] = 0
     return values
+
+
+def _borrowed(shape, dtype):
+    return borrow("stored matrix", shape, dtype)
 
 
 class StoredMatrix(KernelMatrix):
@@ -104,6 +109,10 @@ class StoredMatrix(KernelMatrix):
         values = padded_square(len(matrix), matrix.dtype)
         values[:, : len(matrix)] = matrix
         return cls(values, n_jobs)
+
+    def release(self):
+        """Hand the memory to the next matrix; this one must not be used again."""
+        give_back("stored matrix", self.values)
 
     @property
     def diag(self):
@@ -184,7 +193,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     def stored(self, stop=None):
         """All of it in memory, as a `StoredMatrix`."""
-        values = padded_square(self.n, self.dtype)
+        values = padded_square(self.n, self.dtype, _borrowed)
         engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
         return StoredMatrix(values, self.n_jobs, self)
 
@@ -193,7 +202,7 @@ class EvaluatedMatrix(KernelMatrix):
         for all the pairs in which it takes part."""
         (left, left_block), (right, right_block) = self._group(first, stop), self._group(second, stop)
         n, m = len(left), len(right)
-        values = padded_square(n + m, self.dtype)
+        values = padded_square(n + m, self.dtype, _borrowed)
         values[:n, :n] = left_block
         values[n:, n : n + m] = right_block
         engine.fill(self.kernel, left, right, values, self.n_jobs, stop, corner=(0, n))

@@ -32,6 +32,9 @@ SMALLEST_STORE = 16
 NEGATIVE_CURVATURE = -1e-4
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
+# Coordinates on which single precision is checked.
+SAMPLE = 128
+MOST_REFINEMENTS = 4
 # A violation this small, relative to the labels, counts as solved where rounding ends progress.
 INACCURATE = 1e-6
 ROUNDS_WITHOUT_PROGRESS = 12
@@ -82,6 +85,7 @@ class _Rounds:
     def __init__(self, problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, shrinking):
         self.problem, self.matrix, self.limits = problem, matrix, limits
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
+        self.target = tol
         self.shrinking = shrinking
         self.largest = int((memory / matrix.dtype.itemsize) ** 0.5) - 2 * LANES
         self.rng = np.random.default_rng(0)
@@ -96,6 +100,7 @@ class _Rounds:
         self.iterations = 0
         self.trace = []
         self.curvature = 1.0
+        self.is_refined, self.refinements = False, 0
         self.best, self.best_dual, self.rounds_since_best = np.inf, -np.inf, 0
         self.pending = None
 
@@ -116,8 +121,8 @@ class _Rounds:
         while True:
             highest, lowest = self._extremes()
             violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
-            if violation <= self.tol:
-                if self._accepted():
+            if violation <= self.target:
+                if self._accepted(violation):
                     return Status.OPTIMAL
                 continue
             status = self._early_end(violation)
@@ -133,19 +138,53 @@ class _Rounds:
         lowest = np.min(gradient, initial=np.inf, where=beta > self.problem.lower[self.active])
         return float(highest), float(lowest)
 
-    def _accepted(self):
-        """At the tolerance: is everything in view, accurate, and the gap small enough?"""
+    def _accepted(self, violation):
+        """At the target: is everything in view, accurate, and the gap small enough?"""
         if self.parked:
             self._unpark()
             return False
-        if self.matrix.dtype == np.float32 and not self._is_accurate():
-            self._switch_to_double()
+        if self.matrix.dtype == np.float32 and not self._holds_in_double(violation):
             return False
         if self.gap_tol is not None and self.gap(self.beta, self.gradient) > self.gap_tol:
-            self.tol *= 0.1
+            self.target *= 0.1
             self.rounds_since_best = 0
             return False
         return True
+
+    def _holds_in_double(self, violation):
+        """Whether the violation is at most `tol` for entries in double precision too.
+
+        If single precision leaves that open, the gradient is recomputed in double where it
+        decides, and the solver goes on from there: what it still changes is small, and so is
+        the rounding of it (iterative refinement).
+        """
+        if self.is_refined:
+            return True
+        error = self._rounding_error()
+        if violation + 2.0 * error <= self.tol:
+            return True
+        if self.refinements == MOST_REFINEMENTS:
+            self._switch_to_double()
+        else:
+            self._refine(4.0 * error + self.tol)
+        return False
+
+    def _refine(self, slack):
+        """Recompute the gradient in double precision of all but the firmly settled."""
+        bias = 0.0 if self.bias is None else self.bias
+        violations = Violations(self.problem, self.active, self.beta, self.gradient, bias)
+        open_ones = self.active[~violations.settled(slack)]
+        self.gradient[open_ones] = self._gradient_in_double(open_ones)
+        self.refinements += 1
+        self.is_refined = True
+
+    def _gradient_in_double(self, rows):
+        support = np.flatnonzero(self.beta)
+        product = self.matrix.product_in_double(support, self.beta[support], rows)
+        product += self.problem.shift * self.beta.sum()
+        if self.problem.ridge is not None:
+            product += self.problem.ridge[rows] * self.beta[rows]
+        return self.problem.linear[rows] - product
 
     def _early_end(self, violation):
         status = self.limits.reached()
@@ -214,8 +253,8 @@ class _Rounds:
 
     def _round_tol(self, violation, size):
         if size == len(self.problem) and size <= DIRECT_SIZE:
-            return 0.9 * self.tol
-        return max(0.5 * self.tol, ROUND_ACCURACY * violation)
+            return 0.9 * self.target
+        return max(0.5 * self.target, ROUND_ACCURACY * violation)
 
     def _working_set(self, chosen):
         return WorkingSet(self.problem, self.matrix, chosen, self.beta, self.gradient, self.buffers, self.limits.stop)
@@ -233,6 +272,7 @@ class _Rounds:
         before = self.gradient[moved]
         rows = None if len(self.active) == len(self.problem) else self.active
         self.pending = "gradient"  # stale until the product below is complete
+        self.is_refined = False
         drop = self.problem.quadratic_product(self.matrix, moved, change, rows, self.limits.stop)
         self.gradient[self.active] -= drop
         self.pending = None
@@ -268,22 +308,16 @@ class _Rounds:
         self.active = np.arange(len(self.problem))
         self.best = np.inf
 
-    def _is_accurate(self):
-        """Do entries rounded to single precision still give the gradient to within `tol`?
+    def _rounding_error(self):
+        """How much entries rounded to single precision disturb the gradient.
 
-        Checked where it matters, on free coordinates, against entries in double precision.
+        Measured where it decides, on free coordinates, against entries in double precision.
         """
         free = np.flatnonzero((self.beta < self.problem.upper) & (self.beta > self.problem.lower))
         if len(free) == 0:
-            free = np.argsort(np.abs(self.gradient - self.bias))[:64] if self.bias is not None else self.active[:64]
-        sample = free[:: max(1, len(free) // 128)]
-        support = np.flatnonzero(self.beta)
-        rounded = self.problem.linear[sample] - self.gradient[sample]
-        exact = self.matrix.product_in_double(support, self.beta[support], sample)
-        exact = exact + self.problem.shift * self.beta.sum()
-        if self.problem.ridge is not None:
-            exact = exact + self.problem.ridge[sample] * self.beta[sample]
-        return float(np.abs(exact - rounded).max(initial=0.0)) <= self.tol
+            free = np.argsort(np.abs(self.gradient - (self.bias or 0.0)), kind="stable")[:SAMPLE]
+        sample = free[:: max(1, len(free) // SAMPLE)]
+        return float(np.abs(self._gradient_in_double(sample) - self.gradient[sample]).max(initial=0.0))
 
     def _switch_to_double(self):
         self.matrix = self.matrix.in_double()
