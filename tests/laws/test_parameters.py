@@ -81,4 +81,4 @@ def test_a_larger_c_never_shortens_w(problem, factor):
 def norm(model, problem):
     """|w|, from the support vectors alone."""
     beta = model.dual_coef_[0]
-    return np.sqrt(beta @ problem.kernel(problem.X[model.support_]) @ beta)
+    return np.sqrt(max(0.0, beta @ problem.kernel(problem.X[model.support_]) @ beta))

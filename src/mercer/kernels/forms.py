@@ -137,6 +137,7 @@ class Rows:
     def __init__(self, values, norms=None):
         self.values = SparseRows.from_scipy(values) if sparse.issparse(values) else values
         self.is_sparse = isinstance(self.values, SparseRows)
+        self._whole, self._span, self._transposes = None, None, {}
         if norms is not None:
             self.norms = norms
 
@@ -166,7 +167,9 @@ class Rows:
     def slice(self, start, stop):
         """Rows start..stop, without a copy."""
         part = self.values.slice(start, stop) if self.is_sparse else self.values[start:stop]
-        return Rows(part, self.norms[start:stop])
+        rows = Rows(part, self.norms[start:stop])
+        rows._whole, rows._span = self, (start, stop)
+        return rows
 
     def dense(self):
         """The rows as a dense C-ordered array."""
@@ -181,7 +184,15 @@ class Rows:
             return np.dot(self.dense(), right.dense().T)
         return np.dot(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
 
-    @cached_property
+    @property
     def transposed(self):
-        """The transpose in C order: BLAS is a third faster on it than on a view."""
-        return np.ascontiguousarray(self.values.T) if self.n_features > 64 else self.values.T
+        """The transpose, for many features in C order: BLAS is a third faster on it than on
+        a view. The rows from which these were sliced remember it."""
+        if self.n_features <= 64:
+            return self.values.T
+        if self._whole is None:
+            return np.ascontiguousarray(self.values.T)
+        known = self._whole._transposes
+        if self._span not in known:
+            known[self._span] = np.ascontiguousarray(self.values.T)
+        return known[self._span]

@@ -14,7 +14,7 @@ import numpy as np
 from mercer._jit.scratch import borrow, give_back
 from mercer._jit.threads import thread_count
 from mercer.kernels import engine
-from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows
+from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
 
 # An entry that costs more than this many multiplications is worth keeping in memory.
 # (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
@@ -236,8 +236,7 @@ class EvaluatedMatrix(KernelMatrix):
         if len(unknown):
             block = np.empty((len(unknown), len(unknown)), self.dtype)
             engine.gram(self.kernel, self.items.take(indices[unknown]), block, self.n_jobs, stop)
-            out[np.ix_(unknown, unknown)] = block
-            out[np.ix_(unknown, known)] = out[np.ix_(known, unknown)].T
+            scatter_symmetric(block, unknown, known, out)
         return out
 
     def product(self, columns, coefficients, rows=None, stop=None):
@@ -258,11 +257,24 @@ class EvaluatedMatrix(KernelMatrix):
         self.cache.touch(indices[slots >= 0])
         missing = indices[slots < 0]
         if len(missing):
-            # Computed first: an interruption must not leave slots that hold nothing.
-            missing = missing[: self.cache.capacity]
-            values = self.rows(missing, stop)
             kept, places = self.cache.reserve(missing)
-            self.cache.store[places] = values[: len(kept)]
+            try:
+                self._fill_slots(kept, places, stop)
+            except BaseException:
+                # An interruption must not leave slots that hold nothing.
+                self.cache.forget(kept)
+                raise
+
+    def _fill_slots(self, indices, places, stop):
+        """Compute rows straight into the cache where their places follow each other."""
+        if len(places) == 0:
+            return
+        items, first = self.items.take(indices), int(places[0])
+        if int(places[-1]) - first == len(places) - 1:
+            target = self.cache.store[first : first + len(places)]
+            engine.fill(self.kernel, items, self.items, target, self.n_jobs, stop)
+        else:
+            self.cache.store[places] = self.rows(indices, stop)
 
     def _product_with_cache(self, columns, coefficients, rows, stop):
         slots = self.cache.slot[columns]

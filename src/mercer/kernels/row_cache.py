@@ -36,6 +36,18 @@ def gather(store, slots, columns, out, places):
             target[b] = source[columns[b]]
 
 
+@jit
+def scatter_symmetric(block, unknown, known, out):
+    """Complete a symmetric `out` of which the rows `known` are there: out[unknown, unknown]
+    from `block`, out[unknown, known] from the known rows."""
+    for a in range(unknown.shape[0]):
+        target, source, i = out[unknown[a]], block[a], unknown[a]
+        for b in range(unknown.shape[0]):
+            target[unknown[b]] = source[b]
+        for b in range(known.shape[0]):
+            target[known[b]] = out[known[b], i]
+
+
 def split(n, parts):
     """Spans that share n items out among `parts` workers."""
     edges = np.linspace(0, n, parts + 1).astype(np.int64)
@@ -100,11 +112,19 @@ class RowCache:
         self._clock += 1
         self._used_at[self.slot[indices]] = self._clock
 
+    def forget(self, indices):
+        """Drop rows; their places are used again when the store is full."""
+        slots = self.slot[indices]
+        self._used_at[slots] = 0
+        self.slot[indices] = -1
+        self._owner[slots] = -1
+
     def _evict(self, count):
         if count <= 0:
             return np.empty(0, np.int64)
         oldest = np.argsort(self._used_at[: self._count], kind="stable")[:count]
-        self.slot[self._owner[oldest]] = -1
+        owners = self._owner[oldest]
+        self.slot[owners[owners >= 0]] = -1
         return oldest
 
 

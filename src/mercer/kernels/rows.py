@@ -65,13 +65,25 @@ def _dense(X, dtype, origin, check):
         _require_finite(values)
     # What overflows is caught below, with a message that says more than a warning.
     with np.errstate(invalid="ignore", over="ignore"):
-        if origin is not None:
+        if origin is None:
+            converted = np.ascontiguousarray(values, dtype=dtype)
+        else:
             _require_same_width(values.shape[1], len(origin))
-            values = values - origin
-        converted = np.ascontiguousarray(values, dtype=dtype)
+            converted = _centred(values, origin, np.dtype(dtype))
     if check and values.dtype != dtype:
         _require_in_range(converted)
     return converted
+
+
+def _centred(values, origin, dtype):
+    """values - origin in `dtype`, with no temporary copy of all rows."""
+    out = np.empty(values.shape, dtype)
+    if values.dtype == dtype:
+        # Distances do not notice which origin it is, so its rounding does no harm.
+        return np.subtract(values, origin.astype(dtype), out=out)
+    for begin in range(0, len(values), 1024):
+        out[begin : begin + 1024] = values[begin : begin + 1024] - origin
+    return out
 
 
 def _canonical_csr(X, dtype, check):
