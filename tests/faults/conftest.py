@@ -21,4 +21,3 @@ def compiled():
                     for kernel in ("linear", "poly", "rbf", "sigmoid"):
                         _ = SVC(kernel=kernel, tol=tol, bias=bias, max_iter=50).fit(rows, y).certificate_
                 SVC(kernel="precomputed", tol=tol, bias=bias).fit(X @ X.T, y)
-

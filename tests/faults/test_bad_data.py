@@ -69,7 +69,7 @@ REFUSED = {
     "1e200, polynomial": (times(1e200), {"kernel": "poly", "gamma": 1.0}, DataError, OVERFLOW),
     "1e200, sigmoid": (times(1e200), {"kernel": "sigmoid", "gamma": 1.0}, DataError, OVERFLOW),
     "1e308": (with_entry(1e308), {"kernel": "linear"}, DataError, OVERFLOW),
-    "±1e308": (with_entry(1e308 * np.array([1.0, -1.0]), ([3, 4], 1)), {"gamma": 1.0}, DataError, OVERFLOW),
+    "plus and minus 1e308": (with_entry(1e308 * np.array([1.0, -1.0]), ([3, 4], 1)), {"gamma": 1.0}, DataError, OVERFLOW),
     "words": ((np.full((120, 2), "apple"), overlapping()[1]), {}, ValueError, "could not convert string to float"),
     "complex": ((overlapping()[0] + 1j, overlapping()[1]), {}, ValueError, "Complex data not supported"),
     "one dimension": ((np.arange(120.0), overlapping()[1]), {}, ValueError, "Expected 2D array, got 1D array instead"),
@@ -85,7 +85,7 @@ REFUSED = {
     "NaN among labels": (labelled(np.r_[np.nan, overlapping()[1][1:]]), {}, ValueError, "Input y contains NaN"),
     "a quantity for labels": (labelled(overlapping()[0][:, 0]), {}, ValueError, "Unknown label type: continuous"),
     "no labels": (labelled(None), {}, ValueError, "requires y to be passed, but the target y is None"),
-    "10⁴ classes": ((np.arange(2e4)[:, None], np.arange(20_000) // 2), {}, DataError, "10000 classes"),
+    "ten thousand classes": ((np.arange(2e4)[:, None], np.arange(20_000) // 2), {}, DataError, "10000 classes"),
     "column out of range": (damaged("indices", 5, 10**7), {}, DataError, "X is not a sound CSR matrix"),
     "negative column": (damaged("indices", 5, -3), {}, DataError, "X is not a sound CSR matrix"),
     "row pointer out of range": (damaged("indptr", 5, 10**7), {}, DataError, "X is not a sound CSR matrix"),
@@ -99,7 +99,12 @@ REFUSED = {
         DataError,
         r"must be symmetric, but K\[2, 7\] = 50 and K\[7, 2\] = .*; \(K \+ K.T\) / 2 makes it so",
     ),
-    "NaN in the matrix": (precomputed(set_entry((2, 2), np.nan)), {"kernel": "precomputed"}, ValueError, "contains NaN"),
+    "NaN in the matrix": (
+        precomputed(set_entry((2, 2), np.nan)),
+        {"kernel": "precomputed"},
+        ValueError,
+        "contains NaN",
+    ),
     "function that returns NaN": (
         overlapping(),
         {"kernel": lambda X, Y: np.full((len(X), len(Y)), np.nan)},
@@ -122,11 +127,8 @@ def test_is_refused(case):
         SVC(**parameters).fit(X, y)
 
 
-@pytest.mark.parametrize("case", [case for case in REFUSED if REFUSED[case][2] is DataError])
-def test_what_mercer_refuses_it_refuses_as_a_value_error_too(case):
-    (X, y), parameters, _, message = REFUSED[case]
-    with pytest.raises(ValueError, match=message):
-        SVC(**parameters).fit(X, y)
+def test_callers_may_catch_a_value_error():
+    assert issubclass(DataError, ValueError)
 
 
 def test_a_refused_fit_leaves_the_model_as_it_was():

@@ -25,7 +25,7 @@ from mercer.solvers.working_set import WorkingSet
 DIRECT_SIZE = 1500
 # Violators in a working set, beside the free coordinates: at first, and at most.
 SMALLEST_WORKING_SIZE = 1024
-WORKING_SIZE = 4096
+WORKING_SIZE = 3072
 # With less room than this for a working set there is no point in starting.
 SMALLEST_STORE = 16
 # Curvature below this, relative to the diagonal, is not rounding: the kernel is indefinite.
@@ -34,7 +34,7 @@ NEGATIVE_CURVATURE = -1e-4
 ROUND_ACCURACY = 0.1
 # Problems that are not small begin with samples of at least this size, solved to this goal.
 SMALLEST_SAMPLE = 2000
-SAMPLE_GOAL = 0.2
+SAMPLE_GOAL = 0.5
 # Coordinates on which single precision is checked.
 SAMPLE = 128
 MOST_REFINEMENTS = 4
@@ -251,12 +251,18 @@ class _Rounds:
             self._park()
 
     def _choose(self, violation):
-        n = len(self.active)
-        if n <= min(DIRECT_SIZE, self.largest) or (n <= self.largest and self._matrix_is_stored and not self.trace):
+        if len(self.active) <= min(self._manageable, self.largest):
             return self.active
         near = min(violation, 0.1 * self.scale)
         violations = Violations(self.problem, self.active, self.beta, self.gradient, self.bias)
         return self.active[violations.choose(self._working_size(), near, self.largest, self.rng)]
+
+    @property
+    def _manageable(self):
+        """So many coordinates are taken all at once: then no gradient is needed but theirs."""
+        if self._matrix_is_stored and not self.trace:
+            return len(self.problem)
+        return max(DIRECT_SIZE, self._working_size())
 
     def _working_size(self):
         """Twice the support vectors found so far: where they are few, small sets are enough."""
@@ -269,6 +275,8 @@ class _Rounds:
     def _round_tol(self, violation, size):
         if size == len(self.problem) and size <= DIRECT_SIZE:
             return 0.9 * self.target
+        if size == len(self.active) and self.parked:
+            return 0.5 * self._goal
         return max(0.5 * self.target, ROUND_ACCURACY * violation)
 
     def _working_set(self, chosen):
