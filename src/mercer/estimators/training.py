@@ -94,7 +94,8 @@ class TrainingData:
     def _single_is_enough(self, tol):
         if not self.kernel.is_dot_product_form:
             return False
-        bound = self._norm_bound()
+        with np.errstate(over="ignore"):
+            bound = self._norm_bound()
         if not bound < LARGEST_ENTRY:
             raise DataError(OVERFLOW)
         try:

@@ -270,7 +270,7 @@ class EvaluatedMatrix(KernelMatrix):
         if len(places) == 0:
             return
         items, first = self.items.take(indices), int(places[0])
-        if int(places[-1]) - first == len(places) - 1:
+        if (np.diff(places) == 1).all():
             target = self.cache.store[first : first + len(places)]
             engine.fill(self.kernel, items, self.items, target, self.n_jobs, stop)
         else:

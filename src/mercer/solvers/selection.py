@@ -47,7 +47,10 @@ class Violations:
         for_up = min(len(bounded_up), max(size // 2, size - len(bounded_down)))
         rising = _pick(bounded_up, self.upward, for_up, rng)
         falling = _pick(bounded_down, self.downward, size - for_up, rng)
-        return np.unique(np.concatenate([free, rising, falling]))
+        # With the maximal violating pair in every working set, rounds converge
+        # (Keerthi & Gilbert 2002).
+        pair = [self.upward.argmax(), self.downward.argmax()]
+        return np.unique(np.concatenate([free, rising, falling, pair]))
 
     def settled(self, slack):
         """Bounded coordinates further than `slack` from violating."""

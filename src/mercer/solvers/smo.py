@@ -30,6 +30,8 @@ WORKING_SIZE = 3072
 SMALLEST_STORE = 16
 # Curvature below this, relative to the diagonal, is not rounding: the kernel is indefinite.
 NEGATIVE_CURVATURE = -1e-4
+# A diagonal beyond this is not added to a matrix in single precision.
+LARGEST_SINGLE_RIDGE = 1e15
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
 # Problems that are not small begin with samples of at least this size, solved to this goal.
@@ -41,9 +43,9 @@ MOST_REFINEMENTS = 4
 # A violation this small, relative to the labels, counts as solved where rounding ends progress.
 INACCURATE = 1e-6
 ROUNDS_WITHOUT_PROGRESS = 12
-# Where max_iter sets no bound, LIBSVM's does; a box so large that it never binds may hide a
+# Where max_iter sets no bound, this does: what is not solved by then will not be. A box so large that it never binds may hide a
 # dual without a maximum (data that cannot be separated), and gets fewer steps to show it.
-MOST_STEPS = 10_000_000
+MOST_STEPS = 2_000_000
 MOST_STEPS_UNBOUNDED = 1_000_000
 NEVER_BINDS = 1e100
 
@@ -87,6 +89,8 @@ class _Rounds:
 
     def __init__(self, problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, shrinking):
         self.problem, self.matrix, self.limits = problem, matrix, limits
+        if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
+            self.matrix = matrix = matrix.in_double()
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
         self.target = tol
         self.shrinking = shrinking
@@ -208,7 +212,7 @@ class _Rounds:
         if self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
         if self.limits.max_iter < 0 and self.iterations >= self._most_steps:
-            return Status.STALLED
+            return self._stuck(violation)
         if self.gap_tol is not None and not self.parked and self.gap(self.beta, self.gradient) <= self.gap_tol:
             return Status.OPTIMAL
         return self._stalled(violation)
@@ -228,6 +232,9 @@ class _Rounds:
         if self.parked:
             self._unpark()
             return None
+        return self._stuck(violation)
+
+    def _stuck(self, violation):
         return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
 
     @property
@@ -369,6 +376,16 @@ class _Rounds:
         self.gradient = self.problem.gradient(self.matrix, self.beta, self.limits.stop)
         self.best, self.rounds_since_best = np.inf, 0
 
+    def _balance(self):
+        """Take the rounding errors of many steps out of the sum of beta, where there is room."""
+        if not self.problem.has_equality:
+            return
+        excess = float(self.beta.sum())
+        roomy = np.minimum(self.beta - self.problem.lower, self.problem.upper - self.beta)
+        place = int(np.argmax(roomy)) if len(roomy) else 0
+        if excess and roomy[place] > 2.0 * abs(excess):
+            self.beta[place] -= excess
+
     def _solution(self, status):
         complete = not self.parked and self.pending is None
         if self.parked and status in (Status.OPTIMAL, Status.ITERATION_LIMIT):
@@ -377,6 +394,7 @@ class _Rounds:
         solved_or_stuck = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
         if not self.convex and self.curvature < NEGATIVE_CURVATURE and status in solved_or_stuck:
             status = Status.NOT_CONVEX
+        self._balance()
         bias = self.bias or 0.0
         if complete and self.problem.has_equality:
             bias = self.problem.bias(self.beta, self.gradient)

@@ -5,6 +5,7 @@ import numpy as np
 from mercer._jit.compile import announce_compilation
 from mercer._jit.scratch import scratch
 from mercer.kernels.matrix import StoredMatrix, padded
+from mercer.solvers.face import newton_on_face
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.smo_steps import MASK, pair_steps, single_steps
 
@@ -12,6 +13,7 @@ from mercer.solvers.smo_steps import MASK, pair_steps, single_steps
 UNBOUNDED = 1e300
 # Steps without a smaller violation after which a working set gives up.
 PATIENCE = 100_000
+MOST_RESCUES = 50
 
 
 class WorkingSet:
@@ -38,8 +40,7 @@ class WorkingSet:
         self.upper = np.minimum(problem.upper[indices], UNBOUNDED)
         self.gradient = self._padded(gradient[indices], 0.0)
         self.diag = self._padded(self.values.diagonal(), 1.0)
-        self.rise = self._padded(np.where(self.beta < self.upper, 0.0, -MASK), -MASK)
-        self.fall = self._padded(np.where(self.beta > self.lower, 0.0, MASK), MASK)
+        self._set_masks()
         self._steps = pair_steps if problem.has_equality else single_steps
         self._scores = np.empty_like(self.gradient)
         self.highest = self.lowest = 0.0
@@ -61,6 +62,10 @@ class WorkingSet:
             values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(values.dtype)
         return values
 
+    def _set_masks(self):
+        self.rise = self._padded(np.where(self.beta < self.upper, 0.0, -MASK), -MASK)
+        self.fall = self._padded(np.where(self.beta > self.lower, 0.0, MASK), MASK)
+
     def _padded(self, values, filler):
         out = np.full(self.values.shape[1], filler, self.values.dtype)
         out[: len(values)] = values
@@ -74,7 +79,7 @@ class WorkingSet:
         """Take steps until the violation is `tol`, a limit is reached, or many steps have
         brought nothing (then `is_stalled`); returns their number."""
         announce_compilation()
-        taken, pace, fruitless, best = 0, self._first_pace(), 0, np.inf
+        taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
         patience = max(PATIENCE, 50 * len(self.indices))
         while True:
             allowed = min(pace, patience, limits.iterations_left(iterations_done + taken))
@@ -90,8 +95,20 @@ class WorkingSet:
             if fruitless >= patience:
                 self.is_stalled = True
                 return taken
+            if fruitless >= patience // 4 and rescues < MOST_RESCUES and self._newton():
+                fruitless, rescues = 0, rescues + 1
             elapsed = max(limits.seconds - begin, 1e-6)
             pace = max(64, int(steps * min(4.0, SLICE_SECONDS / elapsed)))
+
+    def _newton(self):
+        """Try Newton steps on the free coordinates; True if the dual grew."""
+        beta, gradient = self.beta.copy(), self.gradient.copy()
+        has_equality = self._steps is pair_steps
+        gain = newton_on_face(self.values, self.gradient, self.beta, self.lower, self.upper, has_equality)
+        if not gain > 0:
+            self.beta, self.gradient = beta, gradient
+        self._set_masks()
+        return gain > 0
 
     def _first_pace(self):
         # About 1 ns for each entry of the rows that a step reads, on a slow day.
