@@ -16,6 +16,7 @@ import numpy as np
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import LANES, StoredMatrix
+from mercer.solvers.dual_state import DualState
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.selection import Violations
@@ -85,33 +86,28 @@ class _Diverged(Exception):
 
 
 class _Rounds:
-    """The state of `solve`."""
+    """The rounds of `solve`."""
 
     def __init__(self, problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, shrinking):
-        self.problem, self.matrix, self.limits = problem, matrix, limits
-        if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
-            self.matrix = matrix = matrix.in_double()
+        self.problem, self.limits = problem, limits
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
         self.target = tol
         self.shrinking = shrinking
+        if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
+            matrix = matrix.in_double()
+        self.state = DualState(problem, matrix, start, limits.stop)
         self.largest = int((memory / matrix.dtype.itemsize) ** 0.5) - 2 * LANES
         self.rng = np.random.default_rng(0)
         self.scale = max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
-        self.beta = np.zeros(len(problem)) if start is None else problem.feasible(start)
-        self.gradient = problem.gradient(matrix, self.beta)
-        self.dual = problem.objective(self.beta, self.gradient)
         self.bias = None
-        self.active = np.arange(len(problem))
-        self.parked = []
         self.buffers = Buffers()
         self.iterations = 0
         self.trace = []
         self.curvature = 1.0
         self.is_refined, self.refinements = False, 0
         self.best, self.best_dual, self.rounds_since_best = np.inf, -np.inf, 0
-        self.pending = None
         self.samples_left = 0
-        if start is None and not self._matrix_is_stored:
+        if start is None and not isinstance(matrix, StoredMatrix):
             self._begin_with_samples()
 
     def run(self):
@@ -129,7 +125,7 @@ class _Rounds:
         if self.largest < SMALLEST_STORE:
             return Status.MEMORY_LIMIT
         while True:
-            highest, lowest = self._extremes()
+            highest, lowest = self.state.extremes()
             violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
             if violation <= self._goal:
                 if self._accepted(violation):
@@ -142,33 +138,163 @@ class _Rounds:
                 self.bias = 0.5 * (highest + lowest) if self.problem.has_equality else 0.0
             self._round(violation)
 
+    # --- when to end ----------------------------------------------------------------------
+
     @property
     def _goal(self):
         """What the active coordinates are solved to: a sample of them only roughly."""
         return max(self.target, SAMPLE_GOAL * self.scale) if self.samples_left else self.target
 
-    def _extremes(self):
-        beta, gradient = self.beta[self.active], self.gradient[self.active]
-        highest = np.max(gradient, initial=-np.inf, where=beta < self.problem.upper[self.active])
-        lowest = np.min(gradient, initial=np.inf, where=beta > self.problem.lower[self.active])
-        return float(highest), float(lowest)
-
     def _accepted(self, violation):
-        """At the target: is everything in view, accurate, and the gap small enough?"""
-        if self.samples_left:
-            self._unpark_last()
-            self.samples_left -= 1
+        """At the goal: is everything in view, accurate, and the gap small enough?"""
+        if self.state.parked:
+            self._widen()
             return False
-        if self.parked:
-            self._unpark()
+        if self.state.matrix.dtype == np.float32 and not self._holds_in_double(violation):
             return False
-        if self.matrix.dtype == np.float32 and not self._holds_in_double(violation):
-            return False
-        if self.gap_tol is not None and self.gap(self.beta, self.gradient) > self.gap_tol:
+        if self.gap_tol is not None and self._gap() > self.gap_tol:
             self.target *= 0.1
             self.rounds_since_best = 0
             return False
         return True
+
+    def _widen(self):
+        """The next larger sample, or everything."""
+        if self.samples_left:
+            self.state.unpark_last()
+            self.samples_left -= 1
+        else:
+            self.state.unpark()
+        self.best = np.inf
+
+    def _gap(self):
+        return self.gap(self.state.beta, self.state.gradient)
+
+    def _early_end(self, violation):
+        """The status with which to end before the goal, or None."""
+        status = self.limits.reached()
+        if status is not None:
+            return status
+        if self.limits.iterations_left(self.iterations) <= 0:
+            return Status.ITERATION_LIMIT
+        if self.limits.max_iter < 0 and self.iterations >= self._most_steps:
+            return self._stuck(violation)
+        if self.gap_tol is not None and self.state.is_complete and self._gap() <= self.gap_tol:
+            return Status.OPTIMAL
+        return self._stalled(violation)
+
+    def _stalled(self, violation):
+        """A status if rounds bring nothing any more; single precision is left behind first."""
+        dual = self.state.dual
+        if violation < 0.9 * self.best or dual > self.best_dual + 1e-9 * abs(dual):
+            self.best, self.best_dual = min(violation, self.best), dual
+            self.rounds_since_best = 0
+            return None
+        self.rounds_since_best += 1
+        if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS:
+            return None
+        if self.state.matrix.dtype == np.float32:
+            self._switch_to_double()
+        elif self.state.parked:
+            self._widen()
+        else:
+            return self._stuck(violation)
+        return None
+
+    def _stuck(self, violation):
+        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
+
+    @property
+    def _most_steps(self):
+        largest = max(float(self.problem.upper.max()), -float(self.problem.lower.min()))
+        return max(MOST_STEPS_UNBOUNDED if largest > NEVER_BINDS else MOST_STEPS, 100 * len(self.problem))
+
+    # --- one round ------------------------------------------------------------------------
+
+    def _round(self, violation):
+        state, chosen = self.state, self._choose(violation)
+        working = WorkingSet(
+            self.problem, state.matrix, chosen, state.beta, state.gradient, self.buffers, self.limits.stop
+        )
+        self.iterations += working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
+        self.curvature = min(self.curvature, working.curvature)
+        self._apply(working)
+        self._record(violation, len(chosen))
+        if working.is_stalled and state.matrix.dtype == np.float32:
+            self._switch_to_double()
+        else:
+            self._park()
+
+    def _choose(self, violation):
+        active = self.state.active
+        if len(active) <= min(self._manageable, self.largest):
+            return active
+        near = min(violation, 0.1 * self.scale)
+        return active[self._violations().choose(self._working_size(), near, self.largest, self.rng)]
+
+    def _violations(self):
+        bias = 0.0 if self.bias is None else self.bias
+        return Violations(self.problem, self.state.active, self.state.beta, self.state.gradient, bias)
+
+    @property
+    def _manageable(self):
+        """So many coordinates are taken all at once: then no gradient is needed but theirs."""
+        if isinstance(self.state.matrix, StoredMatrix) and not self.trace:
+            return len(self.problem)
+        return max(DIRECT_SIZE, self._working_size())
+
+    def _working_size(self):
+        """Twice the support vectors found so far: where they are few, small sets are enough."""
+        return int(np.clip(2 * np.count_nonzero(self.state.beta), SMALLEST_WORKING_SIZE, WORKING_SIZE))
+
+    def _round_tol(self, violation, size):
+        if size == len(self.problem) and size <= DIRECT_SIZE:
+            return 0.9 * self.target
+        if size == len(self.state.active) and self.state.parked:
+            return 0.5 * self._goal
+        return max(0.5 * self.target, ROUND_ACCURACY * violation)
+
+    def _apply(self, working):
+        if not np.abs(working.beta).max() < NEVER_BINDS:
+            raise _Diverged
+        if self.problem.has_equality:
+            self.bias = 0.5 * (float(working.highest) + float(working.lowest))
+        self.is_refined = False
+        self.state.move(working.indices, working.beta, *working.change())
+
+    def _record(self, violation, size):
+        point = TracePoint(
+            self.limits.seconds, self.iterations, violation, self.state.dual, size, len(self.state.active)
+        )
+        self.trace.append(point)
+        self.limits.report(point)
+
+    # --- what to look at ------------------------------------------------------------------
+
+    def _begin_with_samples(self):
+        """Park all but a random sample, in steps of a factor of four.
+
+        Early on, most coefficients change again and again; on a sample that costs little,
+        and it already tells most support vectors from the rest.
+        """
+        order = self.rng.permutation(len(self.problem))
+        size = len(order)
+        while size >= 4 * SMALLEST_SAMPLE:
+            self.state.park(np.sort(order[size // 4 : size]))
+            size //= 4
+            self.samples_left += 1
+
+    def _park(self):
+        """Leave coordinates alone that sit well inside their bounds, if they are many."""
+        few = len(self.state.active) <= DIRECT_SIZE or len(self.trace) < 2
+        if few or self.samples_left or not self.shrinking:
+            return
+        violations = self._violations()
+        settled = violations.settled(max(2.0 * violations.worst, 0.05 * self.scale))
+        if settled.mean() > 0.3:
+            self.state.park(self.state.active[settled])
+
+    # --- precision ------------------------------------------------------------------------
 
     def _holds_in_double(self, violation):
         """Whether the violation is at most `tol` for entries in double precision too.
@@ -188,214 +314,38 @@ class _Rounds:
             self._refine(4.0 * error + self.tol)
         return False
 
+    def _rounding_error(self):
+        """How much single precision disturbs the gradient, on some free coordinates."""
+        state, candidates = self.state, self.state.free
+        if len(candidates) == 0:
+            candidates = np.argsort(np.abs(state.gradient - (self.bias or 0.0)), kind="stable")[:SAMPLE]
+        sample = candidates[:: max(1, len(candidates) // SAMPLE)]
+        return float(np.abs(state.gradient_in_double(sample) - state.gradient[sample]).max(initial=0.0))
+
     def _refine(self, slack):
         """Recompute the gradient in double precision of all but the firmly settled."""
-        bias = 0.0 if self.bias is None else self.bias
-        violations = Violations(self.problem, self.active, self.beta, self.gradient, bias)
-        open_ones = self.active[~violations.settled(slack)]
-        self.gradient[open_ones] = self._gradient_in_double(open_ones)
+        undecided = self.state.active[~self._violations().settled(slack)]
+        self.state.gradient[undecided] = self.state.gradient_in_double(undecided)
         self.refinements += 1
         self.is_refined = True
 
-    def _gradient_in_double(self, rows):
-        support = np.flatnonzero(self.beta)
-        product = self.matrix.product_in_double(support, self.beta[support], rows)
-        product += self.problem.shift * self.beta.sum()
-        if self.problem.ridge is not None:
-            product += self.problem.ridge[rows] * self.beta[rows]
-        return self.problem.linear[rows] - product
-
-    def _early_end(self, violation):
-        status = self.limits.reached()
-        if status is not None:
-            return status
-        if self.limits.iterations_left(self.iterations) <= 0:
-            return Status.ITERATION_LIMIT
-        if self.limits.max_iter < 0 and self.iterations >= self._most_steps:
-            return self._stuck(violation)
-        if self.gap_tol is not None and not self.parked and self.gap(self.beta, self.gradient) <= self.gap_tol:
-            return Status.OPTIMAL
-        return self._stalled(violation)
-
-    def _stalled(self, violation):
-        """A status if rounds bring nothing any more; single precision is left behind first."""
-        if violation < 0.9 * self.best or self.dual > self.best_dual + 1e-9 * abs(self.dual):
-            self.best, self.best_dual = min(violation, self.best), self.dual
-            self.rounds_since_best = 0
-            return None
-        self.rounds_since_best += 1
-        if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS:
-            return None
-        if self.matrix.dtype == np.float32:
-            self._switch_to_double()
-            return None
-        if self.parked:
-            self._unpark()
-            return None
-        return self._stuck(violation)
-
-    def _stuck(self, violation):
-        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
-
-    @property
-    def _most_steps(self):
-        largest = max(float(self.problem.upper.max()), -float(self.problem.lower.min()))
-        return max(MOST_STEPS_UNBOUNDED if largest > NEVER_BINDS else MOST_STEPS, 100 * len(self.problem))
-
-    def _round(self, violation):
-        chosen = self._choose(violation)
-        working = self._working_set(chosen)
-        taken = working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
-        self.iterations += taken
-        self.curvature = min(self.curvature, working.curvature)
-        if not np.abs(working.beta).max() < NEVER_BINDS:
-            raise _Diverged
-        self._apply(working)
-        self._record(violation, len(chosen))
-        if working.is_stalled and self.matrix.dtype == np.float32:
-            self._switch_to_double()
-        else:
-            self._park()
-
-    def _choose(self, violation):
-        if len(self.active) <= min(self._manageable, self.largest):
-            return self.active
-        near = min(violation, 0.1 * self.scale)
-        violations = Violations(self.problem, self.active, self.beta, self.gradient, self.bias)
-        return self.active[violations.choose(self._working_size(), near, self.largest, self.rng)]
-
-    @property
-    def _manageable(self):
-        """So many coordinates are taken all at once: then no gradient is needed but theirs."""
-        if self._matrix_is_stored and not self.trace:
-            return len(self.problem)
-        return max(DIRECT_SIZE, self._working_size())
-
-    def _working_size(self):
-        """Twice the support vectors found so far: where they are few, small sets are enough."""
-        return int(np.clip(2 * np.count_nonzero(self.beta), SMALLEST_WORKING_SIZE, WORKING_SIZE))
-
-    @property
-    def _matrix_is_stored(self):
-        return isinstance(self.matrix, StoredMatrix)
-
-    def _round_tol(self, violation, size):
-        if size == len(self.problem) and size <= DIRECT_SIZE:
-            return 0.9 * self.target
-        if size == len(self.active) and self.parked:
-            return 0.5 * self._goal
-        return max(0.5 * self.target, ROUND_ACCURACY * violation)
-
-    def _working_set(self, chosen):
-        return WorkingSet(self.problem, self.matrix, chosen, self.beta, self.gradient, self.buffers, self.limits.stop)
-
-    def _apply(self, working):
-        """Take over the new coefficients and bring the gradient of the active ones up to date."""
-        moved, change = working.change()
-        if self.problem.has_equality:
-            self.bias = 0.5 * (float(working.highest) + float(working.lowest))
-        self.beta[working.indices] = working.beta
-        if len(moved) == 0:
-            return
-        for _, pending in self.parked:
-            pending[moved] += change
-        before = self.gradient[moved]
-        rows = None if len(self.active) == len(self.problem) else self.active
-        self.pending = "gradient"  # stale until the product below is complete
-        self.is_refined = False
-        drop = self.problem.quadratic_product(self.matrix, moved, change, rows, self.limits.stop)
-        self.gradient[self.active] -= drop
-        self.pending = None
-        self.dual += 0.5 * float(change @ (before + self.gradient[moved]))
-
-    def _record(self, violation, size):
-        point = TracePoint(
-            self.limits.seconds, self.iterations, violation, self.dual, size, len(self.active)
-        )
-        self.trace.append(point)
-        self.limits.report(point)
-
-    def _park(self):
-        """Leave coordinates alone that sit well inside their bounds, if they are many."""
-        if not self.shrinking or self.samples_left or len(self.trace) < 2 or len(self.active) <= DIRECT_SIZE:
-            return
-        violations = Violations(self.problem, self.active, self.beta, self.gradient, self.bias)
-        settled = violations.settled(max(2.0 * violations.worst, 0.05 * self.scale))
-        if settled.mean() > 0.3:
-            self.parked.append((self.active[settled], np.zeros(len(self.problem))))
-            self.active = self.active[~settled]
-
-    def _unpark(self):
-        """Make all parked coordinates active again."""
-        while self.parked:
-            self._unpark_last()
-        self.samples_left = 0
-
-    def _unpark_last(self):
-        """Bring the gradient of the coordinates parked last up to date; make them active."""
-        indices, pending = self.parked[-1]
-        moved = np.flatnonzero(pending)
-        if len(moved):
-            self.gradient[indices] -= self.problem.quadratic_product(
-                self.matrix, moved, pending[moved], indices, self.limits.stop
-            )
-        self.parked.pop()
-        self.active = np.union1d(self.active, indices)
-        self.best = np.inf
-
-    def _begin_with_samples(self):
-        """Park all but a random sample, in steps of a factor of four.
-
-        Early on, most coefficients change again and again; on a sample that costs little,
-        and it already tells most support vectors from the rest.
-        """
-        order = self.rng.permutation(len(self.problem))
-        size = len(order)
-        while size >= 4 * SMALLEST_SAMPLE:
-            smaller = size // 4
-            self.parked.append((np.sort(order[smaller:size]), np.zeros(len(order))))
-            size = smaller
-            self.samples_left += 1
-        self.active = np.sort(order[:size])
-
-    def _rounding_error(self):
-        """How much entries rounded to single precision disturb the gradient.
-
-        Measured where it decides, on free coordinates, against entries in double precision.
-        """
-        free = np.flatnonzero((self.beta < self.problem.upper) & (self.beta > self.problem.lower))
-        if len(free) == 0:
-            free = np.argsort(np.abs(self.gradient - (self.bias or 0.0)), kind="stable")[:SAMPLE]
-        sample = free[:: max(1, len(free) // SAMPLE)]
-        return float(np.abs(self._gradient_in_double(sample) - self.gradient[sample]).max(initial=0.0))
-
     def _switch_to_double(self):
-        self.matrix = self.matrix.in_double()
+        self.state.switch_to_double()
+        self.samples_left = 0
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
-        self.parked, self.samples_left, self.active = [], 0, np.arange(len(self.problem))
-        self.gradient = self.problem.gradient(self.matrix, self.beta, self.limits.stop)
         self.best, self.rounds_since_best = np.inf, 0
 
-    def _balance(self):
-        """Take the rounding errors of many steps out of the sum of beta, where there is room."""
-        if not self.problem.has_equality:
-            return
-        excess = float(self.beta.sum())
-        roomy = np.minimum(self.beta - self.problem.lower, self.problem.upper - self.beta)
-        place = int(np.argmax(roomy)) if len(roomy) else 0
-        if excess and roomy[place] > 2.0 * abs(excess):
-            self.beta[place] -= excess
+    # --- the end --------------------------------------------------------------------------
 
     def _solution(self, status):
-        complete = not self.parked and self.pending is None
-        if self.parked and status in (Status.OPTIMAL, Status.ITERATION_LIMIT):
-            self._unpark()
-            complete = True
+        state = self.state
+        if state.is_current and self.limits.reached() is None and status != Status.MEMORY_LIMIT:
+            state.unpark()
         solved_or_stuck = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
         if not self.convex and self.curvature < NEGATIVE_CURVATURE and status in solved_or_stuck:
             status = Status.NOT_CONVEX
-        self._balance()
+        state.balance()
         bias = self.bias or 0.0
-        if complete and self.problem.has_equality:
-            bias = self.problem.bias(self.beta, self.gradient)
-        return Solution(self.beta, self.gradient, bias, status, self.iterations, complete, self.trace)
+        if state.is_complete and self.problem.has_equality:
+            bias = self.problem.bias(state.beta, state.gradient)
+        return Solution(state.beta, state.gradient, bias, status, self.iterations, state.is_complete, self.trace)

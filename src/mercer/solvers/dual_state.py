@@ -1,0 +1,109 @@
+"""Where a dual solver stands: coefficients, gradient, and which coordinates it looks at.
+
+Only *active* coordinates have an up-to-date gradient. The others are *parked*: in layers, each
+of which remembers what changed since it was parked, so that its gradient is brought up to date
+by one kernel product when it returns.
+"""
+
+import numpy as np
+
+
+class DualState:
+    """Coefficients of a dual problem with the gradient of the active ones.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    matrix : KernelMatrix
+    start : ndarray, optional
+        Coefficients to start from; zero otherwise.
+    stop : callable, optional
+        Asked during long products (see `run_parallel`).
+    """
+
+    def __init__(self, problem, matrix, start=None, stop=None):
+        self.problem, self.matrix, self.stop = problem, matrix, stop
+        self.beta = np.zeros(len(problem)) if start is None else problem.feasible(start)
+        self.gradient = problem.gradient(matrix, self.beta, stop)
+        self.dual = problem.objective(self.beta, self.gradient)
+        self.active = np.arange(len(problem))
+        self.parked = []
+        # False while a product is under way that the gradient of active coordinates waits for.
+        self.is_current = True
+
+    @property
+    def is_complete(self):
+        """Whether the gradient is known for every coordinate."""
+        return self.is_current and not self.parked
+
+    @property
+    def free(self):
+        """Coordinates strictly inside their box."""
+        return np.flatnonzero((self.beta < self.problem.upper) & (self.beta > self.problem.lower))
+
+    def extremes(self):
+        """Largest active gradient that may rise, smallest that may fall."""
+        beta, gradient = self.beta[self.active], self.gradient[self.active]
+        highest = np.max(gradient, initial=-np.inf, where=beta < self.problem.upper[self.active])
+        lowest = np.min(gradient, initial=np.inf, where=beta > self.problem.lower[self.active])
+        return float(highest), float(lowest)
+
+    def move(self, indices, beta, moved, change):
+        """Set beta[indices], of which `moved` changed by `change`, and update the gradient."""
+        self.beta[indices] = beta
+        if len(moved) == 0:
+            return
+        for _, missed in self.parked:
+            missed[moved] += change
+        before = self.gradient[moved]
+        rows = None if len(self.active) == len(self.problem) else self.active
+        self.is_current = False
+        self.gradient[self.active] -= self.problem.quadratic_product(self.matrix, moved, change, rows, self.stop)
+        self.is_current = True
+        self.dual += 0.5 * float(change @ (before + self.gradient[moved]))
+
+    def park(self, indices):
+        """Stop looking at some of the active coordinates."""
+        self.parked.append((indices, np.zeros(len(self.problem))))
+        self.active = np.setdiff1d(self.active, indices, assume_unique=True)
+
+    def unpark_last(self):
+        """Make the layer parked last active again."""
+        indices, missed = self.parked[-1]
+        moved = np.flatnonzero(missed)
+        if len(moved):
+            self.gradient[indices] -= self.problem.quadratic_product(
+                self.matrix, moved, missed[moved], indices, self.stop
+            )
+        self.parked.pop()
+        self.active = np.union1d(self.active, indices)
+
+    def unpark(self):
+        """Make everything active."""
+        while self.parked:
+            self.unpark_last()
+
+    def gradient_in_double(self, rows):
+        """The gradient at `rows` from kernel entries in double precision."""
+        support = np.flatnonzero(self.beta)
+        product = self.matrix.product_in_double(support, self.beta[support], rows)
+        product += self.problem.shift * self.beta.sum()
+        if self.problem.ridge is not None:
+            product += self.problem.ridge[rows] * self.beta[rows]
+        return self.problem.linear[rows] - product
+
+    def switch_to_double(self):
+        """Go on with a matrix in double precision; everything becomes active."""
+        self.matrix = self.matrix.in_double()
+        self.gradient = self.problem.gradient(self.matrix, self.beta, self.stop)
+        self.parked, self.active = [], np.arange(len(self.problem))
+
+    def balance(self):
+        """Take the rounding errors of many steps out of the sum of beta, where there is room."""
+        if not self.problem.has_equality or len(self.beta) == 0:
+            return
+        excess = float(self.beta.sum())
+        room = np.minimum(self.beta - self.problem.lower, self.problem.upper - self.beta)
+        place = int(np.argmax(room))
+        if excess and room[place] > 2.0 * abs(excess):
+            self.beta[place] -= excess

@@ -1,0 +1,50 @@
+import dataclasses
+import json
+
+import pytest
+
+from mercer import Certificate
+
+EXAMPLE = Certificate(
+    primal=2.0,
+    dual=1.5,
+    gap=0.5,
+    relative_gap=0.25,
+    kkt_violation=1e-4,
+    equality_residual=0.0,
+    box_violation=0.0,
+    n_free=3,
+    n_bounded=2,
+    n_zero=5,
+)
+
+
+@pytest.mark.parametrize(("tol", "expected"), [(1e-3, True), (1e-4, True), (9e-5, False)])
+def test_optimal_to_a_tolerance(tol, expected):
+    assert EXAMPLE.is_optimal(tol) is expected
+
+
+def test_the_default_tolerance_is_that_of_the_estimators():
+    assert EXAMPLE.is_optimal()
+    assert not dataclasses.replace(EXAMPLE, kkt_violation=1.1e-3).is_optimal()
+
+
+def test_a_violation_that_is_not_a_number_is_not_optimal():
+    assert not dataclasses.replace(EXAMPLE, kkt_violation=float("nan")).is_optimal()
+
+
+def test_as_dict_goes_through_json():
+    assert Certificate(**json.loads(json.dumps(EXAMPLE.as_dict()))) == EXAMPLE
+
+
+def test_printed_it_says_every_number():
+    text = str(EXAMPLE)
+    for part in ("primal 2", "dual 1.5", "gap 5.00e-01", "relative 2.5e-01", "KKT violation 1.00e-04"):
+        assert part in text
+    for part in ("equality 0.0e+00", "box 0.0e+00", "3 free", "2 bounded", "5 not support vectors"):
+        assert part in text
+
+
+def test_it_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        EXAMPLE.gap = 0.0

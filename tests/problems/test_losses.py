@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from mercer.problems.losses import MARGIN_LOSSES, Hinge, SquaredHinge
+
+MARGINS = np.array([-1.0, 0.0, 0.5, 1.0, 3.0])
+
+
+def test_hinge_is_what_is_missing_to_the_margin():
+    np.testing.assert_array_equal(Hinge.value(MARGINS), [2.0, 1.0, 0.5, 0.0, 0.0])
+
+
+def test_squared_hinge_is_its_square():
+    np.testing.assert_array_equal(SquaredHinge.value(MARGINS), [4.0, 1.0, 0.25, 0.0, 0.0])
+
+
+def test_names_lead_to_losses():
+    assert {name: loss.name for name, loss in MARGIN_LOSSES.items()} == {name: name for name in MARGIN_LOSSES}
+
+
+@pytest.mark.parametrize("loss", MARGIN_LOSSES.values())
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0, 2.0])
+def test_box_and_ridge_are_those_of_the_conjugate(loss, alpha):
+    """The dual pays max over slack s of α s - C loss: α² r / 2 inside the box, no bound outside."""
+    C = np.array([1.5])
+    slack = np.linspace(-5.0, 50.0, 550_001)
+    best = np.max(alpha * slack - C[0] * loss.value(1.0 - slack))
+    ridge = loss.ridge(C)
+    if alpha <= loss.box(C)[0]:
+        assert best == pytest.approx(0.0 if ridge is None else 0.5 * ridge[0] * alpha**2, abs=1e-6)
+    else:
+        assert best > 10.0
+
+
+def test_an_infinite_weight_leaves_no_ridge():
+    np.testing.assert_array_equal(SquaredHinge.ridge(np.array([np.inf, 2.0])), [0.0, 0.25])
