@@ -69,7 +69,12 @@ REFUSED = {
     "1e200, polynomial": (times(1e200), {"kernel": "poly", "gamma": 1.0}, DataError, OVERFLOW),
     "1e200, sigmoid": (times(1e200), {"kernel": "sigmoid", "gamma": 1.0}, DataError, OVERFLOW),
     "1e308": (with_entry(1e308), {"kernel": "linear"}, DataError, OVERFLOW),
-    "plus and minus 1e308": (with_entry(1e308 * np.array([1.0, -1.0]), ([3, 4], 1)), {"gamma": 1.0}, DataError, OVERFLOW),
+    "plus and minus 1e308": (
+        with_entry(1e308 * np.array([1.0, -1.0]), ([3, 4], 1)),
+        {"gamma": 1.0},
+        DataError,
+        OVERFLOW,
+    ),
     "words": ((np.full((120, 2), "apple"), overlapping()[1]), {}, ValueError, "could not convert string to float"),
     "complex": ((overlapping()[0] + 1j, overlapping()[1]), {}, ValueError, "Complex data not supported"),
     "one dimension": ((np.arange(120.0), overlapping()[1]), {}, ValueError, "Expected 2D array, got 1D array instead"),

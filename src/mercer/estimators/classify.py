@@ -314,7 +314,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         return used, tasks
 
     def _solve(self, data, problems, tasks, limits):
-        budget = Budget.resolve(self.memory_limit, self.cache_size)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, data.shape[0])
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         starts = self._starts(tasks)
 

@@ -20,6 +20,9 @@ from mercer.solvers.result import Solution, Status
 SIDE_BY_SIDE = 12_000
 # Up to this many points, and entries this cheap, the whole matrix is computed at once.
 STORED_SIZE = 4_000
+# So few points are solved in double precision at once: checking single would cost more.
+SMALL = 400
+ENOUGH_FOR_SMALL = 2**26
 # Below this tolerance, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
@@ -36,9 +39,13 @@ class Budget:
     working: int
 
     @classmethod
-    def resolve(cls, memory_limit, cache_size):
+    def resolve(cls, memory_limit, cache_size, n):
         """From the user's bound, or half of what is free; cache_size is in megabytes."""
-        total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
+        if memory_limit is not None:
+            total = parse_bytes(memory_limit)
+        else:
+            # A small fit needs next to nothing, and asking the system takes as long as it does.
+            total = ENOUGH_FOR_SMALL if n <= SMALL else available_bytes() // 2
         cache = total // 2 if cache_size is None else min(total // 2, int(cache_size * 2**20))
         return cls(cache=cache, working=min(total // 4, 2**30))
 
@@ -83,7 +90,8 @@ class TrainingData:
         if isinstance(self.kernel, Precomputed):
             return StoredMatrix.of(_square(self.X), n_jobs)
         gap_is_coarse = gap_tol is None or gap_tol >= FINEST_SINGLE_GAP
-        single = self._single_is_enough(tol) and tol >= FINEST_SINGLE_TOL and gap_is_coarse
+        large = self.shape[0] > SMALL
+        single = self._single_is_enough(tol) and tol >= FINEST_SINGLE_TOL and gap_is_coarse and large
         matrix = EvaluatedMatrix(
             self.kernel, self.prepare, np.float32 if single else np.float64, budget.cache, n_jobs
         )
@@ -156,6 +164,13 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
     return solutions
 
 
+def _own_blocks(tasks):
+    """Entries of all blocks of classes with themselves, in pairs of classes."""
+    sizes = {task.label[0]: np.count_nonzero(task.signs > 0) for task in tasks}
+    sizes |= {task.label[-1]: np.count_nonzero(task.signs < 0) for task in tasks}
+    return sum(size**2 for size in sizes.values())
+
+
 def _release(part, matrix):
     if isinstance(part, StoredMatrix) and part is not matrix:
         part.release()
@@ -167,8 +182,7 @@ class SharedMatrix:
     def __init__(self, matrix, tasks, budget, stop):
         self.matrix, self.budget, self.stop = matrix, budget, stop
         self.is_whole = all(len(task.indices) == matrix.n for task in tasks)
-        blocks = sum(np.count_nonzero(task.signs > 0) ** 2 for task in tasks) / max(1, len(tasks))
-        self._blocks_fit = 2 * blocks * len(tasks) ** 0.5 * matrix.dtype.itemsize <= budget.cache // 2
+        self._blocks_fit = not self.is_whole and _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
         self._stored = None
         self._lock = threading.Lock()
 

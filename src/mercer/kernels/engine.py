@@ -21,10 +21,11 @@ SERIAL_ENTRIES = 40_000
 def _mirror(out, top, bottom, left, right):
     """Copy out[top:bottom, left:right] across the diagonal, in small blocks that stay in
     the first-level cache; only entries strictly above the diagonal are copied."""
-    for first_row in range(top, bottom, 16):
-        last_row = min(first_row + 16, bottom)
-        for first_column in range(max(left, first_row), right, 16):
-            for j in range(first_column, min(first_column + 16, right)):
+    for first_column in range(left, right, 16):
+        last_column = min(first_column + 16, right)
+        for first_row in range(top, min(bottom, last_column), 16):
+            last_row = min(first_row + 16, bottom)
+            for j in range(first_column, last_column):
                 target = out[j]
                 for i in range(first_row, min(last_row, j)):
                     target[i] = out[i, j]
@@ -79,7 +80,7 @@ def product(kernel, left, right, coefficients, n_jobs=None, stop=None):
     `coefficients` has shape (len(right),) or (len(right), k).
     """
     coefficients = np.asarray(coefficients, dtype=np.float64)
-    columns = coefficients.reshape(len(right), -1)
+    columns = coefficients if coefficients.ndim == 2 else coefficients[:, None]
     out = np.zeros((len(left), columns.shape[1]))
     parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in _spans(len(right))]
     add_products(kernel, left, right, parts, out, n_jobs, stop)

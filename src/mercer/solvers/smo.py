@@ -23,7 +23,7 @@ from mercer.solvers.selection import Violations
 from mercer.solvers.working_set import WorkingSet
 
 # Up to this many points everything is one working set, solved straight to the tolerance.
-DIRECT_SIZE = 1500
+DIRECT_SIZE = 2500
 # Violators in a working set, beside the free coordinates: at first, and at most.
 SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 3072

@@ -1,0 +1,130 @@
+"""Where compiled code is kept: a new folder for every change of the sources, or nowhere."""
+
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import mercer
+from mercer._jit import cache
+from mercer._jit.cache import cache_directory, cache_root, one_writer, source_digest
+
+PACKAGE = Path(mercer.__file__).parent
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The package's sources, to be changed."""
+    shutil.copytree(PACKAGE, tmp_path / "mercer", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "mercer"
+
+
+def test_the_same_sources_have_the_same_digest(copy):
+    assert source_digest(copy) == source_digest()
+
+
+def test_times_do_not_matter(copy):
+    before = source_digest(copy)
+    for file in copy.rglob("*.py"):
+        os.utime(file, (0, 0))
+    assert source_digest(copy) == before
+
+
+@pytest.mark.parametrize("file", ["_jit/math.py", "kernels/vector/rbf.py", "solvers/smo_steps.py", "__init__.py"])
+def test_a_change_in_any_file_changes_the_digest(copy, file):
+    before = source_digest(copy)
+    changed = copy / file
+    changed.write_text(changed.read_text() + "\n")
+    assert source_digest(copy) != before
+
+
+def test_a_new_a_removed_and_a_renamed_file_change_the_digest(copy):
+    seen = {source_digest(copy)}
+    (copy / "kernels" / "new.py").write_text("")
+    seen.add(source_digest(copy))
+    (copy / "kernels" / "new.py").rename(copy / "kernels" / "newer.py")
+    seen.add(source_digest(copy))
+    (copy / "kernels" / "rows.py").unlink()
+    seen.add(source_digest(copy))
+    assert len(seen) == 4
+
+
+def test_other_files_do_not_matter(copy):
+    before = source_digest(copy)
+    (copy / "notes.txt").write_text("anything")
+    assert source_digest(copy) == before
+
+
+def test_the_folder_can_be_chosen(monkeypatch, tmp_path):
+    monkeypatch.setenv("MERCER_CACHE_DIR", str(tmp_path / "chosen"))
+    folder = cache_directory()
+    assert folder.parent == tmp_path / "chosen"
+    assert folder.is_dir()
+    assert source_digest() in folder.name
+
+
+def test_else_it_is_where_the_system_keeps_caches(monkeypatch, tmp_path):
+    monkeypatch.delenv("MERCER_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_root() == tmp_path / "mercer"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_root() == tmp_path / ".cache" / "mercer"
+
+
+def test_a_folder_that_cannot_be_written_is_none(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MERCER_CACHE_DIR", str(tmp_path / "file" / "below"))
+    assert cache_directory() is None
+
+
+def test_a_user_without_a_home_has_none(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("MERCER_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(cache.Path, "home", homeless)
+    assert cache_root() is None
+    assert cache_directory() is None
+
+
+def _hold(folder, seconds, entered):
+    with one_writer(Path(folder)):
+        entered.set()
+        time.sleep(seconds)
+
+
+def test_writers_wait_for_each_other(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    entered = context.Event()
+    other = context.Process(target=_hold, args=(str(tmp_path), 0.5, entered))
+    other.start()
+    assert entered.wait(30)
+    begin = time.monotonic()
+    with one_writer(tmp_path):
+        waited = time.monotonic() - begin
+    other.join()
+    assert waited > 0.3
+
+
+def test_a_file_system_without_locks_does_without(tmp_path, monkeypatch):
+    def unsupported(*_):
+        raise OSError("no locks available")
+
+    monkeypatch.setattr(cache.fcntl, "flock", unsupported)
+    with one_writer(tmp_path):
+        assert (tmp_path / "lock").exists()
+
+
+def test_importing_the_package_makes_no_folder(tmp_path):
+    chosen = tmp_path / "none"
+    subprocess.run(
+        [sys.executable, "-c", "import mercer"], env={**os.environ, "MERCER_CACHE_DIR": str(chosen)}, check=True
+    )
+    assert not chosen.exists()

@@ -1,0 +1,141 @@
+"""Compiled code on disk may be missing, damaged or someone else's: it is compiled again."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba.core import config as numba_config
+
+from mercer._jit import compile as compiling
+from mercer._jit.compile import jit, jit_in_order
+
+
+def doubled(x):
+    return x + x
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "_DIRECTORY", tmp_path)
+    return tmp_path
+
+
+def files(folder, ending):
+    return sorted(folder.rglob(f"*.{ending}"))
+
+
+def test_code_is_kept_for_each_type_and_found_again(folder):
+    first = jit(doubled)
+    assert (first(2), first(2.5)) == (4, 5.0)
+    assert len(files(folder, "nbc")) == 2
+    second = jit(doubled)
+    assert (second(2), second(2.5)) == (4, 5.0)
+    assert sum(second.stats.cache_hits.values()) == 2
+
+
+def test_a_setting_of_the_user_is_left_as_it_was(folder, monkeypatch):
+    monkeypatch.setattr(numba_config, "CACHE_DIR", "/the/users/own")
+    jit(doubled)
+    assert numba_config.CACHE_DIR == "/the/users/own"
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("text", [b"", b"\x80", b"not what it should be"], ids=["empty", "cut short", "wrong"])
+def test_a_damaged_file_is_replaced(folder, ending, text):
+    jit(doubled)(2)
+    (damaged,) = files(folder, ending)
+    damaged.write_bytes(text)
+    assert jit(doubled)(2) == 4
+    healed = jit(doubled)
+    assert healed(2) == 4
+    assert sum(healed.stats.cache_hits.values()) == 1
+
+
+def test_code_for_other_types_is_never_used(folder):
+    """Two processes that number their files at once can leave one type's code under another's name."""
+    function = jit(doubled)
+    function(2)
+    function(2.5)
+    one, other = files(folder, "nbc")
+    one_bytes, other_bytes = one.read_bytes(), other.read_bytes()
+    one.write_bytes(other_bytes)
+    other.write_bytes(one_bytes)
+    swapped = jit(doubled)
+    assert (swapped(3), swapped(3.5)) == (6, 7.0)
+    assert sum(swapped.stats.cache_hits.values()) == 0
+
+
+def test_a_folder_that_went_away_does_no_harm(folder):
+    function = jit(doubled)
+    shutil.rmtree(folder)
+    folder.write_text("a file where the folder was")
+    assert function(2) == 4
+
+
+def test_no_space_left_does_no_harm(folder, monkeypatch):
+    def full(*_args, **_more):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compiling.FunctionCache, "save_overload", full)
+    assert jit(doubled)(2) == 4
+
+
+def test_without_a_folder_nothing_is_kept(monkeypatch):
+    monkeypatch.setattr(compiling, "_DIRECTORY", None)
+    function = jit(doubled)
+    assert function(2) == 4
+    assert function.stats.cache_path is None
+
+
+@pytest.mark.parametrize("decorate", [jit, jit_in_order])
+def test_compiled_code_runs_without_the_interpreter_lock(decorate):
+    assert decorate(doubled).targetoptions["nogil"] is True
+
+
+def cancelling(values):
+    total = values[0] * 0
+    for k in range(values.shape[0]):
+        total += values[k]
+    return total
+
+
+def test_in_order_means_in_order():
+    """Big, small, minus big: in this order the small one is lost, whatever the width of a vector."""
+    values = np.tile(np.array([1e16, 1.0, -1e16]), 1000)
+    total = 0.0
+    for value in values:
+        total += value
+    assert jit_in_order(cancelling)(values) == total
+
+
+@pytest.mark.parametrize(("first_time", "expected"), [(True, 1), (False, 0)])
+def test_compilation_is_announced_once(first_time, expected, monkeypatch, capsys):
+    monkeypatch.setattr(compiling, "_FIRST_TIME", first_time)
+    compiling.announce_compilation()
+    compiling.announce_compilation()
+    assert capsys.readouterr().err.count("mercer: compiling for this machine") == expected
+
+
+def test_the_announcement_says_how_to_get_a_cache(monkeypatch, capsys):
+    monkeypatch.setattr(compiling, "_FIRST_TIME", True)
+    monkeypatch.setattr(compiling, "_DIRECTORY", None)
+    compiling.announce_compilation()
+    assert "MERCER_CACHE_DIR" in capsys.readouterr().err
+
+
+def test_a_second_process_loads_what_the_first_compiled(tmp_path):
+    program = (
+        "import numpy as np\n"
+        "from mercer.kernels import Linear, engine\n"
+        "K = Linear()(np.eye(600))\n"
+        "print(sum(engine._mirror.stats.cache_hits.values()), sum(engine._mirror.stats.cache_misses.values()))\n"
+    )
+    environment = {**os.environ, "MERCER_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert [run.stdout.split() for run in runs] == [["0", "1"], ["1", "0"]]

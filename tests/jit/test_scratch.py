@@ -1,0 +1,49 @@
+import threading
+
+import numpy as np
+
+from mercer._jit import scratch as module
+from mercer._jit.scratch import Buffers, borrow, give_back, scratch
+
+
+def test_memory_is_used_again_while_it_is_large_enough():
+    buffers = Buffers()
+    first = buffers.get("tile", (10, 10), np.float64)
+    assert np.shares_memory(first, buffers.get("tile", (5, 4), np.float32))
+    assert not np.shares_memory(first, buffers.get("other", (10, 10), np.float64))
+    assert not np.shares_memory(first, buffers.get("tile", (11, 10), np.float64))
+
+
+def test_shape_and_dtype_are_what_was_asked_for():
+    array = Buffers().get("tile", (3, 7), np.float32)
+    assert (array.shape, array.dtype) == ((3, 7), np.float32)
+    assert array.flags.c_contiguous
+    assert array.flags.aligned
+    assert Buffers().get("tile", (0, 7), np.float32).shape == (0, 7)
+
+
+def test_each_thread_has_its_own():
+    mine = scratch("shared name", (100,), np.float64)
+    theirs = []
+    thread = threading.Thread(target=lambda: theirs.append(scratch("shared name", (100,), np.float64)))
+    thread.start()
+    thread.join()
+    assert not np.shares_memory(mine, theirs[0])
+
+
+def test_what_is_borrowed_is_nobody_elses_until_it_is_given_back():
+    first = borrow("matrix", (20, 20), np.float64)
+    second = borrow("matrix", (20, 20), np.float64)
+    assert not np.shares_memory(first, second)
+    give_back("matrix", first[:, :5])
+    assert np.shares_memory(borrow("matrix", (20, 20), np.float64), first)
+
+
+def test_what_is_large_is_not_kept(monkeypatch):
+    monkeypatch.setattr(module, "KEEP", 1000)
+    large = borrow("large", (2000,), np.uint8)
+    give_back("large", large)
+    assert not np.shares_memory(borrow("large", (2000,), np.uint8), large)
+    assert not np.shares_memory(scratch("big", (2000,), np.uint8), scratch("big", (2000,), np.uint8))
+    buffers = Buffers()
+    assert np.shares_memory(scratch("big", (2000,), np.uint8, buffers), scratch("big", (2000,), np.uint8, buffers))

@@ -1,0 +1,117 @@
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status, TracePoint
+
+POINT = TracePoint(0.0, 1, 1.0, 0.0, 1, 1)
+
+
+@pytest.fixture
+def default_handler():
+    """As in a plain program; whoever runs the tests may have set another."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def press_ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_nothing_is_limited_by_default():
+    limits = Limits()
+    assert limits.reached() is None
+    assert not limits.stop()
+    assert limits.iterations_left(10**15) > 10**15
+
+
+def test_iterations_are_counted_to_the_last():
+    limits = Limits(max_iter=10)
+    assert [limits.iterations_left(done) for done in (0, 9, 10)] == [10, 1, 0]
+
+
+def test_time_runs_from_the_beginning():
+    limits = Limits(time_limit=0.05)
+    assert limits.reached() is None
+    time.sleep(0.06)
+    assert limits.seconds >= 0.06
+    assert limits.reached() is Status.TIME_LIMIT
+    assert limits.stop()
+
+
+def test_a_callback_that_answers_true_interrupts():
+    seen = []
+    limits = Limits(callbacks=[seen.append, lambda point: point.iterations >= 2])
+    limits.report(POINT)
+    assert limits.reached() is None
+    limits.report(TracePoint(0.0, 2, 1.0, 0.0, 1, 1))
+    assert limits.reached() is Status.INTERRUPTED
+    assert [point.iterations for point in seen] == [1, 2]
+
+
+def test_an_error_in_a_callback_is_the_users_to_see():
+    def failing(point):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Limits(callbacks=[failing]).report(POINT)
+
+
+def test_an_interruption_outranks_the_clock():
+    limits = Limits(time_limit=1e-9, callbacks=[lambda _: True])
+    limits.report(POINT)
+    assert limits.reached() is Status.INTERRUPTED
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_the_first_ctrl_c_is_remembered_and_the_second_raises():
+    limits = Limits()
+    with limits.catching_interrupts():
+        press_ctrl_c()
+        assert limits.reached() is Status.INTERRUPTED
+        with pytest.raises(KeyboardInterrupt):
+            press_ctrl_c()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_the_handler_is_put_back_after_an_error():
+    def fail():
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), Limits().catching_interrupts():
+        fail()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_application_with_a_handler_of_its_own_keeps_it():
+    pressed = []
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
+    try:
+        limits = Limits()
+        with limits.catching_interrupts():
+            press_ctrl_c()
+        assert pressed == [1]
+        assert limits.reached() is None
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_a_thread_leaves_signals_alone():
+    found = []
+
+    def body():
+        with Limits().catching_interrupts():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    assert found == [signal.default_int_handler]

@@ -1,0 +1,178 @@
+"""The solver as one function: statuses, limits, starts and the trace."""
+
+import numpy as np
+import pytest
+
+from mercer.kernels import RBF
+from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.problems.dual import DualProblem
+from mercer.problems.soft_margin import SoftMargin
+from mercer.solvers import smo
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+from tests.oracles.kkt import assert_solved, judge
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.normal(size=(300, 3))
+    signs = np.where(X[:, 0] + X[:, 1] ** 2 + 0.4 * rng.normal(size=300) > 1, 1.0, -1.0)
+    return X, signs, SoftMargin(signs, np.full(300, 5.0))
+
+
+@pytest.fixture
+def matrix(data):
+    return StoredMatrix.of(RBF(0.5)(data[0]))
+
+
+@pytest.fixture
+def small_working_sets(monkeypatch):
+    monkeypatch.setattr(smo, "DIRECT_SIZE", 20)
+    monkeypatch.setattr(smo, "WORKING_SIZE", 30)
+
+
+def evaluated(X, dtype=np.float64):
+    kernel = RBF(0.5)
+    return EvaluatedMatrix(
+        kernel, lambda dtype, rows=None: kernel.prepare(X if rows is None else X[rows], dtype), dtype
+    )
+
+
+def assert_right(solution, data, tol):
+    X, signs, problem = data
+    verdict = judge(RBF(0.5)(X), signs, problem.C, solution.beta, problem.intercept(solution.beta, solution.bias))
+    assert_solved(verdict, tol)
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6, 1e-9])
+def test_a_solution_to_any_tolerance(tol, data, matrix):
+    solution = smo.solve(data[2].dual(), matrix, tol=tol)
+    assert solution.status is Status.OPTIMAL
+    assert solution.is_gradient_complete
+    assert_right(solution, data, tol)
+
+
+def test_a_problem_without_points():
+    nothing = DualProblem(np.empty(0), np.empty(0), np.empty(0))
+    assert smo.solve(nothing, StoredMatrix.of(np.empty((0, 0)))).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("steps", [1, 5, 50])
+def test_max_iter_is_exact_and_leaves_a_feasible_solution(steps, data, matrix):
+    solution = smo.solve(data[2].dual(), matrix, tol=1e-9, limits=Limits(max_iter=steps))
+    assert solution.status is Status.ITERATION_LIMIT
+    assert solution.iterations == steps
+    assert abs(solution.beta.sum()) < 1e-12
+    assert np.abs(solution.beta).max() <= 5.0
+
+
+@pytest.mark.usefixtures("small_working_sets")
+@pytest.mark.parametrize("steps", [1, 37, 400])
+def test_max_iter_is_exact_in_rounds_too(steps, data):
+    solution = smo.solve(data[2].dual(), evaluated(data[0]), tol=1e-9, limits=Limits(max_iter=steps))
+    assert (solution.status, solution.iterations) == (Status.ITERATION_LIMIT, steps)
+
+
+def test_a_warm_start_at_the_solution_needs_no_step(data, matrix):
+    first = smo.solve(data[2].dual(), matrix, tol=1e-4)
+    again = smo.solve(data[2].dual(), matrix, tol=1e-4, start=first.beta)
+    assert again.iterations == 0
+    assert again.bias == pytest.approx(first.bias, abs=1e-6)
+    assert_right(again, data, 1e-4)
+
+
+def test_a_fit_that_was_stopped_goes_on_where_it_was(data, matrix):
+    whole = smo.solve(data[2].dual(), matrix, tol=1e-6)
+    part = smo.solve(data[2].dual(), matrix, tol=1e-6, limits=Limits(max_iter=whole.iterations // 2))
+    rest = smo.solve(data[2].dual(), matrix, tol=1e-6, start=part.beta)
+    assert rest.status is Status.OPTIMAL
+    assert rest.iterations < whole.iterations
+    assert_right(rest, data, 1e-6)
+
+
+def test_a_start_outside_the_box_is_brought_in(data, matrix):
+    solution = smo.solve(data[2].dual(), matrix, tol=1e-4, start=np.full(300, 1e6))
+    assert solution.status is Status.OPTIMAL
+    assert_right(solution, data, 1e-4)
+
+
+def test_the_start_itself_is_left_alone(data, matrix):
+    start = np.zeros(300)
+    smo.solve(data[2].dual(), matrix, start=start)
+    assert not start.any()
+
+
+@pytest.mark.parametrize("gap_tol", [1e-2, 1e-5, 1e-8])
+def test_a_gap_is_reached_whatever_the_tolerance(gap_tol, data, matrix):
+    problem = data[2]
+    solution = smo.solve(problem.dual(), matrix, tol=0.5, gap=problem.gap, gap_tol=gap_tol)
+    assert solution.status is Status.OPTIMAL
+    assert problem.gap(solution.beta, problem.dual().gradient(matrix, solution.beta)) <= gap_tol
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_a_callback_may_end_the_fit(data):
+    seen = []
+
+    def enough(point):
+        seen.append(point)
+        return len(seen) == 2
+
+    solution = smo.solve(data[2].dual(), evaluated(data[0]), tol=1e-9, limits=Limits(callbacks=[enough]))
+    assert solution.status is Status.INTERRUPTED
+    assert solution.trace == seen
+    assert solution.beta.any()
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_the_trace_tells_what_happened(data):
+    solution = smo.solve(data[2].dual(), evaluated(data[0]), tol=1e-6)
+    trace = solution.trace
+    assert trace[-1].iterations == solution.iterations
+    for name in ("seconds", "iterations", "dual"):
+        values = [getattr(point, name) for point in trace]
+        assert values == sorted(values)
+    assert all(2 <= point.working_set <= point.active <= 300 for point in trace)
+    # The violation is that with which a round began.
+    assert trace[0].violation == 2.0
+    assert trace[-1].violation > 1e-6
+
+
+@pytest.mark.usefixtures("small_working_sets")
+@pytest.mark.parametrize("shrinking", [True, False])
+def test_rounds_find_what_one_working_set_finds(shrinking, data, matrix):
+    direct = smo.solve(data[2].dual(), matrix, tol=1e-7)
+    rounds = smo.solve(data[2].dual(), evaluated(data[0]), tol=1e-7, shrinking=shrinking)
+    np.testing.assert_allclose(rounds.beta, direct.beta, atol=1e-4)
+    assert rounds.bias == pytest.approx(direct.bias, abs=1e-6)
+    assert_right(rounds, data, 1e-7)
+
+
+def test_an_indefinite_matrix_has_a_status_of_its_own(data):
+    X, _, problem = data
+    matrix = StoredMatrix.of(RBF(0.5)(X) - 3.0 * np.eye(300))
+    assert smo.solve(problem.dual(), matrix, convex=False).status is Status.NOT_CONVEX
+
+
+def test_too_little_memory_for_a_working_set_has_a_status_of_its_own(data):
+    solution = smo.solve(data[2].dual(), evaluated(data[0]), memory=100)
+    assert solution.status is Status.MEMORY_LIMIT
+    assert not solution.beta.any()
+
+
+def test_memory_that_the_system_refuses_has_a_status_of_its_own(data, matrix, monkeypatch):
+    def refuse(*_args, **_more):
+        raise MemoryError
+
+    monkeypatch.setattr(smo, "WorkingSet", refuse)
+    assert smo.solve(data[2].dual(), matrix).status is Status.MEMORY_LIMIT
+
+
+def test_single_precision_ends_as_accurate_as_double(data):
+    """C = 1e5: products of single-precision entries with such coefficients lose more than tol."""
+    X, signs, _ = data
+    problem = SoftMargin(signs, np.full(300, 1e5))
+    solution = smo.solve(problem.dual(), evaluated(X, np.float32), tol=1e-3)
+    assert solution.status is Status.OPTIMAL
+    verdict = judge(RBF(0.5)(X), signs, problem.C, solution.beta, solution.bias)
+    assert_solved(verdict, 1e-3)
