@@ -113,6 +113,9 @@ def test_ends_with_a_status(case):
     certificate = model.certificate_
     assert np.isfinite(certificate.dual)
     assert certificate.box_violation == 0.0
+    assert certificate.equality_residual <= 1e-10 * max(
+        parameters.get("C", 1.0), np.abs(model.dual_coef_).max(initial=0.0)
+    )
     if model.status_ is Status.OPTIMAL:
         assert certificate.is_optimal(parameters.get("tol", 1e-3))
 

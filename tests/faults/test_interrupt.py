@@ -41,16 +41,22 @@ class Fitting:
         answer = self.hear()
         return answer, answer.get("ended", pressed) - pressed
 
-    def end(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
         self.process.stdin.close()
-        assert self.process.wait(30) == 0
+        if kind is not None:
+            self.process.kill()
+        code = self.process.wait(60)
+        self.process.stdout.close()
+        assert kind is not None or code == 0
 
 
 @pytest.fixture(scope="module")
 def fitting():
-    process = Fitting()
-    yield process
-    process.end()
+    with Fitting() as process:
+        yield process
 
 
 def assert_best_model_is_kept(answer, waited):
@@ -91,19 +97,18 @@ def test_the_later_the_better(fitting):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_fifty_random_moments(problem):
-    process = Fitting()
     waits, raised = [], 0
-    for after in np.random.default_rng(1).uniform(0.0, 2.0, 50):
-        answer, waited = process.interrupt(problem, after)
-        assert answer["next_fit_is_right"]
-        if "raised" in answer:
-            # Before there is anything to keep: Ctrl-C does what it always does.
-            assert after < 0.3
-            raised += 1
-        else:
-            assert_best_model_is_kept(answer, waited)
-            waits.append(waited)
-    process.end()
+    with Fitting() as process:
+        for after in np.random.default_rng(1).uniform(0.0, 2.0, 50):
+            answer, waited = process.interrupt(problem, after)
+            assert answer["next_fit_is_right"]
+            if "raised" in answer:
+                # Before there is anything to keep: Ctrl-C does what it always does.
+                assert after < 0.3
+                raised += 1
+            else:
+                assert_best_model_is_kept(answer, waited)
+                waits.append(waited)
     assert raised <= 5
     assert np.median(waits) <= 0.5
 

@@ -44,8 +44,8 @@ def give_back(name, array):
     base = array
     while isinstance(base.base, np.ndarray):
         base = base.base
-    if base.nbytes <= KEEP:
-        _mine()._kept[name] = base
+    if base.nbytes <= KEEP and base.flags.c_contiguous:
+        _mine()._kept[name] = base.reshape(-1).view(np.uint8)
 
 
 def _mine():

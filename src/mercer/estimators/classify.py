@@ -197,8 +197,9 @@ class SVC(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._all_callbacks())
         X, codes = self._check_training(X, y)
-        weights = self._point_weights(X, y, codes, sample_weight)
-        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        counts = None if sample_weight is None else self._sample_weight(sample_weight, X)
+        weights = self._point_weights(y, codes, counts)
+        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)
         used, tasks = self._tasks(codes, weights)
         C = resolve_C(self.C, len(used)) * weights
         problems = [SoftMargin(task.signs, C[task.indices], self.loss, self.bias) for task in tasks]
@@ -275,9 +276,9 @@ class SVC(ClassifierMixin, BaseEstimator):
                 f"K[{j}, {i}] = {values[j, i]:g}; (K + K.T) / 2 makes it so"
             )
 
-    def _point_weights(self, X, y, codes, sample_weight):
-        n = len(codes)
-        weights = np.ones(n) if sample_weight is None else self._sample_weight(sample_weight, X)
+    def _point_weights(self, y, codes, counts):
+        """What multiplies C for each point: its own weight times that of its class."""
+        weights = np.ones(len(codes)) if counts is None else counts
         if self.class_weight is None:
             self.class_weight_ = np.ones(len(self.classes_))
             return weights
@@ -291,7 +292,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
         if not (weights > 0).any():
             raise DataError("Invalid input - all samples have zero or negative weights.")
-        return weights
+        return np.maximum(weights, 0.0)
 
     def _tasks(self, codes, weights):
         """The two-class problems, over the points of positive weight."""

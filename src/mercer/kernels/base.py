@@ -75,9 +75,12 @@ class Kernel(Parameters):
         """
         raise NotImplementedError
 
-    def bind(self, X):
-        """Fix what depends on training data; the kernel itself when nothing does."""
-        changes = {name: child.bind(X) for name, child in self._nested().items() if not child.is_bound}
+    def bind(self, X, weights=None):
+        """Fix what depends on training data; the kernel itself when nothing does.
+
+        `weights` of the rows count them: a row of weight two is a row that occurs twice.
+        """
+        changes = {name: child.bind(X, weights) for name, child in self._nested().items() if not child.is_bound}
         return self.replace(**changes) if changes else self
 
     def __call__(self, X, Y=None, *, dtype=None):

@@ -52,11 +52,11 @@ class Centred(Wrapped):
     def is_bound(self):
         return self.reference is not None and self.kernel.is_bound
 
-    def bind(self, X):
+    def bind(self, X, weights=None):
         if self.is_bound:
             return self
         reference = X if self.reference is None else self.reference
-        return type(self)(self.kernel.bind(reference), reference)
+        return type(self)(self.kernel.bind(reference, weights), reference)
 
     def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
         self._require_bound()

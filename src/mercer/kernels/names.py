@@ -22,7 +22,7 @@ _VECTOR_NAMES = {
 NAMES = (*_VECTOR_NAMES, "precomputed")
 
 
-def resolve(kernel, gamma="scale", degree=3, coef0=0.0, X=None):
+def resolve(kernel, gamma="scale", degree=3, coef0=0.0, X=None, weights=None):
     """The kernel that `kernel` stands for, bound to the rows X when they are given.
 
     Parameters
@@ -33,6 +33,8 @@ def resolve(kernel, gamma="scale", degree=3, coef0=0.0, X=None):
         Parameters of the named kernels that have them; a `Kernel` has its own.
     X : array-like, optional
         Training rows, which fix "scale" and "auto".
+    weights : ndarray, optional
+        How often each row counts.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def resolve(kernel, gamma="scale", degree=3, coef0=0.0, X=None):
     RBF(gamma=0.5)
     """
     found = _unbound(kernel, {"gamma": gamma, "degree": degree, "coef0": coef0})
-    return found if X is None else found.bind(X)
+    return found if X is None else found.bind(X, weights)
 
 
 def _unbound(kernel, parameters):

@@ -57,14 +57,14 @@ def require_gamma(value):
         raise ParameterError(f'gamma must be a positive number, "scale" or "auto", got {value!r}')
 
 
-def gamma_from_data(rule, X):
+def gamma_from_data(rule, X, weights=None):
     """The number that "scale" (1 / (d var(X))) or "auto" (1 / d) stands for."""
     shape = X.shape if sparse.issparse(X) else np.shape(X)
     features = max(1, shape[1])
     if rule == "auto":
         return 1.0 / features
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = _variance(X)
+        variance = _variance(X) if weights is None else _weighted_variance(X, weights)
     # Constant data have no scale; 1 is scikit-learn's choice.
     gamma = 1.0 / (features * variance) if variance > 0 else 1.0
     if not (np.isfinite(variance) and 0 < gamma < np.inf):
@@ -80,6 +80,15 @@ def _variance(X):
     total = X.sum(dtype=np.float64)
     squares = X.multiply(X).sum(dtype=np.float64)
     return float(squares / entries - (total / entries) ** 2)
+
+
+def _weighted_variance(X, weights):
+    """Variance over all entries if row i stood weights[i] times."""
+    share = weights / weights.sum()
+    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    # Moments of the columns, as numbers even where scipy gives a matrix.
+    mean = float(np.mean(np.asarray(share @ X)))
+    return float(np.mean(np.asarray(share @ squares))) - mean**2
 
 
 class Parameters:
@@ -140,6 +149,6 @@ class GammaFromData:
     def is_bound(self):
         return not isinstance(self.gamma, str)
 
-    def bind(self, X):
+    def bind(self, X, weights=None):
         """The kernel with "scale" or "auto" replaced by its number for the rows X."""
-        return self if self.is_bound else self.replace(gamma=gamma_from_data(self.gamma, X))
+        return self if self.is_bound else self.replace(gamma=gamma_from_data(self.gamma, X, weights))

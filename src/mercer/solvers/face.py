@@ -8,7 +8,7 @@ Cost of a step: f^3/3 for f free coordinates. Used only when pair steps have sto
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 LARGEST_FACE = 2000
 MOST_STEPS = 50
@@ -41,14 +41,16 @@ def newton_on_face(values, gradient, beta, lower, upper, has_equality):
 
 def _direction(matrix, gradient, has_equality):
     """Solution of K d = g (minus a constant, so that d sums to zero), or None."""
-    matrix[np.diag_indices_from(matrix)] += JITTER * np.abs(matrix.diagonal()).mean()
-    try:
-        factor = cho_factor(matrix, lower=True, overwrite_a=True)
-    except LinAlgError:
+    matrix.flat[:: len(matrix) + 1] += JITTER * np.abs(matrix.diagonal()).mean()
+    sides = np.ones((len(matrix), 1 + has_equality), order="F")
+    sides[:, 0] = gradient
+    # One call factors and solves; symmetric, so the order of the matrix does not matter.
+    _, solved, failure = dposv(matrix.T, sides, lower=True, overwrite_a=True, overwrite_b=True)
+    if failure:
         return None
-    direction = cho_solve(factor, gradient.astype(np.float64))
+    direction = solved[:, 0]
     if has_equality:
-        ones = cho_solve(factor, np.ones(len(direction)))
+        ones = solved[:, 1]
         direction -= ones * (direction.sum() / ones.sum())
         direction -= direction.mean()
     return direction if np.isfinite(direction).all() else None
@@ -57,7 +59,7 @@ def _direction(matrix, gradient, has_equality):
 def _advance(beta, lower, upper, free, direction):
     """Go along `direction` as far as the box allows, at most all the way; returns how far."""
     room = np.where(direction > 0, upper[free] - beta[free], lower[free] - beta[free])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lengths = np.where(direction != 0, room / direction, np.inf)
     first = int(np.argmin(lengths))
     length = float(min(1.0, lengths[first]))
