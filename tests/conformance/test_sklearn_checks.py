@@ -1,10 +1,14 @@
 """scikit-learn's own checks of what an estimator must do, for every kind of SVC."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+import sklearn.svm
+from sklearn.utils.estimator_checks import check_classifiers_train, estimator_checks_generator, parametrize_with_checks
 
 from mercer import SVC
 from mercer.kernels import RBF, Linear
+
+# Cubes of features of size 100, which some checks use, are beyond double precision: the fit says so.
+pytestmark = pytest.mark.filterwarnings("ignore:(OPTIMAL_INACCURATE|STALLED):sklearn.exceptions.ConvergenceWarning")
 
 VARIANTS = [
     SVC(),
@@ -17,7 +21,6 @@ VARIANTS = [
     SVC(kernel=RBF(gamma=0.5)),
     SVC(kernel=Linear() + RBF(gamma="scale")),
     SVC(break_ties=True),
-    SVC(decision_function_shape="ovo"),
     SVC(warm_start=True),
 ]
 
@@ -25,3 +28,26 @@ VARIANTS = [
 @parametrize_with_checks(VARIANTS)
 def test_sklearn_check(estimator, check):
     check(estimator)
+
+
+PAIRS = SVC(decision_function_shape="ovo")
+
+
+def checks_of_pairs():
+    """Every check but the one that wants a column for each class, whose largest is the answer."""
+    return [
+        pytest.param(check, id=check.func.__name__)
+        for _, check in estimator_checks_generator(PAIRS)
+        if check.func is not check_classifiers_train
+    ]
+
+
+@pytest.mark.parametrize("check", checks_of_pairs())
+def test_sklearn_check_of_pair_decisions(check):
+    check(PAIRS)
+
+
+def test_columns_for_pairs_are_what_that_check_forbids():
+    # If scikit-learn's own pairs pass one day, the exception above must go.
+    with pytest.raises(AssertionError):
+        check_classifiers_train("SVC", sklearn.svm.SVC(decision_function_shape="ovo"))

@@ -19,6 +19,7 @@ import mercer
 
 PROBABILITY = "probability=True is not available in this version, and raises an error that says so"
 PRIVATE = "looks at or alters a private attribute of scikit-learn's"
+ONE_STEP = "stops after one or two steps, but the first step here solves its six points"
 
 CANNOT_APPLY = {
     "test_svm": {
@@ -29,8 +30,10 @@ CANNOT_APPLY = {
         "test_gamma_scale": f"{PRIVATE}: _gamma",
         "test_tweak_params": f"{PRIVATE}: _dual_coef_",
         "test_svc_raises_error_internal_representation": f"{PRIVATE}: _n_support",
+        "test_libsvm_convergence_warnings": ONE_STEP,
+        "test_svc_nonfinite_params": "refused too, before the fit, by an error that names the cause: the variance",
     },
-    "test_sparse": {},
+    "test_sparse": {"test_timeout": ONE_STEP},
 }
 
 # These ask for probabilities only to compare two models: decision values serve as well.
@@ -101,7 +104,7 @@ def load(name, SVC):
     return module
 
 
-def tests_of(module):
+def functions_of(module):
     """Its test functions by name."""
     found = inspect.getmembers(module, inspect.isfunction)
     return {name: function for name, function in found if name.startswith("test_")}
@@ -109,8 +112,8 @@ def tests_of(module):
 
 def borrowed(name):
     """A class body: every test of a module that applies, as a static method."""
-    tests = tests_of(load(name, mercer.SVC))
-    with_scores = tests_of(load(name, scored))
+    tests = functions_of(load(name, mercer.SVC))
+    with_scores = functions_of(load(name, scored))
     tests |= {each: with_scores[each] for each in SCORES_FOR_PROBABILITIES.get(name, ())}
     left_out = {**CANNOT_APPLY[name], **ABOUT_OTHER_ESTIMATORS[name]}
     return {each: staticmethod(function) for each, function in tests.items() if each not in left_out}
@@ -126,10 +129,10 @@ TestSparse = type("TestSparse", (), borrowed("test_sparse"))
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_every_test_that_is_left_out_exists(name):
     listed = {*CANNOT_APPLY[name], *SCORES_FOR_PROBABILITIES.get(name, ()), *ABOUT_OTHER_ESTIMATORS[name]}
-    assert listed <= set(tests_of(load(name, mercer.SVC)))
+    assert listed <= set(functions_of(load(name, mercer.SVC)))
 
 
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_tests_about_other_estimators_do_not_mention_svc(name):
-    tests = tests_of(load(name, mercer.SVC))
+    tests = functions_of(load(name, mercer.SVC))
     assert not [each for each in ABOUT_OTHER_ESTIMATORS[name] if "svm.SVC" in inspect.getsource(tests[each])]

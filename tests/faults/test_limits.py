@@ -82,7 +82,7 @@ def test_a_limit_that_is_not_reached_changes_nothing():
 @pytest.mark.parametrize("parameters", [{}, {"bias": "none"}, {"loss": "squared_hinge"}, {"kernel": "linear"}])
 def test_steps_are_counted_exactly(steps, parameters):
     X, y = overlapping(300)
-    with pytest.warns(ConvergenceWarning, match="Solver terminated early: ITERATION_LIMIT"):
+    with pytest.warns(ConvergenceWarning, match="ITERATION_LIMIT"):
         model = SVC(max_iter=steps, tol=1e-8, **parameters).fit(X, y)
     assert model.status_ is Status.ITERATION_LIMIT
     assert list(model.n_iter_) == [steps]
@@ -91,7 +91,7 @@ def test_steps_are_counted_exactly(steps, parameters):
 
 def test_each_pair_of_classes_has_its_own_steps():
     X, y = overlapping(300, n_classes=4)
-    with pytest.warns(ConvergenceWarning, match="Solver terminated early"):
+    with pytest.warns(ConvergenceWarning, match="ITERATION_LIMIT"):
         model = SVC(max_iter=5).fit(X, y)
     assert list(model.n_iter_) == [5] * 6
 

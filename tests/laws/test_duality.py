@@ -27,7 +27,7 @@ def small_working_sets():
 
 def stopped_after(problem, steps, **parameters):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solver terminated early", ConvergenceWarning)
+        warnings.filterwarnings("ignore", ".*ITERATION_LIMIT", ConvergenceWarning)
         return problem.fit(max_iter=steps, **parameters)
 
 

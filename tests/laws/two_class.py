@@ -52,7 +52,7 @@ class TwoClass:
         model = SVC(C=self.C, kernel=self.kernel, loss=self.loss, bias=self.bias, **{"tol": TOL} | parameters)
         model.fit(self.X, self.y, self.weight)
         by_class = np.where(self.y == 1, *model.class_weight_[::-1])
-        model.bounds_ = resolve_C(self.C, len(self.y)) * self.weight * by_class
+        model.bounds_ = resolve_C(self.C, self.weight.sum()) * self.weight * by_class
         return model
 
     def replace(self, **changes):

@@ -45,7 +45,7 @@ def test_dual_objective_and_decision_values(kernel, loss, bias, seed):
     K = formula(X, X)
     with warnings.catch_warnings():
         # Where double precision ends before TOL, the objective below is the test.
-        warnings.filterwarnings("ignore", "OPTIMAL_INACCURATE", ConvergenceWarning)
+        warnings.filterwarnings("ignore", ".*OPTIMAL_INACCURATE", ConvergenceWarning)
         model = SVC(C=C, kernel=given, tol=TOL, loss=loss, bias=bias).fit(X, y, weight)
     (part,) = parts(model, y)
     verdict = judge(K, part.signs, C * weight, part.beta, part.intercept, loss, bias)

@@ -1,19 +1,21 @@
 """Support vector classification."""
 
-import sys
-import warnings
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators import multiclass
 from mercer.estimators.evidence import Evidence
+from mercer.estimators.gram import evaluate, has_room, require_gram
+from mercer.estimators.inputs import (
+    classes_and_codes,
+    is_function,
+    is_precomputed,
+    prediction_input,
+    require_fitted,
+    training_input,
+)
 from mercer.estimators.parameters import (
     require_callbacks,
     require_choice,
@@ -23,22 +25,20 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.support import Support
+from mercer.estimators.progress import print_round, warn_unless_optimal
+from mercer.estimators.support import Support, linear_coefficients
 from mercer.estimators.training import Budget, TrainingData, solve_all
+from mercer.estimators.weighting import class_weights, positive, sample_weights
 from mercer.kernels.expansion import Expansion
-from mercer.kernels.matrix_form import Custom, Precomputed
+from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
-from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
 from mercer.problems.soft_margin import BIASES, SoftMargin
-from mercer.solvers import smo
+from mercer.solvers import small
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
-
-_SHAPES = ("ovr", "ovo")
-_SOLVERS = ("auto", "smo")
 
 
 class SVC(ClassifierMixin, BaseEstimator):
@@ -52,8 +52,9 @@ class SVC(ClassifierMixin, BaseEstimator):
         Weight of the losses against the margin; `Regularization` gives the other three ways
         to write it. ``inf`` is the hard margin.
     kernel : str, Kernel or callable, default="rbf"
-        A name that scikit-learn knows, a kernel of `mercer.kernels`, a function of two sets of
-        rows, or "precomputed".
+        A name that scikit-learn knows, a kernel of `mercer.kernels`, "precomputed", or a
+        function, which is called with two whole sets of rows, as scikit-learn does, or
+        with parts of them where `memory_limit` leaves no room for the matrix.
     degree, gamma, coef0
         Parameters of the kernels given by name; a `Kernel` has its own.
     shrinking : bool, default=True
@@ -174,11 +175,9 @@ class SVC(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
         return tags
-
-    # --- fitting ------------------------------------------------------------------------
 
     def fit(self, X, y, sample_weight=None):
         """Learn from the rows of X and their labels.
@@ -188,26 +187,25 @@ class SVC(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row; rows of weight zero take no part.
+            Multiplies C for each row; rows of weight zero or less take no part.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        limits = Limits(self.max_iter, self.time_limit, self._all_callbacks())
-        X, codes = self._check_training(X, y)
-        counts = None if sample_weight is None else self._sample_weight(sample_weight, X)
-        weights = self._point_weights(y, codes, counts)
-        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)
-        used, tasks = self._tasks(codes, weights)
-        C = resolve_C(self.C, len(used)) * weights
-        problems = [SoftMargin(task.signs, C[task.indices], self.loss, self.bias) for task in tasks]
-        data = TrainingData(kernel, X)
+        limits = Limits(self.max_iter, self.time_limit, self._watchers())
+        X, y = training_input(self, X, y)
+        self.classes_, codes = classes_and_codes(y)
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
+        weights = None if sample_weight is None else sample_weights(sample_weight, len(codes))
+        tasks, problems = self._problems(codes, weights)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, len(codes))
+        data = self._training_data(X, weights, budget)
         with limits.catching_interrupts():
-            solutions = self._solve(data, problems, tasks, limits)
-        self._keep(data, codes, problems, tasks, solutions)
-        self._warn_unless_optimal()
+            solutions = self._solve(data, problems, tasks, budget, limits)
+        self._keep(X, data, codes, problems, tasks, solutions)
+        warn_unless_optimal(self.status_, self.max_iter)
         return self
 
     def _check_parameters(self):
@@ -215,112 +213,59 @@ class SVC(ClassifierMixin, BaseEstimator):
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_optional_number("time_limit", self.time_limit, above=0.0)
         require_optional_number("cache_size", self.cache_size, above=0.0)
-        require_number("coef0", self.coef0, at_least=-np.inf)
+        require_number("coef0", self.coef0)
         require_max_iter(self.max_iter)
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
         for name in ("shrinking", "break_ties", "warm_start"):
             require_flag(name, getattr(self, name))
         require_choice("bias", self.bias, BIASES)
-        require_choice("loss", self.loss, tuple(MARGIN_LOSSES))
+        require_choice("loss", self.loss, MARGIN_LOSSES)
         require_choice("multi_class", self.multi_class, ("ovo", "ovr"))
-        require_choice("solver", self.solver, _SOLVERS)
-        require_choice("decision_function_shape", self.decision_function_shape, _SHAPES)
-        if self.probability:
+        require_choice("solver", self.solver, ("auto", "smo"))
+        require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        # scikit-learn's own default is the word.
+        if self.probability not in (False, "deprecated"):
             raise ParameterError(
-                "probability=True is not available in this version; "
+                f"probability={self.probability!r} is not available in this version; "
                 "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
             )
 
-    def _all_callbacks(self):
-        printing = [_print_round] if self.verbose else []
+    def _watchers(self):
+        printing = [print_round] if self.verbose else []
         return [*printing, *(self.callbacks or [])]
 
-    def _check_training(self, X, y):
-        if self._takes_objects:
-            X = list(X)
-            y = column_or_1d(y, warn=True)
-            if len(X) != len(y):
-                raise DataError(f"X and y must have the same length, got {len(X)} and {len(y)}")
-        else:
-            require_sound_csr(X)
-            X, y = validate_data(
-                self, X, y, dtype=(np.float64, np.float32), order="C", accept_sparse="csr", ensure_min_samples=1
-            )
-        if y.dtype.kind not in "iub":
-            check_classification_targets(y)
-        self._check_square(X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise DataError(
-                f"The number of classes has to be greater than one; got {len(self.classes_)} class: "
-                f"{self.classes_[0]!r} is the only label"
-            )
-        return X, codes
-
-    @property
-    def _takes_objects(self):
-        return isinstance(self.kernel, Custom) and self.kernel.pairwise
-
-    def _check_square(self, X):
-        if not self.__sklearn_tags__().input_tags.pairwise:
-            return
-        if X.shape[0] != X.shape[1]:
-            raise DataError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-        values = X.toarray() if sparse.issparse(X) else X
-        distance = np.abs(values - values.T)
-        if distance.max() > 1e-5 * max(1.0, np.abs(values).max()):
-            i, j = np.unravel_index(distance.argmax(), distance.shape)
-            raise DataError(
-                f"the precomputed matrix must be symmetric, but K[{i}, {j}] = {values[i, j]:g} and "
-                f"K[{j}, {i}] = {values[j, i]:g}; (K + K.T) / 2 makes it so"
-            )
-
-    def _point_weights(self, y, codes, counts):
-        """What multiplies C for each point: its own weight times that of its class."""
-        weights = np.ones(len(codes)) if counts is None else counts
-        if self.class_weight is None:
-            self.class_weight_ = np.ones(len(self.classes_))
-            return weights
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=np.asarray(y))
-        if not (self.class_weight_ > 0).all():
-            raise ParameterError(f"class_weight must be positive, got {self.class_weight!r}")
-        return weights * self.class_weight_[codes]
-
-    def _sample_weight(self, sample_weight, X):
-        rows = X if hasattr(X, "shape") else np.empty((len(X), 1))
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-        if not (weights > 0).any():
-            raise DataError("Invalid input - all samples have zero or negative weights.")
-        return np.maximum(weights, 0.0)
-
-    def _tasks(self, codes, weights):
+    def _problems(self, codes, weights):
         """The two-class problems, over the points of positive weight."""
-        used = np.flatnonzero(weights > 0)
-        n_classes, codes = len(self.classes_), codes[used]
-        if len(np.unique(codes)) < n_classes:
-            raise DataError(
-                "Invalid input - all samples with positive weights belong to the same class"
-                if len(np.unique(codes)) == 1
-                else "a class has no sample of positive weight; drop it or give it weight"
-            )
-        if n_classes == 2:
-            tasks = multiclass.binary_task(codes)
-        elif self.multi_class == "ovo":
-            tasks = multiclass.one_vs_one(codes, n_classes)
-        else:
-            tasks = multiclass.one_vs_rest(codes, n_classes)
-        if len(used) < len(weights):
-            tasks = [multiclass.BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
-        return used, tasks
+        used = None if weights is None else positive(weights, codes, self.classes_)
+        tasks = multiclass.two_class_tasks(codes, len(self.classes_), self.multi_class, used)
+        factors = self.class_weight_[codes] if weights is None else self.class_weight_[codes] * weights
+        # A row of weight two counts as two, also where C depends on the number of rows.
+        C = resolve_C(self.C, len(codes) if weights is None else weights[used].sum())
+        # Where the product overflows, it is the hard margin.
+        with np.errstate(over="ignore"):
+            boxes = [C * factors[task.indices] for task in tasks]
+        return tasks, [SoftMargin(t.signs, box, self.loss, self.bias) for t, box in zip(tasks, boxes, strict=True)]
 
-    def _solve(self, data, problems, tasks, limits):
-        budget = Budget.resolve(self.memory_limit, self.cache_size, data.shape[0])
-        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+    def _training_data(self, X, weights, budget):
+        """X with its kernel; where a function's whole matrix has room, it is computed at once."""
+        self._items = X if is_function(self.kernel) and has_room(X, budget.cache) else None
+        if self._items is not None:
+            X, kernel = evaluate(self.kernel, X, X), Precomputed()
+        else:
+            positive_weights = None if weights is None else np.maximum(weights, 0.0)
+            kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, positive_weights)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        # The user's kernel may be given other parameters later; the model's must not change.
+        return TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
+
+    def _solve(self, data, problems, tasks, budget, limits):
         starts = self._starts(tasks)
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
 
         def solve(problem, part, k):
-            return smo.solve(
+            return small.solve(
                 problem.dual(),
                 part,
                 tol=self.tol,
@@ -341,62 +286,47 @@ class SVC(ClassifierMixin, BaseEstimator):
             return None
         return last
 
-    def _keep(self, data, codes, problems, tasks, solutions):
+    def _keep(self, X, data, codes, problems, tasks, solutions):
         """Set the fitted attributes."""
-        n_classes = len(self.classes_)
-        one_vs_one = n_classes > 2 and self.multi_class == "ovo"
-        support = Support(codes, n_classes, tasks, [s.beta for s in solutions], one_vs_one)
-        intercepts = np.array([p.intercept(s.beta, s.bias) for p, s in zip(problems, solutions, strict=True)])
-        self._evidence = Evidence(data, problems, tasks, solutions, intercepts, self.n_jobs)
-        self._certificates = None
-        self._last_betas = [s.beta for s in solutions] if self.warm_start else None
+        betas = [solution.beta for solution in solutions]
+        support = Support(codes, len(self.classes_), tasks, betas, self._has_pairs)
         self.support_, self.n_support_ = support.indices, support.counts
+        self.intercept_ = np.array([p.intercept(s.beta, s.bias) for p, s in zip(problems, solutions, strict=True)])
+        vectors = data.expansion_vectors(support.indices)
+        self.expansion_ = Expansion(data.kernel, vectors, support.groups(), self.intercept_, data.origin)
+        self._sparse = sparse.issparse(X) and self._items is None
         self.support_vectors_ = data.support_vectors(support.indices)
-        self.dual_coef_ = support.dual_coef if not sparse.issparse(data.X) else sparse.csr_matrix(support.dual_coef)
-        self.intercept_ = intercepts
-        self.expansion_ = Expansion(
-            data.kernel, data.expansion_vectors(support.indices), support.groups(), intercepts, data.origin
-        )
-        self.shape_fit_ = data.shape
-        self._sparse = sparse.issparse(data.X)
-        self.n_iter_ = np.array([s.iterations for s in solutions], dtype=np.int32)
-        self.status_ = Status.worst(s.status for s in solutions)
-        self.fit_status_ = 0 if self.status_ == Status.OPTIMAL else 1
-        traces = [s.trace for s in solutions]
+        self.dual_coef_ = _like(X, support.dual_coef) if self._sparse else support.dual_coef
+        self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
+        self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
+        self.status_ = Status.worst(solution.status for solution in solutions)
+        self.fit_status_ = int(self.status_ != Status.OPTIMAL)
+        traces = [solution.trace for solution in solutions]
         self.trace_ = traces[0] if len(traces) == 1 else traces
+        self._last_betas = betas if self.warm_start else None
+        self._evidence = Evidence(data, problems, tasks, betas, self.intercept_, self.n_jobs)
+        if self._items is not None:
+            # A function's matrix is not kept until somebody asks.
+            self._evidence.settle()
 
-    def _warn_unless_optimal(self):
-        if self.status_ != Status.OPTIMAL:
-            remedy = (
-                "Solver terminated early: " if self.status_ == Status.ITERATION_LIMIT else ""
-            )
-            warnings.warn(
-                f"{remedy}{self.status_.name}: {self.status_.meaning}. The model is usable; certificate_ says how good "
-                "it is. Consider scaling the features, a larger tol, or a higher limit.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    # --- after fitting --------------------------------------------------------------------
+    @property
+    def _has_pairs(self):
+        return len(self.classes_) > 2 and self.multi_class == "ovo"
 
     @property
     def certificate_(self):
         """Certificates, computed when first read (see `Evidence`)."""
-        if getattr(self, "_evidence", None) is not None:
-            self._certificates = self._evidence.certificates()
-            self._evidence = None
-        found = getattr(self, "_certificates", None)
-        if found is None:
-            raise AttributeError("certificate_ is there after fit")
+        require_fitted(self)
+        found = self._evidence.certificates()
         return found[0] if len(found) == 1 else found
 
     @property
     def coef_(self):
         """Weights of the features; only for a linear kernel."""
-        if not isinstance(resolve(self.kernel), Linear):
+        require_fitted(self)
+        if not isinstance(self.expansion_.kernel, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
-        check_is_fitted(self)
-        return linear_coefficients(self.expansion_, self._sparse)
+        return linear_coefficients(self.expansion_)
 
     def decision_function(self, X):
         """Signed scores: above 0 the second of two classes, else one column a class or a pair.
@@ -410,63 +340,53 @@ class SVC(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
         values = self._values(X)
-        n_classes = len(self.classes_)
-        if n_classes == 2:
-            return values.ravel()
-        if self.multi_class == "ovo" and self.decision_function_shape == "ovr":
-            return multiclass.ovr_from_ovo(values, n_classes)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        if self._has_pairs and self.decision_function_shape == "ovr":
+            return multiclass.ovr_from_ovo(values, len(self.classes_))
         return values
 
     def predict(self, X):
-        """The label of each row of X."""
-        check_is_fitted(self)
-        n_classes = len(self.classes_)
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        require_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        if n_classes == 2:
-            return self.classes_[(self._values(X).ravel() > 0).astype(np.intp)]
-        if self.multi_class == "ovo" and not self.break_ties:
-            return self.classes_[multiclass.votes(self._values(X), n_classes).argmax(axis=1)]
+            raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")
+        if len(self.classes_) == 2:
+            return self.classes_[(self._values(X)[:, 0] > 0).astype(np.intp)]
+        if self._has_pairs and not self.break_ties:
+            return self.classes_[multiclass.votes(self._values(X), len(self.classes_)).argmax(axis=1)]
         return self.classes_[self.decision_function(X).argmax(axis=1)]
 
     def _values(self, X):
-        check_is_fitted(self)
-        if self._takes_objects:
-            X = list(X)
-        else:
-            X = validate_data(
-                self, X, dtype=(np.float64, np.float32), order="C", accept_sparse="csr", reset=False
+        """The decision function of each two-class problem, shape (n, n_problems)."""
+        require_fitted(self)
+        X = prediction_input(self, X)
+        if self._items is not None:
+            X = evaluate(self.kernel, X, self._items)
+        elif isinstance(self.expansion_.kernel, Precomputed) and X.shape[1] != self.shape_fit_[0]:
+            raise DataError(
+                f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
+                "the number of samples at training time; pass K(test, train)"
             )
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         return self.expansion_.values(X, dtype, self.n_jobs)
 
     def __getstate__(self):
         # The training data are not part of a model: what is to be said of them is said now.
-        if getattr(self, "_evidence", None) is not None:
-            _ = self.certificate_
+        if "_evidence" in vars(self):
+            self._evidence.settle()
         return super().__getstate__()
 
 
-def linear_coefficients(expansion, as_sparse):
-    """w for each decision function: the weighted sum of the support vectors."""
-    rows = []
-    for output in range(expansion.n_functions):
-        total = 0.0
-        for group in expansion.groups:
-            place = np.flatnonzero(group.outputs == output)
-            if len(place):
-                total = total + group.coefficients[:, place[0]] @ expansion.vectors[group.begin : group.end]
-        rows.append(np.asarray(total).ravel())
-    coefficients = np.vstack(rows)
-    if as_sparse:
-        return sparse.csr_matrix(coefficients)
-    coefficients.flags.writeable = False
-    return coefficients
-
-
-def _print_round(point):
-    print(
-        f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  violation {point.violation:9.2e}  "
-        f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}",
-        file=sys.stderr,
-    )
+def _like(X, values):
+    """`values` in the same sparse container as X."""
+    return (sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix)(values)

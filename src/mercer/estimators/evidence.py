@@ -1,5 +1,7 @@
 """What a certificate is computed from: the training data and the coefficients, nothing else."""
 
+import zlib
+
 import numpy as np
 from scipy import sparse
 
@@ -10,28 +12,37 @@ from mercer.kernels import engine
 def fingerprint(X):
     """A number that changes when the data do: the model must not certify other data."""
     if sparse.issparse(X):
-        return float(X.data.sum(dtype=np.float64))
-    return float(np.sum(X, dtype=np.float64)) if isinstance(X, np.ndarray) else len(X)
+        return zlib.crc32(X.indices, zlib.crc32(X.data))
+    return zlib.crc32(X) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else len(X)
 
 
 class Evidence:
-    """Kept by a fitted model until its certificates are asked for; then it is dropped.
+    """Kept by a fitted model until its certificates are asked for; then the data are dropped.
 
     A certificate needs every kernel value between a training point and a support vector in
     double precision, about as much work as the fit, so it waits until it is read.
     """
 
-    def __init__(self, data, problems, tasks, solutions, intercepts, n_jobs):
+    def __init__(self, data, problems, tasks, betas, intercepts, n_jobs):
         self.data, self.problems, self.tasks, self.n_jobs = data, problems, tasks, n_jobs
-        self.intercepts = intercepts
-        self.betas = [solution.beta for solution in solutions]
-        self.mark = fingerprint(data.X)
+        self.betas, self.intercepts = betas, intercepts
+        self._mark = fingerprint(data.X)
+        self._found = None
 
     def certificates(self):
         """One certificate for each two-class problem."""
-        if fingerprint(self.data.X) != self.mark:
+        self.settle()
+        if self._found is None:
             raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
-        return [self._certificate(k) for k in range(len(self.problems))]
+        return self._found
+
+    def settle(self):
+        """Compute the certificates now, if the data are still the same, and let the data go."""
+        if self.data is None:
+            return
+        if fingerprint(self.data.X) == self._mark:
+            self._found = [self._certificate(k) for k in range(len(self.problems))]
+        self.data = self.problems = self.tasks = self.betas = None
 
     def _certificate(self, k):
         beta, indices = self.betas[k], self.tasks[k].indices
@@ -41,4 +52,6 @@ class Evidence:
             points = self.data.prepare(np.float64, indices)
             vectors = points.take(support)
             projections = engine.product(self.data.kernel, points, vectors, beta[support], self.n_jobs)
-        return self.problems[k].certificate(beta, projections, self.intercepts[k])
+        # Coefficients that have diverged have no finite objective, and the certificate says so.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.problems[k].certificate(beta, projections, self.intercepts[k])

@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._errors import DataError
+
+# More two-class problems than this would keep a fit busy for minutes, however small they are.
+MOST_PROBLEMS = 1_000_000
+
 
 @dataclass(frozen=True)
 class BinaryTask:
@@ -12,6 +17,27 @@ class BinaryTask:
     indices: np.ndarray
     signs: np.ndarray
     label: tuple
+
+
+def two_class_tasks(codes, n_classes, multi_class, used=None):
+    """The two-class problems of a fit, over the points at `used` only, if given."""
+    _require_few(n_classes, n_classes if multi_class == "ovr" else n_classes * (n_classes - 1) // 2)
+    chosen = codes if used is None else codes[used]
+    if n_classes == 2:
+        tasks = binary_task(chosen)
+    else:
+        tasks = {"ovo": one_vs_one, "ovr": one_vs_rest}[multi_class](chosen, n_classes)
+    if used is None or len(used) == len(codes):
+        return tasks
+    return [BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
+
+
+def _require_few(n_classes, n_problems):
+    if n_problems > MOST_PROBLEMS:
+        raise DataError(
+            f"{n_classes} classes make {n_problems} two-class problems, more than {MOST_PROBLEMS}; "
+            'multi_class="ovr" makes fewer, and labels that are quantities ask for a regression'
+        )
 
 
 def binary_task(codes):
@@ -42,12 +68,15 @@ def pairs(n_classes):
 
 
 def votes(decisions, n_classes):
-    """How many pairs each class wins, shape (n, n_classes)."""
-    counted = np.zeros((len(decisions), n_classes), dtype=np.int64)
+    """How many pairs each class wins, shape (n, n_classes); a zero is a win of the second."""
+    return _count(decisions > 0, n_classes)
+
+
+def _count(first_wins, n_classes):
+    counted = np.zeros((len(first_wins), n_classes), dtype=np.int64)
     for column, (i, j) in enumerate(pairs(n_classes)):
-        first_wins = decisions[:, column] > 0
-        counted[:, i] += first_wins
-        counted[:, j] += ~first_wins
+        counted[:, i] += first_wins[:, column]
+        counted[:, j] += ~first_wins[:, column]
     return counted
 
 
@@ -55,12 +84,14 @@ def ovr_from_ovo(decisions, n_classes):
     """One score a class from pair decisions: the votes, with ties broken by confidence.
 
     The summed confidences are squeezed into (-1/3, 1/3), so they never outweigh a vote.
+    A zero counts as a win of the first here, of the second in `votes`: so do scikit-learn's
+    decision function and LIBSVM's prediction, which this stands for.
     """
     confidence = np.zeros((len(decisions), n_classes))
     for column, (i, j) in enumerate(pairs(n_classes)):
         confidence[:, i] += decisions[:, column]
         confidence[:, j] -= decisions[:, column]
-    return votes(decisions, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+    return _count(decisions >= 0, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
 def pair_row(own, other):

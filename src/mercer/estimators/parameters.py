@@ -7,16 +7,15 @@ import numpy as np
 from mercer._errors import ParameterError
 
 
-def require_number(name, value, *, above=None, at_least=None):
-    """A finite real number with a lower bound, exclusive or inclusive."""
-    fine = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and np.isfinite(value)
-    if fine and above is not None:
-        fine = value > above
-    if fine and at_least is not None:
-        fine = value >= at_least
+def require_number(name, value, *, above=-np.inf):
+    """A finite real number, larger than `above`."""
+    if type(value) is not float and (not isinstance(value, Real) or isinstance(value, (bool, np.bool_))):
+        fine = False
+    else:
+        fine = above < value < np.inf
     if not fine:
-        bound = f"above {above:g}" if above is not None else f"at least {at_least:g}"
-        raise ParameterError(f"{name} must be a finite number {bound}, got {value!r}")
+        bound = "" if above == -np.inf else f" above {above:g}"
+        raise ParameterError(f"{name} must be a finite number{bound}, got {value!r}")
 
 
 def require_optional_number(name, value, *, above):

@@ -1,6 +1,7 @@
 """Support vectors of several two-class solutions, laid out as scikit-learn does."""
 
 import numpy as np
+from scipy import sparse
 
 from mercer.estimators.multiclass import pair_columns, pair_row
 from mercer.kernels.expansion import Group
@@ -26,10 +27,11 @@ class Support:
             coefficients = np.zeros((len(tasks), len(codes)))
             for row, (task, beta) in enumerate(zip(tasks, betas, strict=True)):
                 coefficients[row, task.indices] = beta
-        chosen = np.flatnonzero((coefficients != 0).any(axis=0))
-        self.indices = chosen[np.argsort(codes[chosen], kind="stable")].astype(np.int32)
-        self.counts = np.bincount(codes[self.indices], minlength=n_classes).astype(np.int32)
-        self.dual_coef = np.ascontiguousarray(coefficients[:, self.indices])
+        chosen = np.flatnonzero(coefficients.any(axis=0))
+        order = np.argsort(codes[chosen], kind="stable")
+        self.indices = chosen[order].astype(np.int32)
+        self.counts = np.bincount(codes[chosen], minlength=n_classes).astype(np.int32)
+        self.dual_coef = coefficients[:, self.indices]
         self.one_vs_one = one_vs_one
 
     def groups(self):
@@ -39,7 +41,9 @@ class Support:
             return [Group(0, len(self.indices), self.dual_coef.T, outputs)]
         edges = np.concatenate([[0], np.cumsum(self.counts)])
         return [
-            Group(edges[c], edges[c + 1], self.dual_coef[:, edges[c] : edges[c + 1]].T, pair_columns(c, len(self.counts)))
+            Group(
+                edges[c], edges[c + 1], self.dual_coef[:, edges[c] : edges[c + 1]].T, pair_columns(c, len(self.counts))
+            )
             for c in range(len(self.counts))
             if self.counts[c]
         ]
@@ -53,3 +57,21 @@ def _pairwise_rows(codes, n_classes, tasks, betas):
             members = own == side
             rows[pair_row(side, other), task.indices[members]] = beta[members]
     return rows
+
+
+def linear_coefficients(expansion):
+    """w for each decision function: the weighted sum of the support vectors; not writeable."""
+    rows = []
+    for output in range(expansion.n_functions):
+        total = np.zeros(expansion.vectors.shape[1])
+        for group in expansion.groups:
+            for place in np.flatnonzero(group.outputs == output):
+                total = total + group.coefficients[:, place] @ expansion.vectors[group.begin : group.end]
+        rows.append(total)
+    coefficients = np.vstack(rows)
+    if sparse.issparse(expansion.vectors):
+        coefficients = type(expansion.vectors)(coefficients)
+        coefficients.data.flags.writeable = False
+    else:
+        coefficients.flags.writeable = False
+    return coefficients

@@ -102,6 +102,10 @@ class SoftMargin:
             <w, psi(x_i)> = sum_j beta_j k(x_j, x_i), computed in double precision.
         intercept : float
         """
+        with np.errstate(over="ignore", invalid="ignore"):  # an unbounded dual may leave huge numbers
+            return self._certificate(beta, projections, intercept)
+
+    def _certificate(self, beta, projections, intercept):
         dual = self.dual()
         quadratic = projections + dual.shift * beta.sum()
         if dual.ridge is not None:

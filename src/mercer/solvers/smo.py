@@ -27,8 +27,6 @@ DIRECT_SIZE = 2500
 # Violators in a working set, beside the free coordinates: at first, and at most.
 SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 3072
-# Up to this many points a solution is polished until only rounding is left.
-POLISHED_SIZE = 400
 # With less room than this for a working set there is no point in starting.
 SMALLEST_STORE = 16
 # Curvature below this, relative to the diagonal, is not rounding: the kernel is indefinite.
@@ -219,8 +217,6 @@ class _Rounds:
             self.problem, state.matrix, chosen, state.beta, state.gradient, self.buffers, self.limits.stop
         )
         self.iterations += working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
-        if self._deserves_polish(working):
-            self.iterations += working.polish(self.limits, self.iterations)
         self.curvature = min(self.curvature, working.curvature)
         self._apply(working)
         self._record(violation, len(chosen))
@@ -228,11 +224,6 @@ class _Rounds:
             self._switch_to_double()
         else:
             self._park()
-
-    def _deserves_polish(self, working):
-        """Small and solved: then an exact solution costs next to nothing more."""
-        small = len(working.indices) == len(self.problem) <= POLISHED_SIZE
-        return small and self.convex and working.violation <= self.target and working.values.dtype == np.float64
 
     def _choose(self, violation):
         active = self.state.active

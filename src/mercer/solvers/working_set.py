@@ -14,7 +14,6 @@ UNBOUNDED = 1e300
 # Steps without a smaller violation after which a working set gives up.
 PATIENCE = 100_000
 MOST_RESCUES = 50
-POLISHING_ROUNDS = 6
 
 
 class WorkingSet:
@@ -100,25 +99,6 @@ class WorkingSet:
                 fruitless, rescues = 0, rescues + 1
             elapsed = max(limits.seconds - begin, 1e-6)
             pace = max(64, int(steps * min(4.0, SLICE_SECONDS / elapsed)))
-
-    def polish(self, limits, iterations_done):
-        """Go on from a solution to the tolerance to one that is exact but for rounding.
-
-        With the right coordinates free, one Newton step does it; where they are not yet right,
-        pair steps to a tenth of the violation make them so. Returns the pair steps taken.
-        """
-        taken = 0
-        for _ in range(POLISHING_ROUNDS):
-            self._newton()
-            self._slice(0.0, 0)
-            exact = 1e-11 * float(np.abs(self.gradient).max())
-            if self.violation <= exact or not np.isfinite(self.violation) or limits.stop():
-                break
-            taken += self.run(max(exact, 0.1 * self.violation), limits, iterations_done + taken)
-            if self.is_stalled or limits.iterations_left(iterations_done + taken) <= 0:
-                break
-        self.is_stalled = False
-        return taken
 
     def _newton(self):
         """Try Newton steps on the free coordinates; True if the dual grew."""

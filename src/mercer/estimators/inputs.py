@@ -1,0 +1,122 @@
+"""What the user passes to fit and predict, checked once: rows or items, and labels.
+
+An array of floats with integer labels, the usual case, is checked here in microseconds.
+Everything else goes through scikit-learn's validation, which knows lists, data frames and
+sparse formats, and whose errors are known.
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from mercer._errors import DataError
+from mercer.kernels.base import Kernel
+from mercer.kernels.matrix_form import Custom, Precomputed
+from mercer.kernels.rows import require_sound_csr
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
+
+
+def is_function(kernel):
+    """Whether a kernel is a plain function, called as scikit-learn calls it."""
+    return callable(kernel) and not isinstance(kernel, (Kernel, type))
+
+
+def takes_items(kernel):
+    """Whether the items may be anything: only functions of the user's look at them."""
+    if isinstance(kernel, Custom) or is_function(kernel):
+        return True
+    nested = kernel._nested().values() if isinstance(kernel, Kernel) else ()
+    return bool(nested) and all(takes_items(each) for each in nested)
+
+
+def is_precomputed(kernel):
+    """Whether the data are the kernel matrix."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def training_input(estimator, X, y):
+    """Rows (or items) and labels of the same length; notes the features on the estimator."""
+    if takes_items(estimator.kernel):
+        X = as_items(X)
+        check_consistent_length(X, y)
+        return X, _labels(column_or_1d(y, warn=True))
+    if _is_plain(X) and _is_plain_target(y, len(X)):
+        _note_features(estimator, X)
+        return X, y
+    if sparse.issparse(X) and is_precomputed(estimator.kernel):
+        raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
+    require_sound_csr(X)
+    X, y = validate_data(estimator, X, y, **_ROWS)
+    return _canonical(X), _labels(y)
+
+
+def prediction_input(estimator, X):
+    """Rows (or items) like those of the fit."""
+    if takes_items(estimator.kernel):
+        return as_items(X)
+    if not _is_plain(X) or X.shape[1] != estimator.n_features_in_ or hasattr(estimator, "feature_names_in_"):
+        require_sound_csr(X)
+        X = validate_data(estimator, X, reset=False, **_ROWS)
+    if sparse.issparse(X) and not estimator._sparse:
+        name = type(estimator).__name__
+        raise DataError(f"cannot use sparse input in {name!r} trained on dense data; pass X.toarray()")
+    return X
+
+
+def require_fitted(estimator):
+    """Raise scikit-learn's NotFittedError before `fit`."""
+    if "expansion_" not in vars(estimator):
+        check_is_fitted(estimator, "expansion_")
+
+
+def as_items(X):
+    """Items that can be counted and chosen by position: an array, CSR rows or a list."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    return np.asarray(X) if hasattr(X, "__array__") else list(X)
+
+
+def _canonical(X):
+    """Sparse rows with sorted indices and no duplicates; the user's own are left as they were."""
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _is_plain(X):
+    """Whether X needs nothing done to it: finite floats in rows, in C order."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or not X.flags.c_contiguous or X.size == 0:
+        return False
+    # One pass without a temporary; where it overflows, the validation looks closer.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def _is_plain_target(y, n):
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub" and len(y) == n
+
+
+def _note_features(estimator, X):
+    estimator.n_features_in_ = X.shape[1]
+    vars(estimator).pop("feature_names_in_", None)
+
+
+def _labels(y):
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    return y
+
+
+def classes_and_codes(y):
+    """The labels in order, and the position of each point's label among them."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"The number of classes has to be greater than one; got {len(classes)} class, "
+            f"every label is {classes[0].item()!r}"
+        )
+    return classes, codes

@@ -1,0 +1,40 @@
+"""What a fit says to people: a line a round, and a warning when it ends short of its goal."""
+
+import sys
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.solvers.result import Status
+
+_REMEDIES = {
+    Status.OPTIMAL_INACCURATE: "Scale the features, or ask for less with a larger tol.",
+    # The first sentence is LIBSVM's, by way of scikit-learn: programs look for it.
+    Status.ITERATION_LIMIT: (
+        "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler "
+        "or MinMaxScaler. A larger max_iter, or warm_start=True and another fit, goes on."
+    ),
+    Status.TIME_LIMIT: "A larger time_limit, or warm_start=True and another fit, goes on.",
+    Status.MEMORY_LIMIT: "Raise memory_limit.",
+    Status.STALLED: "Scale the features, or lower C.",
+    Status.NOT_CONVEX: "mercer_check(kernel, X) shows why; other parameters, or another kernel, have one optimum.",
+    Status.INTERRUPTED: "warm_start=True and another fit goes on.",
+}
+
+
+def warn_unless_optimal(status, max_iter):
+    """Warn at the line that called `fit` when the status is anything but OPTIMAL."""
+    if status == Status.OPTIMAL:
+        return
+    remedy = _REMEDIES[status].format(max_iter=max_iter)
+    message = f"{status.name}: {status.meaning}. {remedy} The model can be used; certificate_ says how good it is."
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def print_round(point):
+    """A callback that prints a line on standard error."""
+    line = (
+        f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  violation {point.violation:9.2e}  "
+        f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}"
+    )
+    sys.stderr.write(line + "\n")

@@ -1,0 +1,112 @@
+"""Small problems, solved to rounding error: pair steps first, Newton steps at the end.
+
+Pair steps find out, in a few steps a point, which coordinates stay at a bound. Given that,
+the free ones solve a linear system, and one factorisation takes them to rounding error
+(see `newton_steps`). So the order of rows, dense or sparse storage, and weights in the place
+of repeated rows do not show in the answer, and a badly scaled kernel does not cost millions
+of pair steps.
+"""
+
+import copy
+
+import numpy as np
+
+from mercer.kernels.matrix import StoredMatrix
+from mercer.solvers import smo
+from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
+from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.working_set import WorkingSet
+
+# Up to this many points a Newton step costs less than the pair steps before it.
+LARGEST = 256
+# Pair steps for each point before Newton steps are tried: three are usual.
+PAIR_STEPS = 20
+# Newton steps for each point at most: one is enough even from a bad start.
+NEWTON_STEPS = 10
+# How many of them between two looks at the limits.
+SLICE = 64
+# A violation this small counts as none.
+ROUNDING = 1e-11
+
+
+def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol=None, **options):
+    """As `smo.solve`; a small problem whose matrix is stored in double precision is solved here.
+
+    What ends neither way (an indefinite kernel, a dual without a maximum) is left to more
+    pair steps.
+    """
+    if matrix.n <= LARGEST and isinstance(matrix, StoredMatrix) and matrix.dtype == np.float64:
+        solution = _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol)
+        if solution is not None:
+            return solution
+    return smo.solve(
+        problem, matrix, tol=tol, limits=limits, convex=convex, start=start, gap=gap, gap_tol=gap_tol, **options
+    )
+
+
+def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
+    """Pair steps, then Newton steps; None where those do not end."""
+    n = len(problem)
+    beta = np.zeros(n) if start is None else problem.feasible(start)
+    working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
+    steps = working.run(0.9 * tol, _at_most(limits, PAIR_STEPS * n), 0)
+    status = _ending(working.violation, tol, limits, steps)
+    if status is None and not convex:
+        return None
+    beta, gradient, violation = working.beta, working.gradient[:n], working.violation
+    if status == Status.OPTIMAL and not convex and working.curvature < smo.NEGATIVE_CURVATURE:
+        status = Status.NOT_CONVEX
+    elif status in (Status.OPTIMAL, None):
+        beta, gradient, violation, is_exact = _finish(problem, working, limits.stop)
+        is_solved = violation <= tol if gap_tol is None else gap(beta, gradient) <= gap_tol
+        status = Status.OPTIMAL if is_solved else _short_of(violation, is_exact, problem)
+    if status is None:
+        return None
+    point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
+    limits.report(point)
+    return Solution(beta, gradient, problem.bias(beta, gradient), status, steps, trace=[point])
+
+
+def _at_most(limits, steps):
+    """The same limits with fewer iterations."""
+    shorter = copy.copy(limits)
+    shorter.max_iter = steps if limits.max_iter < 0 else min(steps, limits.max_iter)
+    return shorter
+
+
+def _ending(violation, tol, limits, steps):
+    """How the pair steps ended; None, if only because there were many."""
+    if violation <= tol:
+        return Status.OPTIMAL
+    if limits.stop():
+        return limits.reached()
+    return Status.ITERATION_LIMIT if limits.iterations_left(steps) <= 0 else None
+
+
+def _short_of(violation, is_exact, problem):
+    """The status where rounding errors leave a violation; None where something else may."""
+    if not is_exact or max(problem.upper.max(), -problem.lower.min()) > smo.NEVER_BINDS:
+        return None
+    return Status.OPTIMAL_INACCURATE if violation <= smo.INACCURATE else Status.STALLED
+
+
+def _finish(problem, working, stop):
+    """(beta, gradient, violation, whether only rounding errors are left) after Newton steps.
+
+    The point before them is kept where they do not lead to a better one.
+    """
+    n = len(problem)
+    beta, gradient = working.beta.copy(), working.gradient.copy()
+    free = (beta > working.lower) & (beta < working.upper)
+    ending, slices = UNFINISHED, 0
+    while ending == UNFINISHED and slices * SLICE < NEWTON_STEPS * n and not stop():
+        ending = newton_steps(
+            working.values, beta, gradient, working.lower, working.upper, free, problem.has_equality, ROUNDING, SLICE
+        )
+        slices += 1
+    if np.abs(beta).max() < smo.NEVER_BINDS:
+        gradient = problem.linear - working.values[:, :n] @ beta
+        violation = problem.violation(beta, gradient)
+        if violation <= working.violation:
+            return beta, gradient, violation, ending == EXACT
+    return working.beta, working.gradient[:n], working.violation, False
