@@ -18,7 +18,7 @@ def _from_status(field):
 
 
 def _from_getrusage():
-    import resource  # noqa: PLC0415 - not there on Windows
+    import resource
 
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

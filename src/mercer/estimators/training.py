@@ -92,9 +92,7 @@ class TrainingData:
         gap_is_coarse = gap_tol is None or gap_tol >= FINEST_SINGLE_GAP
         large = self.shape[0] > SMALL
         single = self._single_is_enough(tol) and tol >= FINEST_SINGLE_TOL and gap_is_coarse and large
-        matrix = EvaluatedMatrix(
-            self.kernel, self.prepare, np.float32 if single else np.float64, budget.cache, n_jobs
-        )
+        matrix = EvaluatedMatrix(self.kernel, self.prepare, np.float32 if single else np.float64, budget.cache, n_jobs)
         if not (np.abs(matrix.diag) < LARGEST_ENTRY).all():
             raise DataError(OVERFLOW)
         return matrix

@@ -44,14 +44,27 @@ MOST_REFINEMENTS = 4
 # A violation this small, relative to the labels, counts as solved where rounding ends progress.
 INACCURATE = 1e-6
 ROUNDS_WITHOUT_PROGRESS = 12
-# Where max_iter sets no bound, this does: what is not solved by then will not be. A box so large that it never binds may hide a
-# dual without a maximum (data that cannot be separated), and gets fewer steps to show it.
+# Where max_iter sets no bound, this does: what is not solved by then will not be. A box so large
+# that it never binds may hide a dual without a maximum (data that cannot be separated), and gets
+# fewer steps to show it.
 MOST_STEPS = 2_000_000
 MOST_STEPS_UNBOUNDED = 1_000_000
 NEVER_BINDS = 1e100
 
 
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap=None, gap_tol=None, memory=2**30, convex=True, shrinking=True):
+def solve(
+    problem,
+    matrix,
+    *,
+    tol=1e-3,
+    limits=None,
+    start=None,
+    gap=None,
+    gap_tol=None,
+    memory=2**30,
+    convex=True,
+    shrinking=True,
+):
     """Solve a dual problem over a kernel matrix.
 
     Parameters
