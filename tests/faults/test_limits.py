@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.faults.overlapping import overlapping
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
+ROOT = Path(__file__).parents[2]
 MB = 2**20
 # The promise is 0.5 s; a machine that has other things to do may take longer, never this long.
 LONGEST = 2.0
@@ -108,7 +110,7 @@ def test_enough_steps_are_enough():
 def limited_fit(**how):
     """Run `tests.faults.limited_fit`; its answer, or the way in which it died."""
     command = [sys.executable, "-m", "tests.faults.limited_fit", json.dumps(how)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 

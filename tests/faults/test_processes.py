@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -135,6 +136,7 @@ PROGRAM = "from tests.faults.fits_elsewhere import fingerprint; print(fingerprin
 def start(cache, program=PROGRAM):
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", program],
+        cwd=Path(__file__).parents[2],
         env={**os.environ, "MERCER_CACHE_DIR": str(cache)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,7 +3,7 @@
 The ways of solving are chosen by size; lowering the sizes sends small data through all of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -22,14 +22,14 @@ GAMMA = 0.2
 
 @dataclass(frozen=True)
 class Path:
-    """Sizes that lead a fit of a few hundred points one way, and what the user sets for it."""
+    """Sizes that lead a fit of a few hundred points one way, and the memory that it is given."""
 
     direct_size: int = smo.DIRECT_SIZE
     stored_size: int = training.STORED_SIZE
     worth_keeping: float = matrix.WORTH_KEEPING
     smallest_sample: int = smo.SMALLEST_SAMPLE
     small: int = 0  # up to so many points, double precision from the start
-    parameters: dict = field(default_factory=dict)
+    budget: training.Budget | None = None
 
     def take(self, monkeypatch):
         monkeypatch.setattr(smo, "DIRECT_SIZE", self.direct_size)
@@ -39,21 +39,23 @@ class Path:
         monkeypatch.setattr(training, "SMALL", self.small)
         for module in (matrix, training):
             monkeypatch.setattr(module, "WORTH_KEEPING", self.worth_keeping)
+        if self.budget is not None:
+            monkeypatch.setattr(training.Budget, "resolve", lambda *_: self.budget)
 
 
-# Room for a hundred points in a working set, or for all that may be free.
-LITTLE, ENOUGH = 900_000, 4_000_000
+# Room for a hundred points in a working set, or for all that may be free; for the whole matrix, or 20 rows.
+LITTLE = training.Budget(cache=500_000, working=225_000)
+ENOUGH = training.Budget(cache=500_000, working=1_000_000)
+FEW_ROWS = training.Budget(cache=20_000, working=1_000_000)
 PATHS = {
     "direct": Path(),
     "direct in double": Path(small=training.SMALL),
-    "stored": Path(direct_size=16, parameters={"memory_limit": LITTLE}),
-    "evaluated": Path(direct_size=16, stored_size=0, parameters={"memory_limit": ENOUGH}),
-    "little memory": Path(direct_size=16, stored_size=0, parameters={"memory_limit": LITTLE}),
-    "row cache": Path(direct_size=16, stored_size=0, worth_keeping=0.0, parameters={"memory_limit": ENOUGH}),
-    "small row cache": Path(
-        direct_size=16, stored_size=0, worth_keeping=0.0, parameters={"memory_limit": ENOUGH, "cache_size": 0.02}
-    ),
-    "samples first": Path(direct_size=16, stored_size=0, smallest_sample=30, parameters={"memory_limit": ENOUGH}),
+    "stored": Path(direct_size=16, budget=LITTLE),
+    "evaluated": Path(direct_size=16, stored_size=0, budget=ENOUGH),
+    "little memory": Path(direct_size=16, stored_size=0, budget=LITTLE),
+    "row cache": Path(direct_size=16, stored_size=0, worth_keeping=0.0, budget=ENOUGH),
+    "small row cache": Path(direct_size=16, stored_size=0, worth_keeping=0.0, budget=FEW_ROWS),
+    "samples first": Path(direct_size=16, stored_size=0, smallest_sample=30, budget=ENOUGH),
 }
 
 
@@ -84,7 +86,7 @@ def path(request, monkeypatch):
 def test_two_classes(loss, bias, layout, dtype, path):
     X, y, weight = made()
     X = layout(X.astype(dtype))
-    model = SVC(C=3.0, gamma=GAMMA, tol=TOL, loss=loss, bias=bias, **path.parameters).fit(X, y, weight)
+    model = SVC(C=3.0, gamma=GAMMA, tol=TOL, loss=loss, bias=bias).fit(X, y, weight)
     assert model.status_ is Status.OPTIMAL
     (verdict,) = verdicts(model, gram(X), y, weight)
     assert_solved(verdict, TOL)
@@ -107,7 +109,7 @@ def assert_certificate_agrees(certificate, verdict):
 def test_four_classes(loss, bias, layout, multi_class, path):
     X, y, weight = made(n_classes=4)
     X = layout(X)
-    model = SVC(C=3.0, gamma=GAMMA, tol=TOL, loss=loss, bias=bias, multi_class=multi_class, **path.parameters)
+    model = SVC(C=3.0, gamma=GAMMA, tol=TOL, loss=loss, bias=bias, multi_class=multi_class)
     model.fit(X, y, weight)
     found = verdicts(model, gram(X), y, weight)
     assert len(found) == len(model.certificate_) == {"ovo": 6, "ovr": 4}[multi_class]
@@ -131,7 +133,7 @@ KERNELS = {
 def test_every_form_of_kernel(kernel, bias, path):
     X, y, _ = made(n=160)
     given, formula = KERNELS[kernel]
-    model = SVC(C=0.5, kernel=given, tol=TOL, bias=bias, **path.parameters).fit(X, y)
+    model = SVC(C=0.5, kernel=given, tol=TOL, bias=bias).fit(X, y)
     (verdict,) = verdicts(model, formula(X, X), y)
     assert_solved(verdict, TOL)
     assert_certificate_agrees(model.certificate_, verdict)
@@ -141,7 +143,7 @@ def test_every_form_of_kernel(kernel, bias, path):
 def test_a_precomputed_matrix(dtype, path):
     X, y, weight = made()
     K = gram(X).astype(dtype)
-    model = SVC(C=3.0, kernel="precomputed", tol=TOL, **path.parameters).fit(K, y, weight)
+    model = SVC(C=3.0, kernel="precomputed", tol=TOL).fit(K, y, weight)
     (verdict,) = verdicts(model, K.astype(np.float64), y, weight)
     assert_solved(verdict, TOL)
 
@@ -149,7 +151,7 @@ def test_a_precomputed_matrix(dtype, path):
 def test_rows_of_weight_zero_are_left_out(path):
     X, y, weight = made()
     weight[::3] = 0.0
-    model = SVC(C=3.0, gamma=GAMMA, tol=TOL, **path.parameters).fit(X, y, weight)
+    model = SVC(C=3.0, gamma=GAMMA, tol=TOL).fit(X, y, weight)
     assert not np.isin(model.support_, np.arange(0, len(y), 3)).any()
     kept = weight > 0
     beta = np.zeros(len(y))
@@ -166,7 +168,7 @@ def test_rows_of_weight_zero_are_left_out(path):
 def fitted_on(name, monkeypatch, **parameters):
     PATHS[name].take(monkeypatch)
     X, y, _ = made(n=400)
-    return SVC(**{"C": 3.0, "gamma": GAMMA, "tol": TOL} | PATHS[name].parameters | parameters).fit(X, y)
+    return SVC(**{"C": 3.0, "gamma": GAMMA, "tol": TOL} | parameters).fit(X, y)
 
 
 def test_the_direct_path_is_one_round_over_everything(monkeypatch):

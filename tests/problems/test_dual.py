@@ -1,5 +1,7 @@
 """The quadratic program, against dense linear algebra."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,13 @@ def test_a_feasible_start_is_left_alone():
 def test_without_an_equality_only_the_box_counts():
     problem = DualProblem(BOX.linear, BOX.lower, BOX.upper, has_equality=False)
     np.testing.assert_array_equal(problem.feasible(np.array([5.0, 1.0, -5.0, 1.0])), [2.0, 1.0, -2.0, 0.0])
+
+
+def test_by_default_the_bias_is_free_and_nothing_is_added():
+    assert (BOX.has_equality, BOX.ridge, BOX.shift) == (True, None, 0.0)
+    assert len(BOX) == 4
+
+
+def test_a_program_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        BOX.shift = 1.0

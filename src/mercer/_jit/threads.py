@@ -55,13 +55,20 @@ def _begin_anew_in_child():
     _blas["depth"] = 0
 
 
+def _hold_again_in_parent():
+    """OpenBLAS ends its threads before a fork and begins with all of them after it."""
+    if _blas["depth"]:
+        for library in _blas["libraries"]:
+            library.set_num_threads(1)
+
+
 def _restore_blas():
     for library, count in zip(_blas["libraries"], _blas["before"], strict=True):
         library.set_num_threads(count)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew_in_child)
+    os.register_at_fork(after_in_child=_begin_anew_in_child, after_in_parent=_hold_again_in_parent)
 
 
 @contextmanager

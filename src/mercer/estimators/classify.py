@@ -1,5 +1,7 @@
 """Support vector classification."""
 
+from contextlib import nullcontext
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -28,7 +30,7 @@ from mercer.estimators.parameters import (
 from mercer.estimators.progress import print_round, warn_unless_optimal
 from mercer.estimators.support import Support, linear_coefficients
 from mercer.estimators.training import Budget, TrainingData, solve_all
-from mercer.estimators.weighting import class_weights, positive, sample_weights
+from mercer.estimators.weighting import class_weights, sample_weights
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
@@ -196,14 +198,18 @@ class SVC(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
         X, y = training_input(self, X, y)
-        self.classes_, codes = classes_and_codes(y)
-        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
-        weights = None if sample_weight is None else sample_weights(sample_weight, len(codes))
-        tasks, problems = self._problems(codes, weights)
-        budget = Budget.resolve(self.memory_limit, self.cache_size, len(codes))
-        data = self._training_data(X, weights, budget)
-        with limits.catching_interrupts():
+        classes, codes = classes_and_codes(y)
+        class_weight = class_weights(self.class_weight, classes, y)
+        weights = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
+        tasks = multiclass.two_class_tasks(codes, len(classes), self.multi_class, weights)
+        problems = self._problems(tasks, class_weight[codes], weights)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        items, data = self._training_data(X, weights, budget)
+        # A small fit is over before anybody presses Ctrl-C, unless its kernel is slow.
+        is_quick = len(codes) <= small.LARGEST and data.kernel.is_dot_product_form
+        with nullcontext() if is_quick else limits.catching_interrupts():
             solutions = self._solve(data, problems, tasks, budget, limits)
+        self.classes_, self.class_weight_, self._items = classes, class_weight, items
         self._keep(X, data, codes, problems, tasks, solutions)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
@@ -235,30 +241,31 @@ class SVC(ClassifierMixin, BaseEstimator):
         printing = [print_round] if self.verbose else []
         return [*printing, *(self.callbacks or [])]
 
-    def _problems(self, codes, weights):
-        """The two-class problems, over the points of positive weight."""
-        used = None if weights is None else positive(weights, codes, self.classes_)
-        tasks = multiclass.two_class_tasks(codes, len(self.classes_), self.multi_class, used)
-        factors = self.class_weight_[codes] if weights is None else self.class_weight_[codes] * weights
-        # A row of weight two counts as two, also where C depends on the number of rows.
-        C = resolve_C(self.C, len(codes) if weights is None else weights[used].sum())
+    def _problems(self, tasks, factors, weights):
+        """The two-class problems, with C times the weights of class and sample for each point."""
+        n = len(factors)
+        if weights is not None:
+            # A row of weight two counts as two, also where C depends on the number of rows.
+            n, factors = weights.sum(), factors * weights
+        C = resolve_C(self.C, n)
         # Where the product overflows, it is the hard margin.
         with np.errstate(over="ignore"):
-            boxes = [C * factors[task.indices] for task in tasks]
-        return tasks, [SoftMargin(t.signs, box, self.loss, self.bias) for t, box in zip(tasks, boxes, strict=True)]
+            return [SoftMargin(t.signs, C * factors[t.indices], self.loss, self.bias) for t in tasks]
 
     def _training_data(self, X, weights, budget):
-        """X with its kernel; where a function's whole matrix has room, it is computed at once."""
-        self._items = X if is_function(self.kernel) and has_room(X, budget.cache) else None
-        if self._items is not None:
-            X, kernel = evaluate(self.kernel, X, X), Precomputed()
+        """X with its kernel; where a function's whole matrix has room, it is computed at once.
+
+        The first of the two are the items that the function will see again in `predict`.
+        """
+        items = None
+        if is_function(self.kernel) and has_room(X, budget.cache):
+            items, X, kernel = X, evaluate(self.kernel, X, X), Precomputed()
         else:
-            positive_weights = None if weights is None else np.maximum(weights, 0.0)
-            kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, positive_weights)
+            kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weights)
         if isinstance(kernel, Precomputed):
             require_gram(X)
         # The user's kernel may be given other parameters later; the model's must not change.
-        return TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
+        return items, TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
 
     def _solve(self, data, problems, tasks, budget, limits):
         starts = self._starts(tasks)

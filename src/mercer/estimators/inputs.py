@@ -111,9 +111,20 @@ def _labels(y):
     return y
 
 
+def _two_integers(y):
+    """As `np.unique` for two integers, the usual labels, without sorting; else None."""
+    if y.dtype.kind not in "iu":
+        return None
+    low, high = y.min(), y.max()
+    is_high = y == high
+    if low == high or not (is_high | (y == low)).all():
+        return None
+    return np.array([low, high]), is_high.astype(np.intp)
+
+
 def classes_and_codes(y):
     """The labels in order, and the position of each point's label among them."""
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _two_integers(y) or np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
             f"The number of classes has to be greater than one; got {len(classes)} class, "

@@ -19,15 +19,16 @@ class BinaryTask:
     label: tuple
 
 
-def two_class_tasks(codes, n_classes, multi_class, used=None):
-    """The two-class problems of a fit, over the points at `used` only, if given."""
+def two_class_tasks(codes, n_classes, multi_class, weights=None):
+    """The two-class problems of a fit, over the points of positive weight."""
     _require_few(n_classes, n_classes if multi_class == "ovr" else n_classes * (n_classes - 1) // 2)
+    used = None if weights is None else np.flatnonzero(weights)
     chosen = codes if used is None else codes[used]
     if n_classes == 2:
         tasks = binary_task(chosen)
     else:
         tasks = {"ovo": one_vs_one, "ovr": one_vs_rest}[multi_class](chosen, n_classes)
-    if used is None or len(used) == len(codes):
+    if used is None:
         return tasks
     return [BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
 

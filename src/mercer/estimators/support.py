@@ -24,13 +24,11 @@ class Support:
         if one_vs_one:
             coefficients = _pairwise_rows(codes, n_classes, tasks, betas)
         else:
-            coefficients = np.zeros((len(tasks), len(codes)))
-            for row, (task, beta) in enumerate(zip(tasks, betas, strict=True)):
-                coefficients[row, task.indices] = beta
-        chosen = np.flatnonzero(coefficients.any(axis=0))
-        order = np.argsort(codes[chosen], kind="stable")
-        self.indices = chosen[order].astype(np.int32)
-        self.counts = np.bincount(codes[chosen], minlength=n_classes).astype(np.int32)
+            coefficients = _rows(len(codes), tasks, betas)
+        chosen = coefficients.any(axis=0).nonzero()[0]
+        own = codes[chosen]
+        self.indices = chosen[own.argsort(kind="stable")].astype(np.int32)
+        self.counts = np.bincount(own, minlength=n_classes).astype(np.int32)
         self.dual_coef = coefficients[:, self.indices]
         self.one_vs_one = one_vs_one
 
@@ -47,6 +45,13 @@ class Support:
             for c in range(len(self.counts))
             if self.counts[c]
         ]
+
+
+def _rows(n, tasks, betas):
+    rows = np.zeros((len(tasks), n))
+    for row, task, beta in zip(rows, tasks, betas, strict=True):
+        row[task.indices] = beta
+    return rows
 
 
 def _pairwise_rows(codes, n_classes, tasks, betas):

@@ -23,6 +23,8 @@ STORED_SIZE = 4_000
 # So few points are solved in double precision at once: checking single would cost more.
 SMALL = 400
 ENOUGH_FOR_SMALL = 2**26
+# Tiles of two threads: inner products, kernel values, transposes.
+TILES = 12 * 2**20
 # Below this tolerance, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
@@ -39,15 +41,28 @@ class Budget:
     working: int
 
     @classmethod
-    def resolve(cls, memory_limit, cache_size, n):
-        """From the user's bound, or half of what is free; cache_size is in megabytes."""
+    def resolve(cls, memory_limit, cache_size, X):
+        """From the user's bound, or half of what is free; cache_size is in megabytes.
+
+        What the prepared rows and the tiles take is set aside first.
+        """
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
         if memory_limit is not None:
             total = parse_bytes(memory_limit)
         else:
             # A small fit needs next to nothing, and asking the system takes as long as it does.
             total = ENOUGH_FOR_SMALL if n <= SMALL else available_bytes() // 2
-        cache = total // 2 if cache_size is None else min(total // 2, int(cache_size * 2**20))
-        return cls(cache=cache, working=min(total // 4, 2**30))
+        left = max(0, total - _prepared_bytes(X) - TILES)
+        cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
+        # A working set may be built from a second block of its size.
+        return cls(cache=cache, working=min(left // 6, 2**30))
+
+
+def _prepared_bytes(X):
+    """About what the rows take once they are prepared, transposed panels included."""
+    if sparse.issparse(X):
+        return 2 * (X.data.nbytes + X.indices.nbytes)
+    return 2 * X.size * 4 if isinstance(X, np.ndarray) else 0
 
 
 class TrainingData:

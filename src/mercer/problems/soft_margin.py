@@ -74,9 +74,9 @@ class SoftMargin:
         hard = np.isinf(self.C)
         shortest = margins[hard].min(initial=1.0)
         if shortest <= 0:
-            return np.inf
+            return float("inf")
         losses = self._loss.value(margins / shortest)[~hard]
-        return half_norm / shortest**2 + float(self.C[~hard] @ losses)
+        return float(half_norm / shortest**2 + self.C[~hard] @ losses)
 
     def gap(self, beta, gradient):
         """Relative duality gap from a gradient that is known for every point."""

@@ -10,21 +10,22 @@ Cost of a step: f^3/3 for f free coordinates. Used only when pair steps have sto
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-LARGEST_FACE = 2000
+LARGEST_FACE = 1000
 MOST_STEPS = 50
 # Added to the diagonal, relative to its mean: a kernel of few features is singular.
 JITTER = 1e-13
 
 
-def newton_on_face(values, gradient, beta, lower, upper, has_equality):
+def newton_on_face(values, gradient, beta, lower, upper, has_equality, stop):
     """Move the free coordinates to the optimum of their face, or to where it ends.
 
-    `beta` and `gradient` (padded) are changed in place. Returns by how much the dual grew.
+    `beta` and `gradient` (padded) are changed in place; `stop` is asked between steps. Returns
+    by how much the dual grew.
     """
     gain = 0.0
     for _ in range(MOST_STEPS):
         free = np.flatnonzero((beta > lower) & (beta < upper))
-        if not 1 < len(free) <= LARGEST_FACE:
+        if not 1 < len(free) <= LARGEST_FACE or stop():
             return gain
         direction = _direction(values[np.ix_(free, free)].astype(np.float64), gradient[free], has_equality)
         if direction is None:

@@ -18,13 +18,13 @@ from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.working_set import WorkingSet
 
 # Up to this many points a Newton step costs less than the pair steps before it.
-LARGEST = 256
+LARGEST = 400
 # Pair steps for each point before Newton steps are tried: three are usual.
 PAIR_STEPS = 20
 # Newton steps for each point at most: one is enough even from a bad start.
 NEWTON_STEPS = 10
 # How many of them between two looks at the limits.
-SLICE = 64
+SLICE = 16
 # A violation this small counts as none.
 ROUNDING = 1e-11
 
@@ -51,7 +51,8 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
     steps = working.run(0.9 * tol, _at_most(limits, PAIR_STEPS * n), 0)
     status = _ending(working.violation, tol, limits, steps)
-    if status is None and not convex:
+    has_diverged = not np.abs(working.beta).max() < smo.NEVER_BINDS
+    if has_diverged or (status is None and not convex):
         return None
     beta, gradient, violation = working.beta, working.gradient[:n], working.violation
     if status == Status.OPTIMAL and not convex and working.curvature < smo.NEGATIVE_CURVATURE:

@@ -49,7 +49,7 @@ ROUNDS_WITHOUT_PROGRESS = 12
 # fewer steps to show it.
 MOST_STEPS = 2_000_000
 MOST_STEPS_UNBOUNDED = 1_000_000
-NEVER_BINDS = 1e100
+NEVER_BINDS = 1e50
 
 
 def solve(
@@ -114,7 +114,7 @@ class _Rounds:
         self.scale = max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
         self.bias = None
         self.buffers = Buffers()
-        self.iterations = 0
+        self.iterations, self.single_iterations = 0, 0
         self.trace = []
         self.curvature = 1.0
         self.is_refined, self.refinements = False, 0
@@ -190,8 +190,8 @@ class _Rounds:
             return status
         if self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
-        if self.limits.max_iter < 0 and self.iterations >= self._most_steps:
-            return self._stuck(violation)
+        if self.limits.max_iter < 0 and self.iterations - self.single_iterations >= self._most_steps:
+            return self._give_up(violation)
         if self.gap_tol is not None and self.state.is_complete and self._gap() <= self.gap_tol:
             return Status.OPTIMAL
         return self._stalled(violation)
@@ -204,18 +204,17 @@ class _Rounds:
             self.rounds_since_best = 0
             return None
         self.rounds_since_best += 1
-        if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS:
-            return None
+        return None if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS else self._give_up(violation)
+
+    def _give_up(self, violation):
+        """Leave single precision behind, look at everything, and only then end."""
         if self.state.matrix.dtype == np.float32:
             self._switch_to_double()
         elif self.state.parked:
             self._widen()
         else:
-            return self._stuck(violation)
+            return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
         return None
-
-    def _stuck(self, violation):
-        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
 
     @property
     def _most_steps(self):
@@ -344,6 +343,7 @@ class _Rounds:
 
     def _switch_to_double(self):
         self.state.switch_to_double()
+        self.single_iterations = self.iterations
         self.samples_left = 0
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
         self.best, self.rounds_since_best = np.inf, 0

@@ -95,16 +95,16 @@ class WorkingSet:
             if fruitless >= patience:
                 self.is_stalled = True
                 return taken
-            if fruitless >= patience // 4 and rescues < MOST_RESCUES and self._newton():
+            if fruitless >= patience // 4 and rescues < MOST_RESCUES and self._newton(limits.stop):
                 fruitless, rescues = 0, rescues + 1
             elapsed = max(limits.seconds - begin, 1e-6)
             pace = max(64, int(steps * min(4.0, SLICE_SECONDS / elapsed)))
 
-    def _newton(self):
+    def _newton(self, stop):
         """Try Newton steps on the free coordinates; True if the dual grew."""
         beta, gradient = self.beta.copy(), self.gradient.copy()
         has_equality = self._steps is pair_steps
-        gain = newton_on_face(self.values, self.gradient, self.beta, self.lower, self.upper, has_equality)
+        gain = newton_on_face(self.values, self.gradient, self.beta, self.lower, self.upper, has_equality, stop)
         if not gain > 0:
             self.beta, self.gradient = beta, gradient
         self._set_masks()
