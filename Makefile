@@ -30,7 +30,7 @@ demo: $(VENV)/.installed-plot ## train on digits and iris, print a report, draw 
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
 
 test: lint ## style, types, layers and every test (MARK=slow for the long ones)
-	$(ONE_BLAS_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n 2 -m "$(MARK)" $(PYTEST_ARGS)
+	$(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg $(BIN)/python -m pytest -q -n 2 -m "$(MARK)" $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test ## style, types and layers only
 	$(BIN)/ruff check --quiet .
