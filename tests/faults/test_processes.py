@@ -75,10 +75,14 @@ def in_processes(method, count=2):
     processes = [context.Process(target=put_fingerprint, args=(queue, seed)) for seed in range(count)]
     for process in processes:
         process.start()
-    found = dict(queue.get(timeout=90) for _ in processes)
-    for process in processes:
-        process.join(30)
-        assert process.exitcode == 0
+    try:
+        found = dict(queue.get(timeout=60) for _ in processes)
+        for process in processes:
+            process.join(30)
+            assert process.exitcode == 0
+    finally:
+        for process in processes:
+            process.kill()  # does nothing to one that has ended
     return found
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mercer.solvers.limits import Limits
+from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Status, TracePoint
 
 POINT = TracePoint(0.0, 1, 1.0, 0.0, 1, 1)
@@ -115,3 +115,11 @@ def test_a_thread_leaves_signals_alone():
     thread.start()
     thread.join()
     assert found == [signal.default_int_handler]
+
+
+def test_seconds_begin_at_zero():
+    assert 0.0 <= Limits().seconds < 1.0
+
+
+def test_a_slice_is_short_enough_for_ctrl_c():
+    assert SLICE_SECONDS <= 0.1

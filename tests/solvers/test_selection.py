@@ -79,3 +79,52 @@ def test_the_choice_is_the_same_for_the_same_state():
             violations = Violations(problem, np.arange(300), beta, gradient, 0.0)
             chosen.append(violations.choose(30, 0.1, 100, np.random.default_rng(0)))
         np.testing.assert_array_equal(*chosen)
+
+
+def risers(gradient, size, near=0.1, largest=10_000, bias=0.0):
+    """What is chosen where every point is at its lower bound, so that it may only rise."""
+    n = len(gradient)
+    problem = DualProblem(np.ones(n), np.zeros(n), np.ones(n))
+    violations = Violations(problem, np.arange(n), np.zeros(n), gradient, bias)
+    return violations.choose(size, near, largest, np.random.default_rng(0))
+
+
+def test_bounded_points_close_to_violating_come_along_and_others_do_not():
+    chosen = risers(np.array([0.3, -0.05, -0.2, 0.1, -0.09, -0.11]), size=10)
+    np.testing.assert_array_equal(chosen, [0, 1, 3, 4])
+
+
+def test_where_not_all_fit_those_that_violate_most_are_taken():
+    gradient = np.linspace(0.02, -0.09, 100)
+    np.testing.assert_array_equal(risers(gradient, size=40), np.arange(40))
+
+
+def test_where_more_violate_than_fit_the_worst_are_among_them_and_the_rest_is_a_sample():
+    gradient = np.linspace(1.0, 0.01, 1000)
+    chosen = risers(gradient, size=160)
+    assert len(chosen) == 160
+    assert set(range(10)) <= set(chosen)
+    assert chosen.mean() == pytest.approx(500, abs=80)
+
+
+def test_each_side_has_its_half_and_what_the_other_does_not_need():
+    n = 400
+    problem = DualProblem(np.ones(n), np.zeros(n), np.ones(n))
+    rng = np.random.default_rng(0)
+    for rising in (200, 10):
+        beta = np.where(np.arange(n) < rising, 0.0, 1.0)
+        gradient = np.where(np.arange(n) < rising, 1.0, -1.0) * rng.uniform(0.5, 1.0, n)
+        chosen = Violations(problem, np.arange(n), beta, gradient, 0.0).choose(100, 0.1, 1000, rng)
+        share = np.count_nonzero(chosen < rising)
+        assert abs(share - (50 if rising == 200 else 10)) <= 1
+        assert abs(len(chosen) - 100) <= 2
+
+
+def test_free_points_take_at_most_half_of_a_small_working_set():
+    n = 100
+    problem = DualProblem(np.ones(n), np.zeros(n), np.ones(n))
+    beta = np.where(np.arange(n) < 90, 0.5, 0.0)
+    violations = Violations(problem, np.arange(n), beta, np.linspace(0.5, 1.0, n), 0.0)
+    chosen = violations.choose(50, 0.1, 40, np.random.default_rng(0))
+    assert 20 <= np.count_nonzero(chosen < 90) <= 22
+    assert set(range(90, 100)) <= set(chosen)

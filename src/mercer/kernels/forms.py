@@ -5,8 +5,6 @@ sparse answer the same three questions (a slice, a subset, the inner products wi
 `Rows`), so nothing above this file knows which it has.
 """
 
-from functools import cached_property
-
 import numpy as np
 from scipy import sparse
 
@@ -17,6 +15,24 @@ from mercer._jit.vectors import vector_loop
 # A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
 # updates SPREAD products at a time with vector instructions.
 SPREAD = 256
+
+
+class computed_once:  # noqa: N801 - used as a decorator
+    """As functools.cached_property, but without its lock (Python 3.11 shares one among all
+    instances): a child forked while another thread holds it would wait for ever. Two threads
+    that race here compute the same value."""
+
+    def __init__(self, function):
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.function(instance)
+        return value
 
 
 @jit
@@ -95,7 +111,7 @@ class SparseRows:
     def slice(self, start, stop):
         return SparseRows(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
 
-    @cached_property
+    @computed_once
     def spread_tiles(self):
         """(first column, position of each feature, transposed dense block) for each tile."""
         return [(start, *self._spread_tile(start)) for start in range(0, self.shape[0], SPREAD)]
@@ -141,7 +157,7 @@ class Rows:
         if norms is not None:
             self.norms = norms
 
-    @cached_property
+    @computed_once
     def norms(self):
         """Squared norms |x|^2, accumulated in double precision."""
         if self.is_sparse:
