@@ -27,7 +27,7 @@ def validated(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("labels", [Y, Y.astype(bool), Y.astype(np.uint8)])
+@pytest.mark.parametrize("labels", [Y, Y.astype(bool), Y.astype(np.uint8), Y.astype(float), Y.astype(str)])
 def test_plain_arrays_are_taken_as_they_are(dtype, labels, validated):
     rows = X.astype(dtype)
     estimator = SVC()
@@ -56,10 +56,17 @@ def test_anything_else_is_validated(rows, validated):
     assert sparse.issparse(taken) or taken.flags.c_contiguous
 
 
-@pytest.mark.parametrize("labels", [Y.tolist(), Y.astype(float), np.array(["a", "b", "b"])])
+@pytest.mark.parametrize("labels", [Y.tolist(), np.array(["a", "b", "b"], dtype=object), Y[:, None]])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
 def test_labels_of_other_kinds_are_validated(labels, validated):
     inputs.training_input(SVC(), X, labels)
     assert len(validated) == 1
+
+
+@pytest.mark.parametrize("labels", [Y + 0.5, np.array([0.0, 1.0, np.nan]), np.array([0.0, 1.0, np.inf])])
+def test_quantities_are_no_labels(labels):
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous|Input y contains"):
+        inputs.training_input(SVC(), X, labels)
 
 
 def test_the_users_sparse_rows_are_left_as_they_were():

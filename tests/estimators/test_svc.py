@@ -166,7 +166,7 @@ def test_a_row_of_weight_two_is_a_row_given_twice(C, gamma, rng):
 
 
 def test_rows_of_no_weight_take_no_part():
-    X, y = scaled("iris")
+    X, y = scaled("wine")
     weights = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
     model = SVC().fit(X, y, sample_weight=weights)
     assert not np.isin(model.support_, np.flatnonzero(weights == 0)).any()

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mercer._errors import DataError, ParameterError
-from mercer.estimators import multiclass
+from mercer.estimators import all_pairs, multiclass
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
 from mercer.estimators.inputs import (
@@ -18,6 +18,7 @@ from mercer.estimators.inputs import (
     require_fitted,
     training_input,
 )
+from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import (
     require_callbacks,
     require_choice,
@@ -28,7 +29,7 @@ from mercer.estimators.parameters import (
     require_optional_number,
 )
 from mercer.estimators.progress import print_round, warn_unless_optimal
-from mercer.estimators.support import Support, linear_coefficients
+from mercer.estimators.support import linear_coefficients
 from mercer.estimators.training import Budget, TrainingData, solve_all
 from mercer.estimators.weighting import class_weights, sample_weights
 from mercer.kernels.expansion import Expansion
@@ -37,7 +38,7 @@ from mercer.kernels.names import resolve
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
-from mercer.problems.soft_margin import BIASES, SoftMargin
+from mercer.problems.soft_margin import BIASES
 from mercer.solvers import small
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
@@ -201,16 +202,15 @@ class SVC(ClassifierMixin, BaseEstimator):
         classes, codes = classes_and_codes(y)
         class_weight = class_weights(self.class_weight, classes, y)
         weights = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
-        tasks = multiclass.two_class_tasks(codes, len(classes), self.multi_class, weights)
-        problems = self._problems(tasks, class_weight[codes], weights)
+        setup = self._two_class_problems(codes, class_weight, weights)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, weights, budget)
         # A small fit is over before anybody presses Ctrl-C, unless its kernel is slow.
         is_quick = len(codes) <= small.LARGEST and data.kernel.is_dot_product_form
         with nullcontext() if is_quick else limits.catching_interrupts():
-            solutions = self._solve(data, problems, tasks, budget, limits)
+            solved = self._solve(data, setup, budget, limits)
         self.classes_, self.class_weight_, self._items = classes, class_weight, items
-        self._keep(X, data, codes, problems, tasks, solutions)
+        self._keep(X, data, setup, solved)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
@@ -241,16 +241,16 @@ class SVC(ClassifierMixin, BaseEstimator):
         printing = [print_round] if self.verbose else []
         return [*printing, *(self.callbacks or [])]
 
-    def _problems(self, tasks, factors, weights):
-        """The two-class problems, with C times the weights of class and sample for each point."""
-        n = len(factors)
+    def _two_class_problems(self, codes, class_weight, weights):
+        """The problems to solve, with C times the weights of class and sample for each point."""
+        n, factors = len(codes), class_weight[codes]
         if weights is not None:
             # A row of weight two counts as two, also where C depends on the number of rows.
             n, factors = weights.sum(), factors * weights
-        C = resolve_C(self.C, n)
-        # Where the product overflows, it is the hard margin.
-        with np.errstate(over="ignore"):
-            return [SoftMargin(t.signs, C * factors[t.indices], self.loss, self.bias) for t in tasks]
+        # Where the product overflows, it is the hard margin; a weight of zero stays zero.
+        with np.errstate(over="ignore", invalid="ignore"):
+            C = np.where(factors > 0, resolve_C(self.C, n) * factors, 0.0)
+        return TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
 
     def _training_data(self, X, weights, budget):
         """X with its kernel; where a function's whole matrix has room, it is computed at once.
@@ -267,9 +267,8 @@ class SVC(ClassifierMixin, BaseEstimator):
         # The user's kernel may be given other parameters later; the model's must not change.
         return items, TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
 
-    def _solve(self, data, problems, tasks, budget, limits):
-        starts = self._starts(tasks)
-        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+    def _solve(self, data, setup, budget, limits):
+        starts = self._starts(setup)
 
         def solve(problem, part, k):
             return small.solve(
@@ -285,33 +284,36 @@ class SVC(ClassifierMixin, BaseEstimator):
                 shrinking=self.shrinking,
             )
 
-        return solve_all(problems, tasks, matrix, budget, solve, limits, self.n_jobs)
+        is_watched = bool(limits.callbacks) or self.gap_tol is not None
+        if starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
+            return all_pairs.PairsSolved(setup, limits).solve(data, self.tol, budget, self.n_jobs, solve)
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
-    def _starts(self, tasks):
+    def _starts(self, setup):
+        """Coefficients of the last fit, if it is to be continued and had as many rows."""
         last = getattr(self, "_last_betas", None)
-        if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in tasks]:
+        if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in setup.tasks]:
             return None
         return last
 
-    def _keep(self, X, data, codes, problems, tasks, solutions):
+    def _keep(self, X, data, setup, solved):
         """Set the fitted attributes."""
-        betas = [solution.beta for solution in solutions]
-        support = Support(codes, len(self.classes_), tasks, betas, self._has_pairs)
+        support = solved.support
         self.support_, self.n_support_ = support.indices, support.counts
-        self.intercept_ = np.array([p.intercept(s.beta, s.bias) for p, s in zip(problems, solutions, strict=True)])
+        self.intercept_ = solved.intercepts
         vectors = data.expansion_vectors(support.indices)
         self.expansion_ = Expansion(data.kernel, vectors, support.groups(), self.intercept_, data.origin)
         self._sparse = sparse.issparse(X) and self._items is None
         self.support_vectors_ = data.support_vectors(support.indices)
         self.dual_coef_ = _like(X, support.dual_coef) if self._sparse else support.dual_coef
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
-        self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
-        self.status_ = Status.worst(solution.status for solution in solutions)
+        self.n_iter_ = solved.iterations
+        self.status_ = Status.worst(solved.statuses)
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
-        traces = [solution.trace for solution in solutions]
-        self.trace_ = traces[0] if len(traces) == 1 else traces
-        self._last_betas = betas if self.warm_start else None
-        self._evidence = Evidence(data, problems, tasks, betas, self.intercept_, self.n_jobs)
+        self._traces = solved.traces
+        self._last_betas = solved.betas() if self.warm_start else None
+        self._evidence = Evidence(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
             self._evidence.settle()
@@ -325,6 +327,13 @@ class SVC(ClassifierMixin, BaseEstimator):
         """Certificates, computed when first read (see `Evidence`)."""
         require_fitted(self)
         found = self._evidence.certificates()
+        return found[0] if len(found) == 1 else found
+
+    @property
+    def trace_(self):
+        """The rounds of the solver."""
+        require_fitted(self)
+        found = self._traces()
         return found[0] if len(found) == 1 else found
 
     @property

@@ -23,9 +23,8 @@ class Evidence:
     double precision, about as much work as the fit, so it waits until it is read.
     """
 
-    def __init__(self, data, problems, tasks, betas, intercepts, n_jobs):
-        self.data, self.problems, self.tasks, self.n_jobs = data, problems, tasks, n_jobs
-        self.betas, self.intercepts = betas, intercepts
+    def __init__(self, data, setup, solved, n_jobs):
+        self.data, self.setup, self.solved, self.n_jobs = data, setup, solved, n_jobs
         self._mark = fingerprint(data.X)
         self._found = None
 
@@ -41,17 +40,17 @@ class Evidence:
         if self.data is None:
             return
         if fingerprint(self.data.X) == self._mark:
-            self._found = [self._certificate(k) for k in range(len(self.problems))]
-        self.data = self.problems = self.tasks = self.betas = None
+            each = zip(self.setup.problems, self.setup.tasks, self.solved.betas(), self.solved.intercepts, strict=True)
+            self._found = [self._certificate(*one) for one in each]
+        self.data = self.setup = self.solved = None
 
-    def _certificate(self, k):
-        beta, indices = self.betas[k], self.tasks[k].indices
+    def _certificate(self, problem, task, beta, intercept):
         support = np.flatnonzero(beta)
-        projections = np.zeros(len(indices))
+        projections = np.zeros(len(beta))
         if len(support):
-            points = self.data.prepare(np.float64, indices)
+            points = self.data.prepare(np.float64, task.indices)
             vectors = points.take(support)
             projections = engine.product(self.data.kernel, points, vectors, beta[support], self.n_jobs)
         # Coefficients that have diverged have no finite objective, and the certificate says so.
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.problems[k].certificate(beta, projections, self.intercepts[k])
+            return problem.certificate(beta, projections, intercept)

@@ -97,7 +97,14 @@ def _is_plain(X):
 
 
 def _is_plain_target(y, n):
-    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub" and len(y) == n
+    return type(y) is np.ndarray and y.ndim == 1 and len(y) == n and _are_labels(y)
+
+
+def _are_labels(y):
+    """Whether all are integers, booleans or words, so that nobody could mean quantities."""
+    if y.dtype.kind == "f":
+        return bool(np.isfinite(y).all() and (y == np.rint(y)).all())
+    return y.dtype.kind in "iubU"
 
 
 def _note_features(estimator, X):
@@ -106,7 +113,7 @@ def _note_features(estimator, X):
 
 
 def _labels(y):
-    if y.dtype.kind not in "iub":
+    if not _are_labels(y):
         check_classification_targets(y)
     return y
 

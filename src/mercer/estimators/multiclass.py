@@ -1,6 +1,7 @@
 """From several classes to two-class problems and back: one-vs-one and one-vs-rest."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -21,7 +22,6 @@ class BinaryTask:
 
 def two_class_tasks(codes, n_classes, multi_class, weights=None):
     """The two-class problems of a fit, over the points of positive weight."""
-    _require_few(n_classes, n_classes if multi_class == "ovr" else n_classes * (n_classes - 1) // 2)
     used = None if weights is None else np.flatnonzero(weights)
     chosen = codes if used is None else codes[used]
     if n_classes == 2:
@@ -33,7 +33,9 @@ def two_class_tasks(codes, n_classes, multi_class, weights=None):
     return [BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
 
 
-def _require_few(n_classes, n_problems):
+def require_few(n_classes, multi_class):
+    """Refuse more two-class problems than can be solved in reasonable time."""
+    n_problems = n_classes if multi_class == "ovr" else n_classes * (n_classes - 1) // 2
     if n_problems > MOST_PROBLEMS:
         raise DataError(
             f"{n_classes} classes make {n_problems} two-class problems, more than {MOST_PROBLEMS}; "
@@ -100,6 +102,7 @@ def pair_row(own, other):
     return other - 1 if other > own else other
 
 
+@cache
 def pair_columns(own, n_classes):
     """For each row of dual_coef_ of a vector of class `own`, the column of its pair."""
     place = {pair: column for column, pair in enumerate(pairs(n_classes))}

@@ -20,21 +20,32 @@ class Support:
         (n_classes - 1, n_support) for one-vs-one, (n_problems, n_support) otherwise.
     """
 
-    def __init__(self, codes, n_classes, tasks, betas, one_vs_one):
-        if one_vs_one:
-            coefficients = _pairwise_rows(codes, n_classes, tasks, betas)
+    def __init__(self, indices, counts, dual_coef, has_pairs):
+        self.indices, self.counts = indices.astype(np.int32), counts.astype(np.int32)
+        self.dual_coef, self.has_pairs = dual_coef, has_pairs
+
+    @classmethod
+    def of_tasks(cls, setup, betas):
+        """From the coefficients of each two-class problem."""
+        codes, tasks = setup.codes, setup.tasks
+        if setup.has_pairs:
+            table = _pairwise_rows(codes, setup.n_classes, tasks, betas)
         else:
-            coefficients = _rows(len(codes), tasks, betas)
-        chosen = coefficients.any(axis=0).nonzero()[0]
+            table = _rows(len(codes), tasks, betas)
+        chosen = table.any(axis=0).nonzero()[0]
         own = codes[chosen]
-        self.indices = chosen[own.argsort(kind="stable")].astype(np.int32)
-        self.counts = np.bincount(own, minlength=n_classes).astype(np.int32)
-        self.dual_coef = coefficients[:, self.indices]
-        self.one_vs_one = one_vs_one
+        order = chosen[own.argsort(kind="stable")]
+        return cls(order, np.bincount(own, minlength=setup.n_classes), table[:, order], setup.has_pairs)
+
+    @classmethod
+    def of_table(cls, order, edges, table):
+        """From the coefficients of pairs in scikit-learn's layout, of points sorted by class."""
+        chosen = table.any(axis=0).nonzero()[0]
+        return cls(order[chosen], np.diff(chosen.searchsorted(edges)), table[:, chosen], has_pairs=True)
 
     def groups(self):
         """The coefficients as groups of an `Expansion`."""
-        if not self.one_vs_one:
+        if not self.has_pairs:
             outputs = np.arange(len(self.dual_coef))
             return [Group(0, len(self.indices), self.dual_coef.T, outputs)]
         edges = np.concatenate([[0], np.cumsum(self.counts)])

@@ -82,9 +82,12 @@ def _direction(matrix, places, f, gradient, has_equality, system, inverse, step,
     _substitute(system, inverse, f, step)
     if has_equality:
         _substitute(system, inverse, f, ones)
-        share = step[:f].sum() / ones[:f].sum()
+        total, towards_bias = 0.0, 0.0
         for i in range(f):
-            step[i] -= share * ones[i]
+            total += step[i]
+            towards_bias += ones[i]
+        for i in range(f):
+            step[i] -= total / towards_bias * ones[i]
     return True
 
 
@@ -169,7 +172,9 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, has_equality, least
         if not _direction(matrix, places, f, gradient, has_equality, system, inverse, step, ones):
             return NO_STEP
         at_bound = _move(matrix, places, f, step, beta, gradient, lower, upper)
-        size = np.abs(beta).sum()
+        size = 0.0
+        for i in range(n):
+            size += abs(beta[i])
         if size > DIVERGED:
             return NO_STEP
         if at_bound >= 0:

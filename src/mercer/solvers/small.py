@@ -24,7 +24,7 @@ PAIR_STEPS = 20
 # Newton steps for each point at most: one is enough even from a bad start.
 NEWTON_STEPS = 10
 # How many of them between two looks at the limits.
-SLICE = 16
+NEWTON_SLICE = 16
 # A violation this small counts as none.
 ROUNDING = 1e-11
 
@@ -99,10 +99,18 @@ def _finish(problem, working, stop):
     n = len(problem)
     beta, gradient = working.beta.copy(), working.gradient.copy()
     free = (beta > working.lower) & (beta < working.upper)
-    ending, slices = UNFINISHED, 0
-    while ending == UNFINISHED and slices * SLICE < NEWTON_STEPS * n and not stop():
+    ending, slices = UNFINISHED if working.violation > ROUNDING else EXACT, 0
+    while ending == UNFINISHED and slices * NEWTON_SLICE < NEWTON_STEPS * n and not stop():
         ending = newton_steps(
-            working.values, beta, gradient, working.lower, working.upper, free, problem.has_equality, ROUNDING, SLICE
+            working.values,
+            beta,
+            gradient,
+            working.lower,
+            working.upper,
+            free,
+            problem.has_equality,
+            ROUNDING,
+            NEWTON_SLICE,
         )
         slices += 1
     if np.abs(beta).max() < smo.NEVER_BINDS:

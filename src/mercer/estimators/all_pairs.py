@@ -1,0 +1,123 @@
+"""Pairs of small classes, solved together (see `mercer.solvers.class_pairs`)."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from mercer._jit.compile import announce_compilation
+from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.estimators.support import Support
+from mercer.kernels.matrix import StoredMatrix
+from mercer.problems.losses import MARGIN_LOSSES
+from mercer.solvers import class_pairs as report_of
+from mercer.solvers.class_pairs import LEFT, solve_class_pairs
+from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.small import LARGEST, ROUNDING
+
+# Entries of pair matrices that are worth a turn on another thread.
+TURN = 500_000
+NOT_BEGUN = -2
+
+
+def are_small(setup, cache_bytes):
+    """Whether every pair is small, the bias free, and the matrix of all points has room."""
+    if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
+        return False
+    return 2 * int(np.bincount(setup.codes).max()) <= LARGEST
+
+
+class PairsSolved:
+    """As `Solved`, from one table of coefficients and one report for all pairs.
+
+    Parameters
+    ----------
+    setup : TwoClassProblems
+    limits : Limits
+    """
+
+    def __init__(self, setup, limits):
+        used = np.flatnonzero(setup.C)
+        self._order = used[np.argsort(setup.codes[used], kind="stable")]
+        self._edges = np.concatenate([[0], np.cumsum(np.bincount(setup.codes[used], minlength=setup.n_classes))])
+        self._pairs = np.column_stack(np.triu_indices(setup.n_classes, 1))
+        self._table = np.zeros((setup.n_classes - 1, len(used)))
+        self._report = np.zeros((len(self._pairs), 5))
+        self._report[:, report_of.ENDING] = NOT_BEGUN
+        self._setup, self._limits = setup, limits
+        self._seconds = 0.0
+
+    def solve(self, data, tol, budget, n_jobs, solve_one):
+        """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over."""
+        announce_compilation()
+        limits = self._limits
+        matrix = data.matrix(min(tol, ROUNDING), None, budget, n_jobs).view(self._order)
+        try:
+            matrix = matrix if isinstance(matrix, StoredMatrix) else matrix.stored(limits.stop)
+            self._solve_all(matrix.values, data.kernel.is_psd is True, tol, n_jobs)
+            self._solve_rest(matrix, solve_one)
+        except Stopped:
+            pass
+        report = self._report
+        ended = report[:, report_of.ENDING].astype(int)
+        early = limits.reached() or Status.STALLED
+        self.statuses = [Status(code) if code >= 0 else early for code in ended.tolist()]
+        self.iterations = report[:, report_of.STEPS].astype(np.int32)
+        self.intercepts = report[:, report_of.BIAS].copy()
+        self.support = Support.of_table(self._order, self._edges, self._table)
+        self._setup = self._limits = None
+        return self
+
+    def _solve_all(self, K, convex, tol, n_jobs):
+        setup, limits = self._setup, self._limits
+        C = setup.C[self._order]
+        box, ridge = MARGIN_LOSSES[setup.loss].box(C), MARGIN_LOSSES[setup.loss].ridge(C)
+        ridge = np.zeros(len(C)) if ridge is None else ridge
+
+        def turn(span):
+            solve_class_pairs(
+                K, self._edges, self._pairs, box, ridge, convex, tol, limits.max_iter, *span, self._table, self._report
+            )
+
+        turns = self._turns()
+        run_parallel(turn, turns, 1 if len(turns) == 1 else thread_count(n_jobs), limits.stop)
+        self._seconds = limits.seconds
+
+    def _turns(self):
+        """Consecutive pairs that together are worth a turn."""
+        sizes = np.diff(self._edges)
+        work = np.cumsum(sizes[self._pairs].sum(axis=1) ** 2)
+        cuts = np.flatnonzero(np.diff(work // TURN)) + 1
+        edges = [0, *cuts.tolist(), len(work)]
+        return list(pairwise(edges))
+
+    def _solve_rest(self, matrix, solve_one):
+        for k in np.flatnonzero(self._report[:, report_of.ENDING] == LEFT).tolist():
+            first, second = self._spans(k)
+            places = np.concatenate([np.arange(*first), np.arange(*second)])
+            solution = solve_one(self._setup.problems[k], matrix.view(places), k)
+            i, j = self._pairs[k]
+            own = first[1] - first[0]
+            self._table[j - 1, slice(*first)] = solution.beta[:own]
+            self._table[i, slice(*second)] = solution.beta[own:]
+            last = solution.trace[-1]
+            self._report[k] = solution.iterations, solution.status, last.violation, solution.bias, last.dual
+
+    def _spans(self, k):
+        """Where the two classes of a pair stand among the sorted points."""
+        return [(int(self._edges[c]), int(self._edges[c + 1])) for c in self._pairs[k]]
+
+    def betas(self):
+        """Signed dual coefficients of each pair."""
+        found = []
+        for k, (i, j) in enumerate(self._pairs):
+            first, second = self._spans(k)
+            found.append(np.concatenate([self._table[j - 1, slice(*first)], self._table[i, slice(*second)]]))
+        return found
+
+    def traces(self):
+        """The one round of each pair."""
+        sizes = np.diff(self._edges)[self._pairs].sum(axis=1).tolist()
+        return [
+            [TracePoint(self._seconds, int(steps), violation, dual, m, m)]
+            for (steps, _, violation, _, dual), m in zip(self._report.tolist(), sizes, strict=True)
+        ]
