@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -188,3 +190,20 @@ def _work_in_child(expected):
         return 0 if len(done) == 10 and blas_threads() == expected else 3
     except BaseException:  # noqa: BLE001 - whatever it is, the parent must hear of it
         return 4
+
+
+def test_a_blas_that_comes_later_is_held_too():
+    """scipy.linalg has one of its own, which is loaded when it is first imported."""
+    program = (
+        "import sys\n"
+        "from threadpoolctl import threadpool_info\n"
+        "from mercer._jit.threads import one_blas_thread\n"
+        "with one_blas_thread(): pass\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+        "import scipy.linalg\n"
+        "with one_blas_thread():\n"
+        "    print({info['num_threads'] for info in threadpool_info() if info['user_api'] == 'blas'})\n"
+    )
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "{1}"

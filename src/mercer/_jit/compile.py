@@ -65,7 +65,10 @@ class _ForgivingCache(FunctionCache):
 
 
 def _decorate(function, flags):
-    compiled = numba.njit(nogil=True, fastmath=set(flags))(function)
+    # A function that calls another has a copy of it, optimised on its own. Which copy runs would
+    # depend on what else was compiled or loaded in this process, and with it the last bit of a
+    # result: the first run would differ from later ones. Inlined, there is only one.
+    compiled = numba.njit(nogil=True, forceinline=True, fastmath=set(flags))(function)
     if _DIRECTORY is not None:
         before = numba_config.CACHE_DIR
         # Numba reads the directory when a cache is made; the user's own setting is put back at once.

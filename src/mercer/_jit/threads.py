@@ -7,6 +7,7 @@ because its threads and ours would fight for the same cores.
 """
 
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 _state_lock = threading.Lock()
 _pools = {}
-_blas = {"depth": 0, "libraries": None, "before": []}
+_blas = {"depth": 0, "found_with": None, "libraries": [], "before": []}
 
 
 def available_cores():
@@ -41,8 +42,11 @@ def _pool(workers):
 
 
 def _find_libraries():
-    if _blas["libraries"] is None:
-        _blas["libraries"] = ThreadpoolController().select(user_api="blas").lib_controllers
+    """Look for BLAS libraries, once, and again when scipy.linalg has brought its own."""
+    found_with = "scipy.linalg" in sys.modules
+    if _blas["found_with"] != found_with:
+        libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        _blas.update(found_with=found_with, libraries=libraries)
 
 
 def _begin_anew_in_child():
@@ -75,8 +79,8 @@ if hasattr(os, "register_at_fork"):
 def one_blas_thread():
     """Hold BLAS to one thread; nested and concurrent uses count, the last one restores."""
     with _state_lock:
-        _find_libraries()
         if _blas["depth"] == 0:
+            _find_libraries()
             _blas["before"] = [library.get_num_threads() for library in _blas["libraries"]]
             for library in _blas["libraries"]:
                 library.set_num_threads(1)

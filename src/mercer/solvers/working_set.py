@@ -80,9 +80,11 @@ class WorkingSet:
         brought nothing (then `is_stalled`); returns their number."""
         announce_compilation()
         taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
+        # How many steps make a slice depends on the clock; what is decided, and when, must not.
         patience = max(PATIENCE, 50 * len(self.indices))
+        between = patience // 16
         while True:
-            allowed = min(pace, patience, limits.iterations_left(iterations_done + taken))
+            allowed = min(pace, between - taken % between, limits.iterations_left(iterations_done + taken))
             if allowed <= 0:
                 return taken
             begin = limits.seconds
@@ -90,15 +92,16 @@ class WorkingSet:
             taken += steps
             if steps < allowed or limits.stop():
                 return taken
-            fruitless = 0 if self.violation < 0.99 * best else fruitless + steps
+            pace = max(64, int(steps * min(4.0, SLICE_SECONDS / max(limits.seconds - begin, 1e-6))))
+            if taken % between:
+                continue
+            fruitless = 0 if self.violation < 0.99 * best else fruitless + between
             best = min(best, self.violation)
             if fruitless >= patience:
                 self.is_stalled = True
                 return taken
             if fruitless >= patience // 4 and rescues < MOST_RESCUES and self._newton(limits.stop):
                 fruitless, rescues = 0, rescues + 1
-            elapsed = max(limits.seconds - begin, 1e-6)
-            pace = max(64, int(steps * min(4.0, SLICE_SECONDS / elapsed)))
 
     def _newton(self, stop):
         """Try Newton steps on the free coordinates; True if the dual grew."""
