@@ -21,12 +21,20 @@ _UNITS = {"": 1} | {
 }
 # Where nothing can be asked: little enough for any machine in use.
 _UNKNOWN = 2**31
+_THREAD_BYTES = 2**28
 
 
 def available_bytes():
     """Memory that could be taken now: of the machine, of the container, of this process."""
     bounds = (_free_in_machine(), *_free_in_groups(), _free_in_address_space())
     return max(0, min(bound for bound in bounds if bound is not None))
+
+
+def room_for_a_thread():
+    """Whether the address space has room for a thread's stack and what BLAS sets aside for it;
+    BLAS ends the process where it finds none."""
+    free = _free_in_address_space()
+    return free is None or free > _THREAD_BYTES
 
 
 def _free_in_machine():

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
+from mercer._jit.memory import room_for_a_thread
+
 _state_lock = threading.Lock()
 _pools = {}
 _blas = {"depth": 0, "found_with": None, "libraries": [], "before": []}
@@ -103,42 +105,58 @@ def run_parallel(work, jobs, workers, stop=None):
     """Call work(job) for every job on `workers` threads; the first error is raised.
 
     `stop`, if given, is asked before each job; when it answers True the jobs that have not
-    begun are dropped and `Stopped` is raised. With one job or one worker everything runs in
-    the calling thread, which is what small problems want.
+    begun are dropped and `Stopped` is raised. With one job or one worker, and inside another
+    parallel region, everything runs in the calling thread, which is what small problems want.
     """
     jobs = list(jobs)
     with one_blas_thread():
-        if workers == 1 or len(jobs) <= 1 or threading.current_thread().name.startswith("mercer"):
-            return _run_serial(work, jobs, stop)
-        return _run_on_pool(work, jobs, _pool(workers), stop)
+        crew = _Crew(work, jobs, stop)
+        if workers == 1 or len(jobs) <= 1 or getattr(_inside, "a_region", False) or not room_for_a_thread():
+            crew.work_on()
+        else:
+            crew.work_together(min(workers, len(jobs)))
 
 
-def _run_serial(work, jobs, stop):
-    for job in jobs:
-        if stop is not None and stop():
-            raise Stopped
-        work(job)
+_inside = threading.local()
 
 
-def _run_on_pool(work, jobs, pool, stop):
-    abandoned = threading.Event()
+class _Crew:
+    """Threads that take the next job when they are done with one, the caller among them.
 
-    def guarded(job):
-        if abandoned.is_set():
-            return
-        try:
-            if stop is not None and stop():
+    A future for each job would cost as much as a small job does, and a caller that only
+    waits would leave its core idle until another thread is awake.
+    """
+
+    def __init__(self, work, jobs, stop):
+        self.work, self.waiting, self.stop = work, iter(jobs), stop
+        self.abandoned = threading.Event()
+
+    def work_on(self):
+        for job in self.waiting:
+            if self.abandoned.is_set():
+                return
+            if self.stop is not None and self.stop():
                 raise Stopped
-            work(job)
-        except BaseException:
-            abandoned.set()
-            raise
+            self.work(job)
 
-    futures = [pool.submit(guarded, job) for job in jobs]
-    try:
-        for future in futures:
-            future.result()
-    finally:
-        # Nothing may still write to the caller's arrays after an error or Ctrl-C.
-        abandoned.set()
-        wait(futures)
+    def work_together(self, count):
+        others = [_pool(count).submit(self._work_in_region) for _ in range(count - 1)]
+        try:
+            self._work_in_region()
+        finally:
+            # Nothing may still write to the caller's arrays after the end, an error or Ctrl-C.
+            # Who has not begun by now finds nothing to do.
+            wait([other for other in others if not other.cancel()])
+        for other in others:
+            if not other.cancelled():
+                other.result()
+
+    def _work_in_region(self):
+        _inside.a_region = True
+        try:
+            self.work_on()
+        except BaseException:
+            self.abandoned.set()
+            raise
+        finally:
+            _inside.a_region = False

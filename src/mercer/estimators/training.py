@@ -12,7 +12,7 @@ from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels.matrix import WORTH_KEEPING, EvaluatedMatrix, StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
-from mercer.kernels.rows import column_means
+from mercer.kernels.rows import column_means, squared_norms
 from mercer.solvers import smo
 from mercer.solvers.result import Solution, Status
 
@@ -104,34 +104,41 @@ class TrainingData:
         """The kernel matrix of all rows, in the precision that the tolerances need."""
         if isinstance(self.kernel, Precomputed):
             return StoredMatrix.of(_square(self.X), n_jobs)
-        gap_is_coarse = gap_tol is None or gap_tol >= FINEST_SINGLE_GAP
-        large = self.shape[0] > SMALL
-        single = self._single_is_enough(tol) and tol >= FINEST_SINGLE_TOL and gap_is_coarse and large
-        matrix = EvaluatedMatrix(self.kernel, self.prepare, np.float32 if single else np.float64, budget.cache, n_jobs)
+        single, rough = self._precision(tol, gap_tol)
+        dtype = np.float32 if single else np.float64
+        matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, single and rough)
         if not (np.abs(matrix.diag) < LARGEST_ENTRY).all():
             raise DataError(OVERFLOW)
         return matrix
 
-    def _single_is_enough(self, tol):
+    def _precision(self, tol, gap_tol):
+        """(whether single precision will do, whether some entries then err by more than `tol`)."""
         if not self.kernel.is_dot_product_form:
-            return False
-        with np.errstate(over="ignore"):
-            bound = self._norm_bound()
-        if not bound < LARGEST_ENTRY:
+            return False, False
+        largest, typical = self._norm_bounds()
+        if not largest < LARGEST_ENTRY:
             raise DataError(OVERFLOW)
         try:
-            return self.kernel.entry_error(bound, np.float32) <= tol and self.kernel.entry_bound(bound) < 1e15
+            bounded = self.kernel.entry_bound(largest) < 1e15
+            errors = [self.kernel.entry_error(norm, np.float32) for norm in (largest, typical)]
         except OverflowError as error:
             raise DataError(OVERFLOW) from error
+        coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
+        single = coarse and bounded and errors[1] <= tol and self.shape[0] > SMALL
+        return single, errors[0] > tol
 
-    def _norm_bound(self):
-        """An upper bound of |x - origin|^2 over the rows."""
-        if sparse.issparse(self.X):
-            return float(np.asarray(self.X.multiply(self.X).sum(axis=1)).max(initial=0.0))
-        if self.origin is None:
-            return float(np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64).max(initial=0.0))
-        spread = np.maximum(self.X.max(axis=0) - self.origin, self.origin - self.X.min(axis=0))
-        return float(spread @ spread)
+    def _norm_bounds(self):
+        """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them
+        (four times the mean)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.origin is not None:
+                spread = np.maximum(self.X.max(axis=0) - self.origin, self.origin - self.X.min(axis=0))
+                squares = np.einsum("ij,ij->", self.X, self.X, dtype=np.float64)
+                largest, mean = spread @ spread, squares / len(self.X) - self.origin @ self.origin
+            else:
+                norms = squared_norms(self.X)
+                largest, mean = norms.max(initial=0.0), norms.mean()
+        return float(largest), float(min(largest, 4.0 * max(0.0, mean)))
 
 
 def _square(X):

@@ -31,9 +31,14 @@ def _mirror(out, top, bottom, left, right):
                     target[i] = out[i, j]
 
 
-def _spans(n):
+def _spans(n, length=TILE):
     """The (begin, end) of consecutive tiles."""
-    return [(begin, min(begin + TILE, n)) for begin in range(0, n, TILE)]
+    return [(begin, min(begin + length, n)) for begin in range(0, n, length)]
+
+
+def _length_beside(width):
+    """How many items of a tile beside so many others: narrow tiles are longer."""
+    return TILE * min(8, max(1, TILE // max(1, width)))
 
 
 def _workers(n_jobs, entries):
@@ -133,5 +138,6 @@ def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
             kernel.tile(points, items, block, 0, 0)
             target[:, outputs] += _weighted_sums(block, weights)
 
-    run_parallel(row_panel, _spans(len(left)), _workers(n_jobs, len(left) * len(right)), stop)
+    length = _length_beside(max((len(items) for items, _, _ in prepared), default=0))
+    run_parallel(row_panel, _spans(len(left), length), _workers(n_jobs, len(left) * len(right)), stop)
     return out

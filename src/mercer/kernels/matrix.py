@@ -24,6 +24,10 @@ WORTH_KEEPING = 250
 class KernelMatrix(ABC):
     """A symmetric matrix K of kernel values between n items."""
 
+    # Whether some entries may err by more than a solver's tolerance: its answer must then be
+    # checked with entries in double precision, everywhere.
+    is_rough = False
+
     def __init__(self, n, dtype, n_jobs=None):
         self.n = n
         self.dtype = np.dtype(dtype)
@@ -102,6 +106,7 @@ class StoredMatrix(KernelMatrix):
         super().__init__(len(values), values.dtype, n_jobs)
         self.values = values
         self._source = source
+        self.is_rough = source is not None and source.is_rough
 
     @classmethod
     def of(cls, matrix, n_jobs=None):
@@ -163,9 +168,12 @@ class EvaluatedMatrix(KernelMatrix):
     dtype : float32 or float64
     cache_bytes : int
         Bound on the rows kept; rows are kept only if an entry is expensive.
+    is_rough : bool
+        Whether some entries may err by more than a solver's tolerance.
     """
 
-    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None):
+    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None, is_rough=False):
+        self.is_rough = is_rough
         self.kernel = kernel
         self.prepare = prepare
         self.items = prepare(np.dtype(dtype))
@@ -250,6 +258,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     def _evaluate_product(self, columns, coefficients, rows, stop):
         left = self.items if rows is None else self.items.take(rows)
+        columns, coefficients = _whole_vectors(columns, coefficients)
         return engine.product(self.kernel, left, self.items.take(columns), coefficients, self.n_jobs, stop)
 
     def _remember(self, indices, stop):
@@ -291,7 +300,7 @@ class EvaluatedMatrix(KernelMatrix):
             places = indices if chosen is None else indices[chosen]
             return self.items.take(places) if dtype == self.dtype else self.prepare(dtype, places)
 
-        return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs)
+        return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.is_rough)
 
     def in_double(self):
         if self.dtype == np.float64:
@@ -301,6 +310,15 @@ class EvaluatedMatrix(KernelMatrix):
     def product_in_double(self, columns, coefficients, rows):
         left, right = self.prepare(np.float64, rows), self.prepare(np.float64, columns)
         return engine.product(self.kernel, left, right, coefficients, self.n_jobs)
+
+
+def _whole_vectors(columns, coefficients):
+    """Up to fifteen columns with coefficient zero added: what is left over from whole vector
+    instructions is computed one entry at a time, and takes longer."""
+    spare = -len(columns) % 16
+    if spare == 0 or len(columns) == 0:
+        return columns, coefficients
+    return np.append(columns, np.repeat(columns[-1], spare)), np.append(coefficients, np.zeros(spare))
 
 
 def entry_cost(kernel, items):

@@ -41,6 +41,13 @@ def column_means(X):
         return numeric_matrix(X).mean(axis=0, dtype=np.float64)
 
 
+def squared_norms(X):
+    """|x|^2 of each row, dense or sparse, in double precision."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1, dtype=np.float64)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
 def numeric_matrix(X):
     """`X` as a two-dimensional array of real numbers, or an error that says why not."""
     try:

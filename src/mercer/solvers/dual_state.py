@@ -65,7 +65,12 @@ class DualState:
     def park(self, indices):
         """Stop looking at some of the active coordinates."""
         self.parked.append((indices, np.zeros(len(self.problem))))
-        self.active = np.setdiff1d(self.active, indices, assume_unique=True)
+        self.active = self.active[~self._mask(indices)[self.active]]
+
+    def _mask(self, indices):
+        mask = np.zeros(len(self.problem), bool)
+        mask[indices] = True
+        return mask
 
     def unpark_last(self):
         """Make the layer parked last active again."""
@@ -76,7 +81,7 @@ class DualState:
                 self.matrix, moved, missed[moved], indices, self.stop
             )
         self.parked.pop()
-        self.active = np.union1d(self.active, indices)
+        self.active = np.flatnonzero(self._mask(self.active) | self._mask(indices))
 
     def unpark(self):
         """Make everything active."""

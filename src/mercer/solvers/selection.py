@@ -50,7 +50,9 @@ class Violations:
         # With the maximal violating pair in every working set, rounds converge
         # (Keerthi & Gilbert 2002).
         pair = [self.upward.argmax(), self.downward.argmax()]
-        return np.unique(np.concatenate([free, rising, falling, pair]))
+        chosen = np.zeros(len(self.free), bool)
+        chosen[np.concatenate([free, rising, falling, pair])] = True
+        return np.flatnonzero(chosen)
 
     def settled(self, slack):
         """Bounded coordinates further than `slack` from violating."""

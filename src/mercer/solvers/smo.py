@@ -38,6 +38,8 @@ ROUND_ACCURACY = 0.1
 # Problems that are not small begin with samples of at least this size, solved to this goal.
 SMALLEST_SAMPLE = 2000
 SAMPLE_GOAL = 0.5
+# And keep at least so many of each class.
+SMALLEST_SIDE = 500
 # Coordinates on which single precision is checked.
 SAMPLE = 128
 MOST_REFINEMENTS = 4
@@ -287,14 +289,20 @@ class _Rounds:
         """Park all but a random sample, in steps of a factor of four.
 
         Early on, most coefficients change again and again; on a sample that costs little,
-        and it already tells most support vectors from the rest.
+        and it already tells most support vectors from the rest. A small class stays whole:
+        a sample without it says nothing.
         """
-        order = self.rng.permutation(len(self.problem))
-        size = len(order)
-        while size >= 4 * SMALLEST_SAMPLE:
-            self.state.park(np.sort(order[size // 4 : size]))
-            size //= 4
+        sides = [self.rng.permutation(np.flatnonzero(side)) for side in self._sides()]
+        while sum(map(len, sides)) >= 4 * SMALLEST_SAMPLE:
+            keep = [max(len(side) // 4, min(len(side), SMALLEST_SIDE)) for side in sides]
+            self.state.park(np.sort(np.concatenate([side[k:] for side, k in zip(sides, keep, strict=True)])))
+            sides = [side[:k] for side, k in zip(sides, keep, strict=True)]
             self.samples_left += 1
+
+    def _sides(self):
+        """Which coordinates may rise from zero, and which only fall."""
+        rising = self.problem.upper > 0
+        return rising, ~rising
 
     def _park(self):
         """Leave coordinates alone that sit well inside their bounds, if they are many."""
@@ -317,7 +325,7 @@ class _Rounds:
         """
         if self.is_refined:
             return True
-        error = self._rounding_error()
+        error = np.inf if self.state.matrix.is_rough else self._rounding_error()
         if violation + 2.0 * error <= self.tol:
             return True
         if self.refinements == MOST_REFINEMENTS:
