@@ -129,11 +129,11 @@ class _Crew:
 
     def __init__(self, work, jobs, stop):
         self.work, self.waiting, self.stop = work, iter(jobs), stop
-        self.abandoned = threading.Event()
+        self.is_abandoned = False
 
     def work_on(self):
         for job in self.waiting:
-            if self.abandoned.is_set():
+            if self.is_abandoned:
                 return
             if self.stop is not None and self.stop():
                 raise Stopped
@@ -156,7 +156,7 @@ class _Crew:
         try:
             self.work_on()
         except BaseException:
-            self.abandoned.set()
+            self.is_abandoned = True
             raise
         finally:
             _inside.a_region = False

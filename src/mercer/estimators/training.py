@@ -15,13 +15,12 @@ from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.rows import column_means, squared_norms
 from mercer.solvers import smo
 from mercer.solvers.result import Solution, Status
+from mercer.solvers.small import LARGEST
 
 # Problems larger than this use both cores inside; smaller ones run side by side.
 SIDE_BY_SIDE = 12_000
 # Up to this many points, and entries this cheap, the whole matrix is computed at once.
 STORED_SIZE = 4_000
-# So few points are solved in double precision at once: checking single would cost more.
-SMALL = 400
 ENOUGH_FOR_SMALL = 2**26
 # Tiles of two threads: inner products, kernel values, transposes.
 TILES = 12 * 2**20
@@ -51,7 +50,7 @@ class Budget:
             total = parse_bytes(memory_limit)
         else:
             # A small fit needs next to nothing, and asking the system takes as long as it does.
-            total = ENOUGH_FOR_SMALL if n <= SMALL else available_bytes() // 2
+            total = ENOUGH_FOR_SMALL if n <= LARGEST else available_bytes() // 2
         left = max(0, total - _prepared_bytes(X) - TILES)
         cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
         # A working set may be built from a second block of its size.
@@ -106,26 +105,27 @@ class TrainingData:
             return StoredMatrix.of(_square(self.X), n_jobs)
         single, rough = self._precision(tol, gap_tol)
         dtype = np.float32 if single else np.float64
-        matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, single and rough)
+        matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, rough)
         if not (np.abs(matrix.diag) < LARGEST_ENTRY).all():
+            raise DataError(OVERFLOW)
+        if self.kernel.is_dot_product_form and not float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY:
             raise DataError(OVERFLOW)
         return matrix
 
     def _precision(self, tol, gap_tol):
-        """(whether single precision will do, whether some entries then err by more than `tol`)."""
-        if not self.kernel.is_dot_product_form:
+        """(whether single precision will do, whether some of its entries err by more than `tol`)."""
+        is_coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
+        if not (is_coarse and self.kernel.is_dot_product_form and self.shape[0] > LARGEST):
             return False, False
         largest, typical = self._norm_bounds()
         if not largest < LARGEST_ENTRY:
             raise DataError(OVERFLOW)
         try:
-            bounded = self.kernel.entry_bound(largest) < 1e15
-            errors = [self.kernel.entry_error(norm, np.float32) for norm in (largest, typical)]
+            largest_error, typical_error = (self.kernel.entry_error(norm, np.float32) for norm in (largest, typical))
+            single = typical_error <= tol and self.kernel.entry_bound(largest) < 1e15
         except OverflowError as error:
             raise DataError(OVERFLOW) from error
-        coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
-        single = coarse and bounded and errors[1] <= tol and self.shape[0] > SMALL
-        return single, errors[0] > tol
+        return single, single and largest_error > tol
 
     def _norm_bounds(self):
         """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
-from mercer._jit.threads import run_parallel, thread_count
+from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
 
 TILE = 512
@@ -61,6 +61,8 @@ def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0)):
 def gram(kernel, points, out, n_jobs=None, stop=None):
     """Write the symmetric matrix K(points, points) to `out`, computing one triangle."""
     n = len(points)
+    if n <= TILE:
+        return _small_gram(kernel, points, out)
 
     def column_panel(columns):
         part = points.slice(*columns)
@@ -70,6 +72,14 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
 
     # The longest panels first, so that the cores finish together.
     run_parallel(column_panel, reversed(_spans(n)), _workers(n_jobs, n * n // 2), stop)
+    return out
+
+
+def _small_gram(kernel, points, out):
+    """A single tile, with no more ado than it takes."""
+    with one_blas_thread():
+        kernel.tile(points, points, out, 0, 0)
+    _mirror(out, 0, len(points), 0, len(points))
     return out
 
 

@@ -33,7 +33,7 @@ class Limits:
         self.begin = time.monotonic()
         self.deadline = None if time_limit is None else self.begin + time_limit
         self.callbacks = tuple(callbacks or ())
-        self._interrupted = threading.Event()
+        self._is_interrupted = False
 
     @property
     def seconds(self):
@@ -46,7 +46,7 @@ class Limits:
 
     def reached(self):
         """The status that ends the fit now, or None."""
-        if self._interrupted.is_set():
+        if self._is_interrupted:
             return Status.INTERRUPTED
         if self.deadline is not None and time.monotonic() > self.deadline:
             return Status.TIME_LIMIT
@@ -60,7 +60,7 @@ class Limits:
         """Show a round to the callbacks."""
         for callback in self.callbacks:
             if callback(point):
-                self._interrupted.set()
+                self._is_interrupted = True
 
     @contextmanager
     def catching_interrupts(self):
@@ -75,7 +75,7 @@ class Limits:
             return
 
         def remember(_number, _frame):
-            self._interrupted.set()
+            self._is_interrupted = True
             signal.signal(signal.SIGINT, before)
 
         signal.signal(signal.SIGINT, remember)

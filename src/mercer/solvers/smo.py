@@ -38,8 +38,6 @@ ROUND_ACCURACY = 0.1
 # Problems that are not small begin with samples of at least this size, solved to this goal.
 SMALLEST_SAMPLE = 2000
 SAMPLE_GOAL = 0.5
-# And keep at least so many of each class.
-SMALLEST_SIDE = 500
 # Coordinates on which single precision is checked.
 SAMPLE = 128
 MOST_REFINEMENTS = 4
@@ -292,9 +290,10 @@ class _Rounds:
         and it already tells most support vectors from the rest. A small class stays whole:
         a sample without it says nothing.
         """
+        fewest = SMALLEST_SAMPLE // 4
         sides = [self.rng.permutation(np.flatnonzero(side)) for side in self._sides()]
         while sum(map(len, sides)) >= 4 * SMALLEST_SAMPLE:
-            keep = [max(len(side) // 4, min(len(side), SMALLEST_SIDE)) for side in sides]
+            keep = [max(len(side) // 4, min(len(side), fewest)) for side in sides]
             self.state.park(np.sort(np.concatenate([side[k:] for side, k in zip(sides, keep, strict=True)])))
             sides = [side[:k] for side, k in zip(sides, keep, strict=True)]
             self.samples_left += 1
