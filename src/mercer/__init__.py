@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
+    from mercer.selection.compare import compare_solvers as compare_solvers
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ _HOME = {
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",
+    "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
 }

@@ -40,6 +40,7 @@ from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import small
+from mercer.solvers.by_name import SOLVERS
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -81,7 +82,10 @@ class SVC(ClassifierMixin, BaseEstimator):
     loss : {"hinge", "squared_hinge"}, default="hinge"
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes become two-class problems.
-    solver : {"auto", "smo"}, default="auto"
+    solver : {"auto", "smo", "chunking", "chunking:qp", "qp"}, default="auto"
+        "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
+        the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
+        violators, "chunking:qp" each of them by that method. See `mercer.compare_solvers`.
     gap_tol : float, optional
         Stop at this relative duality gap instead of at `tol`.
     time_limit : float, optional
@@ -228,7 +232,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         require_choice("bias", self.bias, BIASES)
         require_choice("loss", self.loss, MARGIN_LOSSES)
         require_choice("multi_class", self.multi_class, ("ovo", "ovr"))
-        require_choice("solver", self.solver, ("auto", "smo"))
+        require_choice("solver", self.solver, SOLVERS)
         require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         # scikit-learn's own default is the word.
         if self.probability not in (False, "deprecated"):
@@ -268,10 +272,10 @@ class SVC(ClassifierMixin, BaseEstimator):
         return items, TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
 
     def _solve(self, data, setup, budget, limits):
-        starts = self._starts(setup)
+        starts, solver = self._starts(setup), SOLVERS[self.solver]
 
         def solve(problem, part, k):
-            return small.solve(
+            return solver(
                 problem.dual(),
                 part,
                 tol=self.tol,
@@ -285,7 +289,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             )
 
         is_watched = bool(limits.callbacks) or self.gap_tol is not None
-        if starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
+        if solver is small.solve and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
             return all_pairs.PairsSolved(setup, limits).solve(data, self.tol, budget, self.n_jobs, solve)
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))

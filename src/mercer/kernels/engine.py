@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
-from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
+from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
 
 TILE = 512
@@ -62,7 +62,7 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     """Write the symmetric matrix K(points, points) to `out`, computing one triangle."""
     n = len(points)
     if n <= TILE:
-        return _small_gram(kernel, points, out)
+        return _small_gram(kernel, points, out, stop)
 
     def column_panel(columns):
         part = points.slice(*columns)
@@ -75,8 +75,10 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     return out
 
 
-def _small_gram(kernel, points, out):
+def _small_gram(kernel, points, out, stop):
     """A single tile, with no more ado than it takes."""
+    if stop is not None and stop():
+        raise Stopped
     with one_blas_thread():
         kernel.tile(points, points, out, 0, 0)
     _mirror(out, 0, len(points), 0, len(points))

@@ -5,6 +5,7 @@ flag instead of raising in the middle of an update, so the best model is always 
 a second Ctrl-C raises KeyboardInterrupt as usual.
 """
 
+import copy
 import signal
 import threading
 import time
@@ -33,7 +34,21 @@ class Limits:
         self.begin = time.monotonic()
         self.deadline = None if time_limit is None else self.begin + time_limit
         self.callbacks = tuple(callbacks or ())
-        self._is_interrupted = False
+        # In a list, so that copies with other limits hear of it too.
+        self._interrupted = [False]
+
+    def at_most(self, steps):
+        """The same limits with no more than so many iterations."""
+        shorter = copy.copy(self)
+        shorter.max_iter = steps if self.max_iter < 0 else min(steps, self.max_iter)
+        return shorter
+
+    def unwatched(self, done=0):
+        """The same limits for a part of the work: no callbacks, `done` iterations behind."""
+        inner = copy.copy(self)
+        inner.callbacks = ()
+        inner.max_iter = self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done)
+        return inner
 
     @property
     def seconds(self):
@@ -46,7 +61,7 @@ class Limits:
 
     def reached(self):
         """The status that ends the fit now, or None."""
-        if self._is_interrupted:
+        if self._interrupted[0]:
             return Status.INTERRUPTED
         if self.deadline is not None and time.monotonic() > self.deadline:
             return Status.TIME_LIMIT
@@ -60,7 +75,7 @@ class Limits:
         """Show a round to the callbacks."""
         for callback in self.callbacks:
             if callback(point):
-                self._is_interrupted = True
+                self._interrupted[0] = True
 
     @contextmanager
     def catching_interrupts(self):
@@ -75,7 +90,7 @@ class Limits:
             return
 
         def remember(_number, _frame):
-            self._is_interrupted = True
+            self._interrupted[0] = True
             signal.signal(signal.SIGINT, before)
 
         signal.signal(signal.SIGINT, remember)

@@ -7,8 +7,6 @@ of repeated rows do not show in the answer, and a badly scaled kernel does not c
 of pair steps.
 """
 
-import copy
-
 import numpy as np
 
 from mercer.kernels.matrix import StoredMatrix
@@ -49,7 +47,7 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     n = len(problem)
     beta = np.zeros(n) if start is None else problem.feasible(start)
     working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
-    steps = working.run(0.9 * tol, _at_most(limits, PAIR_STEPS * n), 0)
+    steps = working.run(0.9 * tol, limits.at_most(PAIR_STEPS * n), 0)
     status = _ending(working.violation, tol, limits, steps)
     has_diverged = not np.abs(working.beta).max() < smo.NEVER_BINDS
     if has_diverged or (status is None and not convex):
@@ -66,13 +64,6 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
     limits.report(point)
     return Solution(beta, gradient, problem.bias(beta, gradient), status, steps, trace=[point])
-
-
-def _at_most(limits, steps):
-    """The same limits with fewer iterations."""
-    shorter = copy.copy(limits)
-    shorter.max_iter = steps if limits.max_iter < 0 else min(steps, limits.max_iter)
-    return shorter
 
 
 def _ending(violation, tol, limits, steps):

@@ -100,10 +100,10 @@ class WorkingSet:
             if fruitless >= patience:
                 self.is_stalled = True
                 return taken
-            if fruitless >= patience // 4 and rescues < MOST_RESCUES and self._newton(limits.stop):
+            if fruitless >= patience // 4 and rescues < MOST_RESCUES and self.newton(limits.stop):
                 fruitless, rescues = 0, rescues + 1
 
-    def _newton(self, stop):
+    def newton(self, stop):
         """Try Newton steps on the free coordinates; True if the dual grew."""
         beta, gradient = self.beta.copy(), self.gradient.copy()
         has_equality = self._steps is pair_steps

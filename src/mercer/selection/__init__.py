@@ -1,0 +1,1 @@
+"""Choosing between solvers, parameters and kernels."""

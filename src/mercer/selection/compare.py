@@ -1,0 +1,186 @@
+"""Every solver on the same problem, side by side."""
+
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer._errors import MercerError, ParameterError
+from mercer.problems.certificate import Certificate
+from mercer.solvers.by_name import SOLVERS
+
+COLUMNS = (
+    ("solver", "{:<12}"),
+    ("objective", "{:>16.9g}"),
+    ("relative_gap", "{:>12.1e}"),
+    ("kkt_violation", "{:>13.1e}"),
+    ("seconds", "{:>9.4f}"),
+    ("n_support", "{:>9d}"),
+    ("difference", "{:>10.1e}"),
+    ("status", "{:<18}"),
+)
+
+
+@dataclass(frozen=True)
+class SolverRow:
+    """What one solver came to; `reason` says why, where it cannot solve this problem.
+
+    Attributes
+    ----------
+    solver : str
+    objective : float
+        The primal objective, summed over the two-class problems of a multiclass fit.
+    relative_gap, kkt_violation : float
+        The largest of any two-class problem, recomputed from data and coefficients.
+    seconds : float
+        The fastest of the fits.
+    n_support : int
+    difference : float
+        Largest difference of a decision value from that of the solver with the lowest objective.
+    status, reason : str
+    """
+
+    solver: str
+    objective: float = np.nan
+    relative_gap: float = np.nan
+    kkt_violation: float = np.nan
+    seconds: float = np.nan
+    n_support: int = 0
+    difference: float = np.nan
+    status: str = ""
+    reason: str = ""
+
+    def __str__(self):
+        if self.reason:
+            return f"{self.solver:<12} cannot: {self.reason}"
+        return " ".join(form.format(getattr(self, name)) for name, form in COLUMNS).rstrip()
+
+
+class SolverComparison:
+    """A table of solvers: print it, look a row up by name, or take it as dictionaries.
+
+    Attributes
+    ----------
+    rows : list of SolverRow
+    models : dict
+        The fitted estimator of each solver that could solve the problem.
+    """
+
+    def __init__(self, rows, models):
+        self.rows, self.models = rows, models
+
+    def __getitem__(self, solver):
+        for row in self.rows:
+            if row.solver == solver:
+                return row
+        raise KeyError(f"no solver {solver!r} in this comparison: {[row.solver for row in self.rows]}")
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    @property
+    def spread(self):
+        """Largest difference between objectives, relative to the lowest of them."""
+        found = np.array([row.objective for row in self.rows if not row.reason])
+        return float((found.max() - found.min()) / max(abs(found.min()), 1e-300)) if len(found) else np.nan
+
+    def as_dicts(self):
+        """The rows as dictionaries, for a data frame."""
+        return [asdict(row) for row in self.rows]
+
+    def __str__(self):
+        widths = [len(form.format("x" if "<" in form else 0)) for _, form in COLUMNS]
+        names = [
+            f"{name:<{width}}" if "<" in form else f"{name:>{width}}"
+            for (name, form), width in zip(COLUMNS, widths, strict=True)
+        ]
+        return "\n".join([" ".join(names).rstrip(), *map(str, self.rows), f"spread of objectives: {self.spread:.1e}"])
+
+    __repr__ = __str__
+
+
+def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeats=2):
+    """Fit an estimator with every solver it offers, and set what they found side by side.
+
+    Parameters
+    ----------
+    estimator : SVC or another estimator with a `solver` parameter
+        Its other parameters are left as they are.
+    X, y
+        Training data.
+    solvers : list of str, optional
+        Names to compare; by default all, except those that differ only in how they are chosen.
+    sample_weight : array-like, optional
+    repeats : int, default=2
+        Fits of each solver; the fastest counts, so that compilation does not.
+
+    Returns
+    -------
+    SolverComparison
+
+    Examples
+    --------
+    >>> from mercer import SVC, compare_solvers
+    >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
+    >>> table = compare_solvers(SVC(kernel="linear", C=10.0, tol=1e-6), X, y, solvers=["smo", "qp"])
+    >>> table.spread < 1e-6
+    True
+    >>> round(table["qp"].objective, 6)
+    1.0
+    """
+    if "solver" not in estimator.get_params() or not type(estimator).__module__.startswith("mercer."):
+        raise ParameterError(f"{type(estimator).__name__} has no solver to choose here; use SVC or another of Mercer")
+    names = [name for name in SOLVERS if name != "auto"] if solvers is None else list(solvers)
+    rows, models = [], {}
+    for name in names:
+        try:
+            models[name], seconds = _fitted(estimator, name, X, y, sample_weight, repeats)
+        except MercerError as error:
+            rows.append(SolverRow(name, reason=str(error)))
+        else:
+            rows.append(_row(name, models[name], seconds))
+    return SolverComparison(_with_differences(rows, models, X), models)
+
+
+def _fitted(estimator, solver, X, y, sample_weight, repeats):
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    best = np.inf
+    for _ in range(max(1, repeats)):
+        model = clone(estimator).set_params(solver=solver)
+        begin = time.perf_counter()
+        model.fit(X, y, **weights)
+        best = min(best, time.perf_counter() - begin)
+    return model, best
+
+
+def _row(name, model, seconds):
+    found = [model.certificate_] if isinstance(model.certificate_, Certificate) else model.certificate_
+    return SolverRow(
+        solver=name,
+        objective=sum(each.primal for each in found),
+        relative_gap=max(each.relative_gap for each in found),
+        kkt_violation=max(each.kkt_violation for each in found),
+        seconds=seconds,
+        n_support=len(model.support_),
+        status=model.status_.name,
+    )
+
+
+def _with_differences(rows, models, X):
+    solved = [row for row in rows if not row.reason]
+    if not solved:
+        return rows
+    best = min(solved, key=lambda row: row.objective).solver
+    values = {name: model.decision_function(X) for name, model in models.items()}
+    return [
+        row if row.reason else SolverRow(**asdict(row) | {"difference": _largest(values[row.solver], values[best])})
+        for row in rows
+    ]
+
+
+def _largest(values, others):
+    return float(np.abs(values - others).max())

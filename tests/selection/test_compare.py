@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from mercer import SVC, ParameterError, compare_solvers
+from mercer.solvers.by_name import SOLVERS
+
+TOY = np.array([[0.0, 0], [2, 2], [2, 0], [3, 0]]), np.array([-1, -1, 1, 1])
+
+
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize(
+    ("data", "parameters"),
+    [
+        (lambda: TOY, {"kernel": "linear", "C": 10.0}),
+        (iris, {"kernel": "rbf"}),
+        (iris, {"kernel": "linear", "loss": "squared_hinge"}),
+        (breast_cancer, {"kernel": "linear"}),
+        (breast_cancer, {"kernel": "rbf"}),
+    ],
+    ids=["toy", "iris", "iris squared", "breast cancer linear", "breast cancer"],
+)
+def test_every_solver_comes_to_the_same_objective(data, parameters, bias):
+    X, y = data()
+    table = compare_solvers(SVC(tol=1e-7, bias=bias, **parameters), X, y, repeats=1)
+    assert {row.solver for row in table} == set(SOLVERS) - {"auto"}
+    for row in table:
+        assert row.status == "OPTIMAL" or row.reason
+        assert row.reason or row.relative_gap <= 1e-6
+    assert table.spread <= 1e-6
+    assert max(row.difference for row in table if not row.reason) <= 1e-3
+
+
+def test_the_toy_set_at_a_hard_margin():
+    table = compare_solvers(SVC(kernel="linear", C=1e6, tol=1e-8), *TOY, repeats=1)
+    assert table.spread <= 1e-6
+    for model in table.models.values():
+        np.testing.assert_allclose(model.coef_[0], [1.0, -1.0], atol=1e-6)
+        np.testing.assert_allclose(model.intercept_[0], -1.0, atol=1e-6)
+
+
+def test_what_cannot_be_solved_is_said_and_the_rest_goes_on():
+    X, y = breast_cancer()
+    table = compare_solvers(SVC(kernel="sigmoid", gamma=1.0), X[:80], y[:80], solvers=["qp", "smo"], repeats=1)
+    assert "positive semidefinite" in table["qp"].reason
+    assert table["smo"].reason == ""
+    assert "qp           cannot: " in str(table)
+
+
+def test_as_a_table():
+    table = compare_solvers(SVC(), *iris(), solvers=["smo", "qp"], repeats=1)
+    assert [row["solver"] for row in table.as_dicts()] == ["smo", "qp"]
+    lines = str(table).splitlines()
+    assert lines[0].split() == [
+        "solver", "objective", "relative_gap", "kkt_violation", "seconds", "n_support", "difference", "status",
+    ]  # fmt: skip
+    assert len(lines) == 4
+    assert len(table) == 2
+    with pytest.raises(KeyError, match="no solver 'sgd'"):
+        table["sgd"]
+
+
+def test_an_estimator_without_solvers_of_ours():
+    with pytest.raises(ParameterError, match="has no solver to choose"):
+        compare_solvers(StandardScaler(), *iris())
+    with pytest.raises(ParameterError, match="LogisticRegression"):
+        compare_solvers(LogisticRegression(), *iris())
