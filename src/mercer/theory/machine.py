@@ -44,6 +44,8 @@ class Machine:
         Whether the fit says that it reached the optimum.
     is_weighted : bool
         Whether some rows count more than others.
+    penalty : str
+        "l2" where |w|^2 is what the losses are weighed against.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Machine:
     loss: str
     is_solved: bool
     is_weighted: bool
+    penalty: str
 
     @property
     def m(self):
@@ -76,9 +79,22 @@ class Machine:
         return np.maximum(0.0, 1.0 - self.margins)
 
     @property
+    def is_svm(self):
+        """Whether it minimises |w|^2 with a loss of support vector machines."""
+        return self.loss in MARGIN_LOSSES and self.penalty == "l2"
+
+    @property
     def is_hard(self):
         """Whether no row falls short of the margin: then Soft-SVM has found what Hard-SVM would."""
-        return bool(self.slack.max() <= SLACK_TOLERANCE)
+        return self.is_svm and bool(self.slack.max() <= SLACK_TOLERANCE)
+
+    @property
+    def has_free_support_vectors(self):
+        """Whether some alpha is neither 0 nor at its bound."""
+        if self.alpha is None or not self.lam:
+            return self.alpha is not None and bool(self.alpha.any())
+        at_most = np.inf if self.loss == "squared_hinge" else 1.0 / (2.0 * self.lam * self.m)
+        return bool(((self.alpha > 0) & (self.alpha < (1.0 - 1e-8) * at_most)).any())
 
     @cached_property
     def rho(self):
@@ -147,9 +163,10 @@ def read_machine(model, X, y):
         bias=_bias(model),
         alpha=None if beta is None else np.abs(beta),
         lam=_lambda(model, len(signs)),
-        loss=getattr(model, "loss", "hinge"),
+        loss=_loss(model),
         is_solved=getattr(model, "status_", Status.OPTIMAL) == Status.OPTIMAL,
         is_weighted=getattr(model, "class_weight", None) is not None,
+        penalty=getattr(model, "penalty", "l2"),
     )
 
 
@@ -230,6 +247,14 @@ def _kernel(model, X):
     return Precomputed() if given == "precomputed" else resolve(given, **parameters, X=X)
 
 
+def _loss(model):
+    """The model's own word for it; the machines that have none minimise the hinge, or something else."""
+    return getattr(model, "loss", "hinge" if type(model).__name__ in _HINGE_MACHINES else "of another kind")
+
+
+_HINGE_MACHINES = ("SVC", "HardMarginSVC", "PegasosSVC")
+
+
 def _bias(model):
     if getattr(model, "bias", None) in BIASES:
         return model.bias
@@ -246,8 +271,3 @@ def _lambda(model, m):
         return 0.0 if np.isinf(C) else 1.0 / (2.0 * C * m)
     half = getattr(model, "lam", None)  # (lambda / 2) |w|^2, as in (15.12)
     return None if half is None else 0.5 * float(half)
-
-
-def minimises_a_margin_loss(machine):
-    """Whether the loss is one whose dual variables mean what leave-one-out needs."""
-    return machine.loss in MARGIN_LOSSES

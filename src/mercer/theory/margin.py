@@ -103,4 +103,4 @@ def is_separable_with_margin(X, y, w, b=0.0, *, gamma, rho):
     longest = float(np.sqrt((X * X).sum(axis=1).max()))
     # The smallest norm and margin that differ from the given ones by rounding alone still count.
     slack = 8.0 * np.finfo(np.float64).eps
-    return geometric_margin(X, y, w, b) >= gamma * (1.0 - slack) and longest <= rho * (1.0 + slack)
+    return bool(geometric_margin(X, y, w, b) >= gamma * (1.0 - slack) and longest <= rho * (1.0 + slack))

@@ -9,6 +9,7 @@ from mercer._errors import DataError, NotPositiveSemidefiniteError
 from mercer._jit.memory import available_bytes
 from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.mercer_condition import mercer_check
 from mercer.kernels.names import resolve
 from mercer.kernels.rows import column_means
@@ -25,6 +26,8 @@ INTERIOR_POINT_SIZE = 200
 # A weight below this share of the largest is where an interior point stops short of zero.
 NEGLIGIBLE = 1e-7
 
+# Rows on which a kernel is checked that is not valid by construction.
+PSD_SAMPLE = 300
 # Kernel values that are looked at together: 64 MB.
 ENTRIES_AT_ONCE = 8_000_000
 
@@ -169,10 +172,10 @@ class _Points:
     def solve(self, tol, limits):
         """Weights of the centre, and how the solver ended."""
         n = self.matrix.n
+        self._require_psd()
         if n > INTERIOR_POINT_SIZE:
             return self._by_smo(tol, limits)
         K = self.matrix.rows(np.arange(n))
-        _require_psd(self.kernel, 0.5 * (K + K.T))
         A = sparse.vstack([np.ones((1, n)), sparse.eye_array(n)])
         limit = limits.deadline and max(1e-3, limits.deadline - limits.begin)
         # Divided by its size, so that the tolerances of the solver mean the same for any scale.
@@ -181,6 +184,17 @@ class _Points:
             2.0 * K / scale, -self.ball.diag / scale, A, np.append(1.0, np.zeros(n)), n_equalities=1, time_limit=limit
         )
         return _on_simplex(found.u, NEGLIGIBLE), found.status
+
+    def _require_psd(self):
+        """Refuse a kernel that is indefinite, on some rows at least: they prove it for all."""
+        if self.kernel.is_psd:
+            return
+        n = self.matrix.n
+        some = np.unique(np.linspace(0, n - 1, min(n, PSD_SAMPLE)).astype(np.intp))
+        K = self.matrix.rows(some)[:, some]
+        verdict = mercer_check(Precomputed(), 0.5 * (K + K.T))
+        if not verdict:
+            raise NotPositiveSemidefiniteError(_NO_BALL.format(self.kernel), witness=verdict.witness)
 
     def _by_smo(self, tol, limits):
         start, squared = self._first_ball()
@@ -244,14 +258,6 @@ def _centred(X, kernel):
     means = column_means(X)
     # NaN and infinity are reported when the rows are prepared.
     return np.asarray(X, dtype=np.float64) - means if np.isfinite(means).all() else X
-
-
-def _require_psd(kernel, K):
-    if kernel.is_psd:
-        return
-    verdict = mercer_check(resolve("precomputed"), K)
-    if not verdict:
-        raise NotPositiveSemidefiniteError(_NO_BALL.format(kernel), witness=verdict.witness)
 
 
 def _on_simplex(weights, negligible):

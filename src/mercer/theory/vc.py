@@ -96,7 +96,7 @@ def vc_bound(m, d_vc, delta=0.05, training_error=0.0):
     --------
     >>> from mercer import theory
     >>> round(theory.vc_bound(m=10_000, d_vc=3), 4)
-    0.1596
+    0.1608
     >>> theory.vc_bound(m=1_000, d_vc=100) > 1  # vacuous
     True
     """

@@ -14,7 +14,7 @@ from mercer.theory.bounds import (
     soft_svm_lambda,
 )
 from mercer.theory.leave_one_out import support_vector_bound, xi_alpha_bound
-from mercer.theory.machine import minimises_a_margin_loss, read_machine
+from mercer.theory.machine import read_machine
 from mercer.theory.radius import Ball, kernel_spread, smallest_ball
 from mercer.theory.vc import margin_vc_dimension, vc_bound, vc_dimension
 
@@ -247,6 +247,8 @@ def _separation(machine, smallest):
     unmet = []
     if smallest <= 0:
         unmet.append("the model does not separate its training rows")
+    elif not machine.is_svm:
+        unmet.append(_NO_SVM)
     elif not machine.is_hard:
         unmet.append("some rows lie inside the margin: this is not the Hard-SVM solution")
     if machine.bias == "free":
@@ -270,8 +272,8 @@ def _theorem_15_4(machine, smallest, delta):
 def _regularised(machine):
     """Conditions of Corollary 15.7 that the model does not meet."""
     unmet = []
-    if machine.loss != "hinge":
-        unmet.append(f"the loss is {machine.loss}, not the hinge")
+    if machine.loss != "hinge" or machine.penalty != "l2":
+        unmet.append(f"the loss is {machine.loss} and the penalty {machine.penalty}: not |w|^2 and the hinge")
     if machine.bias == "free":
         unmet.append("the bias is free: the corollary is about homogeneous halfspaces")
     if machine.is_weighted:
@@ -281,6 +283,7 @@ def _regularised(machine):
     return unmet
 
 
+_NO_SVM = "the model does not minimise |w|^2 with the hinge or its square"
 _UNSOLVED = "the fit did not reach the optimum"
 _BOUNDED = "new rows, too, have norm at most rho; this sample's hinge loss stands for its mean"
 
@@ -330,8 +333,8 @@ def _vc(machine, delta):
 
 def _left_out(machine):
     unmet = [] if machine.is_solved else [_UNSOLVED]
-    if not minimises_a_margin_loss(machine):
-        unmet.append(f"the loss {machine.loss} is not one of a support vector machine")
+    if not machine.is_svm:
+        unmet.append(_NO_SVM)
     return unmet
 
 
@@ -350,6 +353,8 @@ def _xi_alpha(machine, n_jobs):
     if machine.alpha is None:
         return Finding("xi_alpha", name, None, "", unmet=("the model keeps no dual variables",))
     if machine.bias == "free":
+        if not machine.has_free_support_vectors:
+            unmet.append("no support vector lies inside its box: the machine is not stable")
         spread = kernel_spread(machine.X, machine.kernel, n_jobs)
     else:
         spread = machine.kernel.diag(machine.X) + (1.0 if machine.bias == "penalised" else 0.0)
