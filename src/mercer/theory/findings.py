@@ -291,25 +291,28 @@ _BOUNDED = "new rows, too, have norm at most rho; this sample's hinge loss stand
 def _corollary_15_7(machine):
     unmet, value = _regularised(machine), None
     rho, _ = machine.homogeneous
+    says = "training hinge loss + 2 rho^2 / (lambda m): error of Soft-SVM in expectation"
     if machine.lam:
         value = soft_svm_bound(machine.m, machine.lam, rho, hinge=float(machine.slack.mean()))
+        # The B whose lambda this is.
+        says += f"; this lambda is for B = {math.sqrt(2.0 * rho**2 / machine.m) / machine.lam:.3g}"
     else:
         unmet.append("there is no lambda: " + ("C is infinite" if machine.lam == 0 else "the model names none"))
-    says = "training hinge loss + 2 rho^2 / (lambda m): error of Soft-SVM in expectation"
-    says += f"; lambda = {machine.lam:.3g}" if machine.lam else ""
     return Finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, _BOUNDED, tuple(unmet))
 
 
 def _corollary_15_7_for_norm(machine):
-    rho, norm = machine.homogeneous
+    name, (rho, norm) = "Corollary 15.7 with B = |w|", machine.homogeneous
     if norm == 0 or rho == 0:
-        return Finding("norm", "Corollary 15.7 with B = |w|", None, "", unmet=("w or every row is 0",))
-    hinge = float(machine.slack.mean())
+        return Finding("norm", name, None, "", unmet=("w or every row is 0",))
+    hinge, lam = float(machine.slack.mean()), soft_svm_lambda(machine.m, rho, norm)
     value = soft_svm_bound_for_norm(machine.m, rho, norm, hinge)
-    lam = soft_svm_lambda(machine.m, rho, norm)
-    says = f"hinge loss + sqrt(8 rho^2 B^2 / m), had lambda been {lam:.3g}, in expectation"
-    assumes = "some w of this norm has this hinge loss on new rows, and B was chosen before"
-    return Finding("norm", "Corollary 15.7 with B = |w|", value, says, assumes, tuple(_regularised(machine)))
+    unmet = _regularised(machine)
+    if machine.lam is None or not 0.99 * lam <= machine.lam <= 1.01 * lam:
+        unmet.append(f"it is about another machine, that with lambda = {lam:.3g}")
+    says = "hinge loss + sqrt(8 rho^2 B^2 / m): error of Soft-SVM in expectation"
+    assumes = "B was chosen before the rows were seen, and some w of this norm has this hinge loss on new ones"
+    return Finding("norm", name, value, says, assumes, tuple(unmet))
 
 
 def _margin_vc(machine, ball, gamma, delta):
