@@ -10,6 +10,7 @@ from sklearn.linear_model import Perceptron as LinearPerceptron
 
 from mercer import SVC, DataError, ParameterError, Regularization, theory
 from mercer.kernels import RBF, Custom
+from mercer.theory.machine import read_machine
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +136,25 @@ def test_a_fit_that_was_stopped_proves_less(cancer):
     found = theory.report(model, X, y)
     for key in ("corollary_15_7", "support_vectors", "xi_alpha"):
         assert "the fit did not reach the optimum" in found[key].unmet
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_the_gap_is_that_of_the_certificate(loss, bias, cancer):
+    X, y = cancer
+    model = SVC(loss=loss, bias=bias).fit(X, y)
+    machine = read_machine(model, X, y)
+    certificate = model.certificate_
+    assert machine.relative_gap == pytest.approx(certificate.gap / certificate.primal, rel=1e-3, abs=1e-9)
+    assert machine.is_solved
+
+
+def test_rows_that_had_weights_solve_another_problem(cancer):
+    X, y = cancer
+    weights = np.where(np.arange(len(X)) % 2, 3.0, 0.1)
+    found = theory.report(SVC(bias="none").fit(X, y, sample_weight=weights), X, y)
+    assert not found["corollary_15_7"].applies
+    assert not found["xi_alpha"].applies
 
 
 def test_the_norm_is_that_of_the_features(cancer):

@@ -291,11 +291,11 @@ _BOUNDED = "new rows, too, have norm at most rho; this sample's hinge loss stand
 def _corollary_15_7(machine):
     unmet, value = _regularised(machine), None
     rho, _ = machine.homogeneous
-    says = "training hinge loss + 2 rho^2 / (lambda m): error of Soft-SVM in expectation"
+    says = "hinge loss + 2 rho^2 / (lambda m): error of Soft-SVM in expectation"
     if machine.lam:
         value = soft_svm_bound(machine.m, machine.lam, rho, hinge=float(machine.slack.mean()))
         # The B whose lambda this is.
-        says += f"; this lambda is for B = {math.sqrt(2.0 * rho**2 / machine.m) / machine.lam:.3g}"
+        says += f"; lambda is that for B = {math.sqrt(2.0 * rho**2 / machine.m) / machine.lam:.3g}"
     else:
         unmet.append("there is no lambda: " + ("C is infinite" if machine.lam == 0 else "the model names none"))
     return Finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, _BOUNDED, tuple(unmet))
@@ -354,7 +354,7 @@ def _support_vectors(machine):
 def _xi_alpha(machine, n_jobs):
     name, unmet = "xi-alpha estimate (Joachims 2000)", _left_out(machine)
     if machine.alpha is None:
-        return Finding("xi_alpha", name, None, "", unmet=("the model keeps no dual variables",))
+        return Finding("xi_alpha", name, None, "", unmet=(*unmet, "the model keeps no dual variables"))
     if machine.bias == "free":
         if not machine.has_free_support_vectors:
             unmet.append("no support vector lies inside its box: the machine is not stable")

@@ -19,6 +19,8 @@ from mercer.theory.radius import radius_about_origin
 
 # A slack up to this is the tolerance of a solver, not a violated margin.
 SLACK_TOLERANCE = 1e-2
+# A relative duality gap up to this is an optimum for the purposes of leave-one-out.
+LARGEST_GAP = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +38,14 @@ class Machine:
         norm(w) in feature space, and b.
     bias : {"free", "penalised", "none"}
     alpha : ndarray (m,) or None
-        Dual variables, where the model has them.
+        Dual variables of a support vector machine, where the model has them.
     lam : float or None
         Weight of |w|^2 against the mean loss; 0 for the hard margin, None where it is unknown.
     loss : str
-    is_solved : bool
-        Whether the fit says that it reached the optimum.
+    status : Status
+        How the fit says that it ended.
+    certified_gap : float or None
+        The relative duality gap of its certificate, where it has one.
     is_weighted : bool
         Whether some rows count more than others.
     penalty : str
@@ -59,7 +63,8 @@ class Machine:
     alpha: np.ndarray | None
     lam: float | None
     loss: str
-    is_solved: bool
+    status: Status
+    certified_gap: float | None
     is_weighted: bool
     penalty: str
 
@@ -87,6 +92,28 @@ class Machine:
     def is_hard(self):
         """Whether no row falls short of the margin: then Soft-SVM has found what Hard-SVM would."""
         return self.is_svm and bool(self.slack.max() <= SLACK_TOLERANCE)
+
+    @property
+    def is_solved(self):
+        """Whether the fit reached the optimum: by its own word, and by the duality gap."""
+        gap = self.certified_gap if self.alpha is None else self.relative_gap
+        return self.status == Status.OPTIMAL and (gap is None or gap <= LARGEST_GAP)
+
+    @property
+    def relative_gap(self):
+        """(primal - dual) / primal of alpha, or None where C is not one number for all rows.
+
+        Rows that had weights in the fit show here: alpha then solves another problem.
+        """
+        if self.alpha is None or not self.lam or self.is_weighted or not self.is_svm:
+            return None
+        C = 1.0 / (2.0 * self.lam * self.m)
+        penalised = self.intercept**2 if self.bias == "penalised" else 0.0
+        half_norm = 0.5 * (self.norm**2 + penalised)
+        primal = half_norm + C * float(MARGIN_LOSSES[self.loss].value(self.margins).sum())
+        ridge = MARGIN_LOSSES[self.loss].ridge(C)
+        dual = float(self.alpha.sum()) - half_norm - 0.5 * float(self.alpha @ self.alpha) * (ridge or 0.0)
+        return (primal - dual) / max(primal, 1e-300)
 
     @property
     def has_free_support_vectors(self):
@@ -151,7 +178,8 @@ def read_machine(model, X, y):
     if values.shape != signs.shape:
         raise DataError(f"X and y must have the same length, got {len(values)} and {len(signs)}")
     intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
-    beta = _signed_coefficients(model, X, signs)
+    loss = _loss(model)
+    beta = _signed_coefficients(model, X, signs, loss)
     return Machine(
         name=type(model).__name__,
         X=X,
@@ -160,11 +188,12 @@ def read_machine(model, X, y):
         values=values,
         norm=_norm(model, beta, values - intercept),
         intercept=intercept,
-        bias=_bias(model),
-        alpha=None if beta is None else np.abs(beta),
+        bias=_bias(model, intercept),
+        alpha=None if beta is None or loss not in MARGIN_LOSSES else np.abs(beta),
         lam=_lambda(model, len(signs)),
-        loss=_loss(model),
-        is_solved=getattr(model, "status_", Status.OPTIMAL) == Status.OPTIMAL,
+        loss=loss,
+        status=getattr(model, "status_", Status.OPTIMAL),
+        certified_gap=_certified_gap(model) if beta is None else None,
         is_weighted=getattr(model, "class_weight", None) is not None,
         penalty=getattr(model, "penalty", "l2"),
     )
@@ -196,24 +225,26 @@ def _signs(model, y):
     return np.where(y == classes[1], 1.0, -1.0)
 
 
-def _signed_coefficients(model, X, signs):
-    """beta of each row, or None where the model keeps no dual variables."""
+def _signed_coefficients(model, X, signs, loss):
+    """The coefficient of each row in the expansion, or None where the model keeps none."""
     if not hasattr(model, "support_") or not hasattr(model, "dual_coef_"):
         return None
     support, coefficients = model.support_, model.dual_coef_
     coefficients = np.ravel(coefficients.toarray() if sparse.issparse(coefficients) else coefficients)
-    if not _were_fitted(model, X, signs, support, coefficients):
+    # Those of a support vector machine have the signs of the labels.
+    expected = np.sign(coefficients) if loss in MARGIN_LOSSES else None
+    if not _were_fitted(model, X, signs, support, expected):
         raise DataError("X and y must be the rows and labels that the model was fitted to, in the same order")
     beta = np.zeros(len(signs))
     beta[support] = coefficients
     return beta
 
 
-def _were_fitted(model, X, signs, support, coefficients):
+def _were_fitted(model, X, signs, support, expected):
     """Whether the support vectors are where the model says they are, with their labels."""
     if len(support) and support.max() >= len(signs):
         return False
-    if (signs[support] != np.sign(coefficients)).any():
+    if expected is not None and (signs[support] != expected).any():
         return False
     vectors = getattr(model, "support_vectors_", None)
     if not hasattr(X, "shape") or not hasattr(vectors, "shape"):
@@ -247,6 +278,12 @@ def _kernel(model, X):
     return Precomputed() if given == "precomputed" else resolve(given, **parameters, X=X)
 
 
+def _certified_gap(model):
+    """The gap that a model without dual variables has proved."""
+    gap = getattr(getattr(model, "certificate_", None), "relative_gap", None)
+    return None if gap is None else float(gap)
+
+
 def _loss(model):
     """The model's own word for it; the machines that have none minimise the hinge, or something else."""
     return getattr(model, "loss", "hinge" if type(model).__name__ in _HINGE_MACHINES else "of another kind")
@@ -255,10 +292,10 @@ def _loss(model):
 _HINGE_MACHINES = ("SVC", "HardMarginSVC", "PegasosSVC")
 
 
-def _bias(model):
+def _bias(model, intercept):
     if getattr(model, "bias", None) in BIASES:
         return model.bias
-    if not getattr(model, "fit_intercept", True):
+    if intercept == 0 or not getattr(model, "fit_intercept", True):
         return "none"
     # LIBLINEAR's bias is the weight of a constant feature.
     return "penalised" if hasattr(model, "intercept_scaling") else "free"
