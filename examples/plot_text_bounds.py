@@ -73,8 +73,8 @@ for B in np.geomspace(0.3, 300.0, 13):
 norms, training, held_out, errors = np.array(rows).T
 
 # %%
-# The report on the last of them. Its norm is far below the book's B² < 100, and rho² |w|² is below the
-# dimension; but a thousand documents are too few for any of the bounds to say something. What does
+# The report on the last of them. Its squared norm is far below the book's B² < 100, and rho² times it is below
+# the dimension; but a thousand documents are too few for any of the bounds to say something. What does
 # say something is leave-one-out.
 
 print(theory.report(model, X[train], y[train]))

@@ -150,3 +150,16 @@ def test_the_spread_is_that_of_the_whole_matrix(kernel, rng, monkeypatch):
     X = rng.normal(size=(31, 2)) + 3.0
     K = kernel(X)
     assert theory.kernel_spread(X, kernel) == pytest.approx(np.diag(K).max() - K.min())
+
+
+@given(st.integers(1, 15), st.sampled_from(["linear", "rbf"]), st.integers(0, 2**32 - 1))
+def test_more_points_never_make_it_smaller_and_repeated_ones_change_nothing(n, kernel, seed):
+    X = np.random.default_rng(seed).normal(size=(n + 3, 2))
+    kernel = Linear() if kernel == "linear" else RBF(gamma=0.7)
+    ball = theory.smallest_ball(X, kernel)
+    assert theory.smallest_ball(X[:n], kernel).radius <= ball.radius + 1e-7
+    assert theory.smallest_ball(np.vstack([X, X[::-1]]), kernel).radius == pytest.approx(ball.radius, rel=1e-6)
+    # Jung's theorem: between half the diameter and the diameter over the square root of two.
+    squares = np.add.outer(kernel.diag(X), kernel.diag(X)) - 2.0 * kernel(X)
+    diameter = float(np.sqrt(squares.max()))
+    assert 0.5 * diameter <= ball.radius + 1e-7 <= diameter / np.sqrt(2.0) + 2e-7
