@@ -49,6 +49,13 @@ def test_the_lambda_of_corollary_15_7_is_the_best_one(m, rho, B, hinge):
         assert theory.soft_svm_bound(m, other, rho, norm=B, hinge=hinge) >= best * (1 - 1e-12)
 
 
+def test_a_margin_of_next_to_nothing_asks_for_infinitely_much():
+    assert theory.hard_svm_bound(10, 1e-300, 1.0) > 1e200
+    assert theory.hard_svm_sample_size(0.1, 0.1, 1e-300, 1.0) == math.inf
+    assert theory.margin_vc_dimension(1.0, 1e-300) == math.inf
+    assert theory.margin_vc_dimension(1.0, 1e-300, d=7) == 8
+
+
 def test_corollary_15_7_by_hand():
     assert theory.soft_svm_lambda(m=200, rho=1.0, B=1.0) == pytest.approx(0.1)
     assert theory.soft_svm_bound(m=200, lam=0.1, rho=1.0, norm=1.0) == pytest.approx(0.1 + 0.1)

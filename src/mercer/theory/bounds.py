@@ -48,7 +48,7 @@ def hard_svm_bound(m, gamma, rho, delta=0.05):
     require_positive(gamma=gamma)
     require_not_negative(rho=rho)
     require_share(delta=delta)
-    return math.sqrt(4.0 * (rho / gamma) ** 2 / m) + math.sqrt(2.0 * math.log(2.0 / delta) / m)
+    return 2.0 * (rho / gamma) / math.sqrt(m) + math.sqrt(2.0 * math.log(2.0 / delta) / m)
 
 
 def hard_svm_sample_size(epsilon, delta, gamma, rho, form="slides"):
@@ -69,6 +69,7 @@ def hard_svm_sample_size(epsilon, delta, gamma, rho, form="slides"):
     Returns
     -------
     int
+        Infinite where it is no number that a computer has.
 
     Examples
     --------
@@ -81,14 +82,15 @@ def hard_svm_sample_size(epsilon, delta, gamma, rho, form="slides"):
     require_share(epsilon=epsilon, delta=delta)
     require_positive(gamma=gamma)
     require_not_negative(rho=rho)
-    squared, confidence = (rho / gamma) ** 2, math.log(2.0 / delta)
+    ratio, confidence = rho / gamma, math.log(2.0 / delta)
     if form == "slides":
-        rows = 8.0 * (2.0 * squared + confidence) / epsilon**2
+        rows = 8.0 * (2.0 * ratio * ratio + confidence) / epsilon**2
     elif form == "theorem":
-        rows = (2.0 * math.sqrt(squared) + math.sqrt(2.0 * confidence)) ** 2 / epsilon**2
+        root = (2.0 * ratio + math.sqrt(2.0 * confidence)) / epsilon
+        rows = root * root
     else:
         raise ParameterError(f"form must be 'slides' or 'theorem', got {form!r}")
-    return math.ceil(rows)
+    return math.ceil(rows) if math.isfinite(rows) else math.inf
 
 
 def soft_svm_bound(m, lam, rho, norm=0.0, hinge=0.0):

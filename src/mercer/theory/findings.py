@@ -251,6 +251,8 @@ def _separation(machine, smallest):
         unmet.append(_NO_SVM)
     elif not machine.is_hard:
         unmet.append("some rows lie inside the margin: this is not the Hard-SVM solution")
+    elif not machine.is_solved:
+        unmet.append(_UNSOLVED)
     if machine.bias == "free":
         unmet.append("the bias is free: the number is for Hard-SVM with a constant feature in its place")
     return tuple(unmet)

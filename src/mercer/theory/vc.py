@@ -50,9 +50,10 @@ def margin_vc_dimension(radius, gamma, d=math.inf):
     require_positive(gamma=gamma)
     if not d >= 0:
         raise ParameterError(f"d must not be negative, got {d!r}")
+    ratio = (radius / gamma) * (radius / gamma)
     # A ratio that is whole but for rounding is not rounded up to the next.
-    ratio = (radius / gamma) ** 2
-    return int(min(math.ceil(ratio * (1.0 - 1e-12)), d)) + 1
+    points = min(math.ceil(ratio * (1.0 - 1e-12)) if math.isfinite(ratio) else ratio, d)
+    return points + 1 if math.isinf(points) else int(points) + 1
 
 
 def growth_function(m, d_vc):
