@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer import kernels as kernels
     from mercer import plot as plot
+    from mercer import theory as theory
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_ROOMS = ("kernels", "plot")
+_ROOMS = ("kernels", "plot", "theory")
 _HOME = {
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",

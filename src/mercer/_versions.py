@@ -4,8 +4,8 @@ import platform
 import sys
 from importlib import metadata
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "threadpoolctl", "cyclopts", "rich")
-EXTRAS = ("matplotlib", "clarabel", "scikit-learn-intelex")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "clarabel", "threadpoolctl", "cyclopts", "rich")
+EXTRAS = ("matplotlib", "scikit-learn-intelex")
 
 
 def _version(package: str) -> str | None:

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from mercer import ParameterError
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.dual import DualProblem
 
@@ -146,3 +147,22 @@ def test_by_default_the_bias_is_free_and_nothing_is_added():
 def test_a_program_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         BOX.shift = 1.0
+
+
+@pytest.mark.parametrize("start", [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.7, 0.2, 0.1], [-5.0, 9.0, 0.3]])
+def test_a_start_is_moved_to_the_total_that_is_asked_for(start):
+    """The nearest point of the box with that sum: all free coordinates moved by the same step."""
+    problem = DualProblem(np.zeros(3), np.zeros(3), np.array([1.0, np.inf, 0.4]), total=1.0)
+    clipped = np.clip(start, problem.lower, problem.upper)
+    beta = problem.feasible(np.array(start))
+    assert beta.sum() == pytest.approx(1.0)
+    assert (beta >= problem.lower).all()
+    assert (beta <= problem.upper).all()
+    inside = (beta > problem.lower) & (beta < problem.upper)
+    assert np.ptp((beta - clipped)[inside]) < 1e-12
+
+
+def test_a_total_out_of_reach_is_refused():
+    problem = DualProblem(np.zeros(2), np.zeros(2), np.full(2, 0.25), total=1.0)
+    with pytest.raises(ParameterError, match="no point of the box has the sum 1"):
+        problem.feasible(np.zeros(2))

@@ -5,7 +5,7 @@ from mercer import SVC, Status
 from mercer.kernels import RBF, Linear
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.soft_margin import SoftMargin
-from mercer.solvers import chunking, quadratic_program, small
+from mercer.solvers import chunking, interior_point, small
 from mercer.solvers.limits import Limits
 from tests.oracles import clarabel_qp
 
@@ -16,7 +16,7 @@ def made(n=150, d=4, seed=0):
     return X, np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=n) > 0.5, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("inner", [small.solve, quadratic_program.solve], ids=["smo", "qp"])
+@pytest.mark.parametrize("inner", [small.solve, interior_point.solve], ids=["smo", "qp"])
 @pytest.mark.parametrize("bias", ["free", "penalised", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["linear", "rbf"])

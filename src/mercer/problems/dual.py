@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._errors import ParameterError
+
 
 @dataclass(frozen=True)
 class DualProblem:
@@ -33,6 +35,8 @@ class DualProblem:
         The diagonal of R.
     shift : float
         s, added to every entry of K.
+    total : float
+        c: 0 for a free bias, 1 for the weights of a mean.
     """
 
     linear: np.ndarray
@@ -41,6 +45,7 @@ class DualProblem:
     has_equality: bool = True
     ridge: np.ndarray | None = None
     shift: float = 0.0
+    total: float = 0.0
 
     def __len__(self):
         return len(self.linear)
@@ -101,13 +106,31 @@ class DualProblem:
         return 0.5 * (highest + lowest)
 
     def feasible(self, beta):
-        """The nearest starting point in the box whose sum is zero where it must be."""
+        """A starting point near `beta`, in the box and with the right sum where it has to have one."""
         beta = np.clip(beta, self.lower, self.upper)
         if not self.has_equality:
             return beta
+        if self.total:
+            return self._with_total(beta)
         excess = beta.sum()
         side = beta > 0 if excess > 0 else beta < 0
         total = np.abs(beta[side]).sum()
         if total > 0:
             beta[side] *= 1.0 - abs(excess) / total
         return beta
+
+    def _with_total(self, beta):
+        """The nearest point of the box whose sum is `total`: all are moved alike, as far as they go."""
+
+        def moved(step):
+            return np.clip(beta + step, self.lower, self.upper)
+
+        if not self.lower.sum() <= self.total <= self.upper.sum():
+            raise ParameterError(f"no point of the box has the sum {self.total!r}")
+        step = 1.0
+        while not moved(-step).sum() <= self.total <= moved(step).sum():
+            step *= 2.0
+        low, high = -step, step
+        while low < (middle := 0.5 * (low + high)) < high:
+            low, high = (middle, high) if moved(middle).sum() < self.total else (low, middle)
+        return moved(high)

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from mercer.solvers import chunking, quadratic_program, small
+from mercer.solvers import chunking, interior_point, small
 
 SOLVERS = {
     "auto": small.solve,
     "smo": small.solve,
     "chunking": chunking.solve,
-    "chunking:qp": partial(chunking.solve, inner=quadratic_program.solve),
-    "qp": quadratic_program.solve,
+    "chunking:qp": partial(chunking.solve, inner=interior_point.solve),
+    "qp": interior_point.solve,
 }

@@ -107,7 +107,7 @@ class DualState:
         """Take the rounding errors of many steps out of the sum of beta, where there is room."""
         if not self.problem.has_equality or len(self.beta) == 0:
             return
-        excess = float(self.beta.sum())
+        excess = float(self.beta.sum()) - self.problem.total
         room = np.minimum(self.beta - self.problem.lower, self.problem.upper - self.beta)
         place = int(np.argmax(room))
         if excess and room[place] > 2.0 * abs(excess):

@@ -1,0 +1,53 @@
+"""What is known about a machine before new data arrive: margins, radii, bounds, leave-one-out.
+
+``mercer.theory.report(model, X, y)`` applies all of it to a fitted model. Every name is loaded
+when it is first asked for. A new result adds its function, its test and one line to the index.
+"""
+
+from importlib import import_module
+
+_INDEX = {
+    "Ball": "radius",
+    "Finding": "findings",
+    "KKTResiduals": "lagrange",
+    "LOSSES": "losses",
+    "Loss": "losses",
+    "Report": "findings",
+    "bag_of_words": "words",
+    "distance_to_hyperplane": "margin",
+    "fritz_john_multipliers": "lagrange",
+    "functional_margin": "margin",
+    "geometric_margin": "margin",
+    "growth_function": "vc",
+    "hard_svm_bound": "bounds",
+    "hard_svm_sample_size": "bounds",
+    "is_separable_with_margin": "margin",
+    "kernel_spread": "radius",
+    "kkt_residuals": "lagrange",
+    "margin_vc_dimension": "vc",
+    "radius_about_origin": "radius",
+    "report": "findings",
+    "smallest_ball": "radius",
+    "soft_svm_bound": "bounds",
+    "soft_svm_bound_for_norm": "bounds",
+    "soft_svm_lambda": "bounds",
+    "support_vector_bound": "leave_one_out",
+    "vc_bound": "vc",
+    "vc_dimension": "vc",
+    "xi_alpha_bound": "leave_one_out",
+}
+
+__all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
+
+
+def __getattr__(name):
+    if name not in _INDEX:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
+    # Kept, also because loading the file of the same name put the module here.
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_INDEX})

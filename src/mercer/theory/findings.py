@@ -1,0 +1,372 @@
+"""All that theory has to say about one fitted model, with numbers."""
+
+import math
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from mercer.theory.arguments import require_share
+from mercer.theory.bounds import (
+    hard_svm_bound,
+    hard_svm_sample_size,
+    soft_svm_bound,
+    soft_svm_bound_for_norm,
+    soft_svm_lambda,
+)
+from mercer.theory.leave_one_out import support_vector_bound, xi_alpha_bound
+from mercer.theory.machine import read_machine
+from mercer.theory.radius import Ball, kernel_spread, smallest_ball
+from mercer.theory.vc import margin_vc_dimension, vc_bound, vc_dimension
+
+# A row within this of the margin may be a support vector, where the dual variables are not known.
+ON_THE_MARGIN = 1e-3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One bound: its value, whether its conditions are met, and what it is about.
+
+    Attributes
+    ----------
+    key, name : str
+    value : float or None
+        None where it cannot be computed.
+    says : str
+        What is bounded, and how surely.
+    assumes : str
+        What no sample can show.
+    unmet : tuple of str
+        Conditions that this model does not meet; the bound applies if there are none.
+    """
+
+    key: str
+    name: str
+    value: float | None
+    says: str
+    assumes: str = ""
+    unmet: tuple = ()
+
+    @property
+    def applies(self):
+        """Whether every condition that can be checked holds."""
+        return self.value is not None and not self.unmet
+
+    @property
+    def is_vacuous(self):
+        """Whether it says nothing: no error exceeds 1."""
+        return self.value is not None and self.value >= 1.0
+
+    def __str__(self):
+        value = "-" if self.value is None else f"{self.value:.4g}"
+        verdict = "does not apply" if not self.applies else ("vacuous" if self.is_vacuous else "holds")
+        details = [self.says] if self.says else []
+        details += [f"assumes: {self.assumes}"] if self.assumes and self.applies else []
+        details += [f"but {reason}" for reason in self.unmet]
+        return "\n".join([f"  {value:>9}  {verdict:<14}  {self.name}", *(f"{'':29}{line}" for line in details)])
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What `theory.report` found; print it, or look a bound up by its key: ``report["xi_alpha"]``.
+
+    Attributes
+    ----------
+    model : str
+    m : int
+    dimension : float
+        Of the feature space.
+    delta : float
+    norm, intercept, bias
+        norm(w), b and its kind.
+    training_error, hinge : float
+        Means over the training rows.
+    functional_margin, gamma : float
+        min y f(x), and the same divided by norm(w).
+    rho : float
+        Largest norm of a row in feature space.
+    ball : Ball
+        The smallest one.
+    findings : tuple of Finding
+    """
+
+    model: str
+    m: int
+    dimension: float
+    delta: float
+    norm: float
+    intercept: float
+    bias: str
+    training_error: float
+    hinge: float
+    functional_margin: float
+    gamma: float
+    rho: float
+    counts_words: bool
+    ball: Ball = field(repr=False)
+    findings: tuple = field(repr=False)
+
+    @property
+    def is_separated(self):
+        """Whether the model separates its training rows: then by a (gamma, rho)-margin."""
+        return self.functional_margin > 0
+
+    @property
+    def vacuous(self):
+        """Keys of the bounds that apply and say nothing."""
+        return [finding.key for finding in self.findings if finding.applies and finding.is_vacuous]
+
+    @property
+    def holding(self):
+        """Keys of the bounds that apply and say something."""
+        return [finding.key for finding in self.findings if finding.applies and not finding.is_vacuous]
+
+    def __getitem__(self, key):
+        for finding in self.findings:
+            if finding.key == key:
+                return finding
+        raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
+
+    def as_dict(self):
+        """The numbers, for JSON; what is infinite or not a number becomes None."""
+        plain = {key: value for key, value in vars(self).items() if key not in ("ball", "findings")}
+        plain |= {"ball_radius": self.ball.radius, "ball_gap": self.ball.gap}
+        each = [{**asdict(finding), "applies": finding.applies} for finding in self.findings]
+        return {key: _finite(value) for key, value in plain.items()} | {"findings": each}
+
+    def __str__(self):
+        parts = [self._title(), "", "Measured on the training rows", *self._measured()]
+        parts += ["", "Bounds on the error of new rows, and leave-one-out", *map(str, self.findings), ""]
+        return "\n".join([*parts, self._summary()])
+
+    def _title(self):
+        space = "infinitely many" if math.isinf(self.dimension) else f"{self.dimension:.0f}"
+        return f"{self.model}: {self.m} rows, {space} features, delta = {self.delta:g}"
+
+    def _measured(self):
+        side = f"separated with a ({self.gamma:.4g}, {self.rho:.4g})-margin" if self.is_separated else "not separated"
+        ball = f"R = {self.ball.radius:.6g}, exact to {self.ball.gap:.0e}, {len(self.ball.support)} rows on its sphere"
+        words = " = distinct words of the longest document" if self.counts_words else ""
+        return [
+            f"  |w| = {self.norm:.6g}, b = {self.intercept:.6g} ({_BIASES[self.bias]})",
+            f"  training error {self.training_error:.4g}, mean hinge loss {self.hinge:.4g}",
+            f"  {side}; functional margin {self.functional_margin:.4g}, geometric margin gamma = {self.gamma:.6g}",
+            f"  largest norm rho = {self.rho:.6g}; rho^2 = {self.rho**2:.6g}{words}",
+            f"  smallest ball {ball}",
+            f"  {self._norm_against_dimension()}",
+        ]
+
+    def _norm_against_dimension(self):
+        """The comparison of section 15.2.2."""
+        product = self.rho**2 * self.norm**2
+        if math.isinf(self.dimension):
+            return f"rho^2 |w|^2 = {product:.4g} against infinitely many dimensions: only the norm can bound"
+        better, worse = ("norm", "dimension") if product < self.dimension else ("dimension", "norm")
+        return f"rho^2 |w|^2 = {product:.4g} against d = {self.dimension:.0f}: the {better} asks less than the {worse}"
+
+    def _summary(self):
+        lists = (("holds and says something", self.holding), ("vacuous", self.vacuous))
+        return "\n".join(f"{name}: {', '.join(keys) if keys else 'none'}" for name, keys in lists)
+
+
+_BIASES = {"free": "free bias", "penalised": "penalised bias", "none": "homogeneous"}
+
+
+def report(model, X, y, delta=0.05, n_jobs=None):
+    """Apply every bound of this room to a fitted two-class model, with its conditions checked.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With `classes_`, `decision_function`, and one of `coef_`, `support_` with `dual_coef_`, or
+        `expansion_`: any linear or kernel machine of two classes.
+    X, y
+        The rows and labels that it was fitted to.
+    delta : float
+        Probability with which a bound may fail, where it is a matter of probability.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Report
+
+    Notes
+    -----
+    Bounds speak of independent rows of one distribution. A finding *applies* when all of its
+    conditions that the sample and the model can show are met; what they cannot show, it states as an
+    assumption. It is *vacuous* when it applies and is 1 or more. The work is that of the smallest ball
+    and of one look at every kernel value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC, theory
+    >>> X = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
+    >>> y = np.array([-1, -1, 1, 1])
+    >>> found = theory.report(SVC(kernel="linear", C=10.0, tol=1e-8).fit(X, y), X, y)
+    >>> round(found.gamma, 6), round(found.rho, 6), found["margin_vc"].applies
+    (0.707107, 3.0, True)
+    >>> found.vacuous
+    ['margin_vc', 'vc']
+    """
+    require_share(delta=delta)
+    machine = read_machine(model, X, y)
+    ball = smallest_ball(machine.X, machine.kernel, n_jobs=n_jobs)
+    margins = machine.margins
+    smallest = float(margins.min())
+    gamma = smallest / machine.norm if machine.norm > 0 else 0.0
+    return Report(
+        model=machine.name,
+        m=machine.m,
+        dimension=machine.dimension,
+        delta=delta,
+        norm=machine.norm,
+        intercept=machine.intercept,
+        bias=machine.bias,
+        training_error=float(np.mean(margins <= 0)),
+        hinge=float(machine.slack.mean()),
+        functional_margin=smallest,
+        gamma=gamma,
+        rho=machine.rho,
+        counts_words=machine.counts_words,
+        ball=ball,
+        findings=(
+            _theorem_15_4(machine, smallest, delta),
+            _corollary_15_7(machine),
+            _corollary_15_7_for_norm(machine),
+            _margin_vc(machine, ball, gamma, delta),
+            _vc(machine, delta),
+            _support_vectors(machine),
+            _xi_alpha(machine, n_jobs),
+        ),
+    )
+
+
+def _separation(machine, smallest):
+    """Conditions of Theorem 15.4 that the model does not meet."""
+    unmet = []
+    if smallest <= 0:
+        unmet.append("the model does not separate its training rows")
+    elif not machine.is_svm:
+        unmet.append(_NO_SVM)
+    elif not machine.is_hard:
+        unmet.append("some rows lie inside the margin: this is not the Hard-SVM solution")
+    elif not machine.is_solved:
+        unmet.append(_UNSOLVED)
+    if machine.bias == "free":
+        unmet.append("the bias is free: the number is for Hard-SVM with a constant feature in its place")
+    return tuple(unmet)
+
+
+_SAME = "new rows, too, have norm at most rho and margin at least gamma"
+
+
+def _theorem_15_4(machine, smallest, delta):
+    rho, norm = machine.homogeneous
+    value, says = None, f"error of Hard-SVM, with probability {1 - delta:g}"
+    if smallest > 0:
+        value = hard_svm_bound(machine.m, smallest / norm, rho, delta)
+        rows = hard_svm_sample_size(0.1, delta, smallest / norm, rho)
+        says += f"; m(0.1, {delta:g}) = {rows} rows for an error of 0.1"
+    return Finding("theorem_15_4", "Theorem 15.4, separable data", value, says, _SAME, _separation(machine, smallest))
+
+
+def _regularised(machine):
+    """Conditions of Corollary 15.7 that the model does not meet."""
+    unmet = []
+    if machine.loss != "hinge" or machine.penalty != "l2":
+        unmet.append(f"the loss is {machine.loss} and the penalty {machine.penalty}: not |w|^2 and the hinge")
+    if machine.bias == "free":
+        unmet.append("the bias is free: the corollary is about homogeneous halfspaces")
+    if machine.is_weighted:
+        unmet.append("class_weight makes some rows count more than others")
+    if not machine.is_solved:
+        unmet.append(_UNSOLVED)
+    return unmet
+
+
+_NO_SVM = "the model does not minimise |w|^2 with the hinge or its square"
+_UNSOLVED = "the fit did not reach the optimum"
+_BOUNDED = "new rows, too, have norm at most rho; this sample's hinge loss stands for its mean"
+
+
+def _corollary_15_7(machine):
+    unmet, value = _regularised(machine), None
+    rho, _ = machine.homogeneous
+    says = "hinge loss + 2 rho^2 / (lambda m): error of Soft-SVM in expectation"
+    if machine.lam:
+        value = soft_svm_bound(machine.m, machine.lam, rho, hinge=float(machine.slack.mean()))
+        # The B whose lambda this is.
+        says += f"; lambda is that for B = {math.sqrt(2.0 * rho**2 / machine.m) / machine.lam:.3g}"
+    else:
+        unmet.append("there is no lambda: " + ("C is infinite" if machine.lam == 0 else "the model names none"))
+    return Finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, _BOUNDED, tuple(unmet))
+
+
+def _corollary_15_7_for_norm(machine):
+    name, (rho, norm) = "Corollary 15.7 with B = |w|", machine.homogeneous
+    if norm == 0 or rho == 0:
+        return Finding("norm", name, None, "", unmet=("w or every row is 0",))
+    hinge, lam = float(machine.slack.mean()), soft_svm_lambda(machine.m, rho, norm)
+    value = soft_svm_bound_for_norm(machine.m, rho, norm, hinge)
+    unmet = _regularised(machine)
+    if machine.lam is None or not 0.99 * lam <= machine.lam <= 1.01 * lam:
+        unmet.append(f"it is about another machine, that with lambda = {lam:.3g}")
+    says = "hinge loss + sqrt(8 rho^2 B^2 / m): error of Soft-SVM in expectation"
+    assumes = "B was chosen before the rows were seen, and some w of this norm has this hinge loss on new ones"
+    return Finding("norm", name, value, says, assumes, tuple(unmet))
+
+
+def _margin_vc(machine, ball, gamma, delta):
+    name = "VC bound of hyperplanes with margin gamma"
+    if gamma <= 0:
+        return Finding("margin_vc", name, None, "", unmet=("the model does not separate its training rows",))
+    d_vc = margin_vc_dimension(ball.radius, gamma, machine.dimension)
+    value = vc_bound(machine.m, d_vc, delta)
+    says = f"d_vc(gamma) <= min(ceil(R^2 / gamma^2), d) + 1 = {d_vc}; error with probability {1 - delta:g}"
+    return Finding("margin_vc", name, value, says, "gamma and R were known before the rows were seen")
+
+
+def _vc(machine, delta):
+    name, error = "VC bound of all halfspaces", float(np.mean(machine.margins <= 0))
+    if math.isinf(machine.dimension):
+        return Finding("vc", name, None, "", unmet=("the feature space has no finite dimension that is known",))
+    d_vc = vc_dimension(machine.dimension, homogeneous=machine.bias == "none")
+    value = vc_bound(machine.m, d_vc, delta, error)
+    return Finding("vc", name, value, f"d_vc = {d_vc:.0f}; error with probability {1 - delta:g}")
+
+
+def _left_out(machine):
+    unmet = [] if machine.is_solved else [_UNSOLVED]
+    if not machine.is_svm:
+        unmet.append(_NO_SVM)
+    return unmet
+
+
+def _support_vectors(machine):
+    if machine.alpha is None:
+        count, how = int(np.sum(machine.margins <= 1.0 + ON_THE_MARGIN)), "rows with margin at most 1"
+    else:
+        count, how = int(np.sum(machine.alpha > 0)), "support vectors"
+    value = support_vector_bound(count, machine.m)
+    says = f"leave-one-out error is at most this: {count} {how} of {machine.m}"
+    return Finding("support_vectors", "Support vectors over rows", value, says, unmet=tuple(_left_out(machine)))
+
+
+def _xi_alpha(machine, n_jobs):
+    name, unmet = "xi-alpha estimate (Joachims 2000)", _left_out(machine)
+    if machine.alpha is None:
+        return Finding("xi_alpha", name, None, "", unmet=(*unmet, "the model keeps no dual variables"))
+    if machine.bias == "free":
+        if not machine.has_free_support_vectors:
+            unmet.append("no support vector lies inside its box: the machine is not stable")
+        spread = kernel_spread(machine.X, machine.kernel, n_jobs)
+    else:
+        spread = machine.kernel.diag(machine.X) + (1.0 if machine.bias == "penalised" else 0.0)
+    value = xi_alpha_bound(machine.alpha, machine.slack, spread, machine.bias, machine.loss)
+    assumes = "the machine is stable: free support vectors have room" if machine.bias == "free" else ""
+    return Finding("xi_alpha", name, value, "leave-one-out error is at most this", assumes, tuple(unmet))
+
+
+def _finite(value):
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,310 @@
+"""What theory needs to know of a fitted two-class model, read from its public attributes."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, MercerError, ParameterError
+from mercer.kernels.base import Kernel
+from mercer.kernels.matrix_form import Custom, Precomputed
+from mercer.kernels.names import resolve
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.losses import MARGIN_LOSSES
+from mercer.problems.regularization import resolve_C
+from mercer.problems.soft_margin import BIASES
+from mercer.solvers.result import Status
+from mercer.theory.radius import radius_about_origin
+
+# A slack up to this is the tolerance of a solver, not a violated margin.
+SLACK_TOLERANCE = 1e-2
+# A relative duality gap up to this is an optimum for the purposes of leave-one-out.
+LARGEST_GAP = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """f(x) = <w, psi(x)> + b with the rows it was fitted to.
+
+    Attributes
+    ----------
+    name : str
+    X, kernel
+        The rows, and the kernel between them.
+    signs, values : ndarray (m,)
+        Labels as +1 and -1, and f(x_i).
+    norm, intercept : float
+        norm(w) in feature space, and b.
+    bias : {"free", "penalised", "none"}
+    alpha : ndarray (m,) or None
+        Dual variables of a support vector machine, where the model has them.
+    lam : float or None
+        Weight of |w|^2 against the mean loss; 0 for the hard margin, None where it is unknown.
+    loss : str
+    status : Status
+        How the fit says that it ended.
+    certified_gap : float or None
+        The relative duality gap of its certificate, where it has one.
+    is_weighted : bool
+        Whether some rows count more than others.
+    penalty : str
+        "l2" where |w|^2 is what the losses are weighed against.
+    """
+
+    name: str
+    X: object
+    kernel: Kernel
+    signs: np.ndarray
+    values: np.ndarray
+    norm: float
+    intercept: float
+    bias: str
+    alpha: np.ndarray | None
+    lam: float | None
+    loss: str
+    status: Status
+    certified_gap: float | None
+    is_weighted: bool
+    penalty: str
+
+    @property
+    def m(self):
+        """Number of rows."""
+        return len(self.signs)
+
+    @property
+    def margins(self):
+        """y_i f(x_i)."""
+        return self.signs * self.values
+
+    @property
+    def slack(self):
+        """xi_i = max(0, 1 - y_i f(x_i))."""
+        return np.maximum(0.0, 1.0 - self.margins)
+
+    @property
+    def is_svm(self):
+        """Whether it minimises |w|^2 with a loss of support vector machines."""
+        return self.loss in MARGIN_LOSSES and self.penalty == "l2"
+
+    @property
+    def is_hard(self):
+        """Whether no row falls short of the margin: then Soft-SVM has found what Hard-SVM would."""
+        return self.is_svm and bool(self.slack.max() <= SLACK_TOLERANCE)
+
+    @property
+    def is_solved(self):
+        """Whether the fit reached the optimum: by its own word, and by the duality gap."""
+        gap = self.certified_gap if self.alpha is None else self.relative_gap
+        return self.status == Status.OPTIMAL and (gap is None or gap <= LARGEST_GAP)
+
+    @property
+    def relative_gap(self):
+        """(primal - dual) / primal of alpha, or None where C is not one number for all rows.
+
+        Rows that had weights in the fit show here: alpha then solves another problem.
+        """
+        if self.alpha is None or not self.lam or self.is_weighted or not self.is_svm:
+            return None
+        C = 1.0 / (2.0 * self.lam * self.m)
+        penalised = self.intercept**2 if self.bias == "penalised" else 0.0
+        half_norm = 0.5 * (self.norm**2 + penalised)
+        primal = half_norm + C * float(MARGIN_LOSSES[self.loss].value(self.margins).sum())
+        ridge = MARGIN_LOSSES[self.loss].ridge(C)
+        dual = float(self.alpha.sum()) - half_norm - 0.5 * float(self.alpha @ self.alpha) * (ridge or 0.0)
+        return (primal - dual) / max(primal, 1e-300)
+
+    @property
+    def has_free_support_vectors(self):
+        """Whether some alpha is neither 0 nor at its bound."""
+        if self.alpha is None or not self.lam:
+            return self.alpha is not None and bool(self.alpha.any())
+        at_most = np.inf if self.loss == "squared_hinge" else 1.0 / (2.0 * self.lam * self.m)
+        return bool(((self.alpha > 0) & (self.alpha < (1.0 - 1e-8) * at_most)).any())
+
+    @cached_property
+    def rho(self):
+        """Largest norm of a row in feature space."""
+        return radius_about_origin(self.X, self.kernel)
+
+    @cached_property
+    def homogeneous(self):
+        """(rho, norm of w) after b has become a weight, that of a feature that is constant.
+
+        For a penalised bias the feature is 1. A free one is written as the weight b/r of a
+        feature r, with the r that makes the product of the two norms smallest: rho norm(w) + abs(b).
+        """
+        b = abs(self.intercept)
+        if self.bias == "penalised":
+            return float(np.hypot(self.rho, 1.0)), float(np.hypot(self.norm, b))
+        if b == 0 or self.rho == 0 or self.norm == 0:
+            return self.rho, self.norm
+        r = np.sqrt(self.rho * b / self.norm)
+        return float(np.hypot(self.rho, r)), float(np.hypot(self.norm, b / r))
+
+    @cached_property
+    def dimension(self):
+        """Dimension of the feature space; infinite where no finite feature map is known."""
+        if isinstance(self.kernel, Linear):
+            return float(np.shape(self.X)[1])
+        try:
+            row = self.X[:1].toarray() if sparse.issparse(self.X) else np.asarray(self.X[:1], dtype=np.float64)
+            return float(self.kernel.feature_map(row).shape[1])
+        except (MercerError, TypeError, ValueError):
+            return np.inf
+
+    @cached_property
+    def counts_words(self):
+        """Whether rows are bags of words: 0 and 1 under a linear kernel."""
+        if not isinstance(self.kernel, Linear):
+            return False
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        return bool(((values == 0) | (values == 1)).all())
+
+
+def read_machine(model, X, y):
+    """The machine in a fitted model, from `coef_`, or from `support_` and `dual_coef_`, or `expansion_`.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes
+    X, y
+        The rows and labels that it was fitted to.
+    """
+    signs = _signs(model, y)
+    values = np.asarray(model.decision_function(X), dtype=np.float64)
+    X = _rows_or_items(X)
+    if values.shape != signs.shape:
+        raise DataError(f"X and y must have the same length, got {len(values)} and {len(signs)}")
+    intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
+    loss = _loss(model)
+    beta = _signed_coefficients(model, X, signs, loss)
+    return Machine(
+        name=type(model).__name__,
+        X=X,
+        kernel=_kernel(model, X),
+        signs=signs,
+        values=values,
+        norm=_norm(model, beta, values - intercept),
+        intercept=intercept,
+        bias=_bias(model, intercept),
+        alpha=None if beta is None or loss not in MARGIN_LOSSES else np.abs(beta),
+        lam=_lambda(model, len(signs)),
+        loss=loss,
+        status=getattr(model, "status_", Status.OPTIMAL),
+        certified_gap=_certified_gap(model) if beta is None else None,
+        is_weighted=getattr(model, "class_weight", None) is not None,
+        penalty=getattr(model, "penalty", "l2"),
+    )
+
+
+def _rows_or_items(X):
+    """An array of numbers or CSR rows where it can be one, else the items as they are."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    try:
+        rows = np.asarray(X)
+        return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+    except (TypeError, ValueError):
+        return X
+
+
+def _signs(model, y):
+    classes = getattr(model, "classes_", None)
+    if classes is None or not hasattr(model, "decision_function"):
+        raise ParameterError(f"model must be a fitted classifier with a decision function, got {model!r}; fit it first")
+    if len(classes) != 2:
+        raise ParameterError(
+            f"model must have two classes, got {len(classes)}; fit it to the rows of one pair of them, "
+            "or to one against the rest, and ask about each"
+        )
+    y = np.asarray(y)
+    if y.ndim != 1 or not np.isin(y, classes).all():
+        raise DataError(f"y must hold the labels {classes.tolist()} that the model was fitted to")
+    return np.where(y == classes[1], 1.0, -1.0)
+
+
+def _signed_coefficients(model, X, signs, loss):
+    """The coefficient of each row in the expansion, or None where the model keeps none."""
+    if not hasattr(model, "support_") or not hasattr(model, "dual_coef_"):
+        return None
+    support, coefficients = model.support_, model.dual_coef_
+    coefficients = np.ravel(coefficients.toarray() if sparse.issparse(coefficients) else coefficients)
+    # Those of a support vector machine have the signs of the labels.
+    expected = np.sign(coefficients) if loss in MARGIN_LOSSES else None
+    if not _were_fitted(model, X, signs, support, expected):
+        raise DataError("X and y must be the rows and labels that the model was fitted to, in the same order")
+    beta = np.zeros(len(signs))
+    beta[support] = coefficients
+    return beta
+
+
+def _were_fitted(model, X, signs, support, expected):
+    """Whether the support vectors are where the model says they are, with their labels."""
+    if len(support) and support.max() >= len(signs):
+        return False
+    if expected is not None and (signs[support] != expected).any():
+        return False
+    vectors = getattr(model, "support_vectors_", None)
+    if not hasattr(X, "shape") or not hasattr(vectors, "shape"):
+        return True
+    if vectors.shape[:1] != support.shape or vectors.shape[1:] != X.shape[1:]:
+        return True  # a precomputed matrix: the labels have to do
+    return not (vectors != X[support]).sum()
+
+
+def _norm(model, beta, projections):
+    """norm(w): from the dual variables where there are any, as |w|^2 = sum_i beta_i <w, psi(x_i)>."""
+    if beta is not None:
+        return float(np.sqrt(max(0.0, beta @ projections)))
+    if isinstance(getattr(model, "coef_", None), np.ndarray) or sparse.issparse(getattr(model, "coef_", None)):
+        coefficients = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+        return float(np.linalg.norm(coefficients))
+    expansion = getattr(model, "expansion_", None)
+    if expansion is None or len(expansion.groups) != 1:
+        raise ParameterError(f"model must have coef_, or support_ and dual_coef_, or expansion_, got {model!r}")
+    at_vectors = expansion.values(expansion.vectors)[:, 0] - expansion.intercepts[0]
+    return float(np.sqrt(max(0.0, expansion.groups[0].coefficients[:, 0] @ at_vectors)))
+
+
+def _kernel(model, X):
+    given = getattr(model, "kernel", "linear")
+    if callable(given) and not isinstance(given, Kernel):
+        return Custom(given)
+    if hasattr(model, "expansion_"):
+        return model.expansion_.kernel
+    parameters = {key: getattr(model, key) for key in ("gamma", "degree", "coef0") if hasattr(model, key)}
+    return Precomputed() if given == "precomputed" else resolve(given, **parameters, X=X)
+
+
+def _certified_gap(model):
+    """The gap that a model without dual variables has proved."""
+    gap = getattr(getattr(model, "certificate_", None), "relative_gap", None)
+    return None if gap is None else float(gap)
+
+
+def _loss(model):
+    """The model's own word for it; the machines that have none minimise the hinge, or something else."""
+    return getattr(model, "loss", "hinge" if type(model).__name__ in _HINGE_MACHINES else "of another kind")
+
+
+_HINGE_MACHINES = ("SVC", "HardMarginSVC", "PegasosSVC")
+
+
+def _bias(model, intercept):
+    if getattr(model, "bias", None) in BIASES:
+        return model.bias
+    if intercept == 0 or not getattr(model, "fit_intercept", True):
+        return "none"
+    # LIBLINEAR's bias is the weight of a constant feature.
+    return "penalised" if hasattr(model, "intercept_scaling") else "free"
+
+
+def _lambda(model, m):
+    """lambda of lambda |w|^2 + mean loss."""
+    if hasattr(model, "C"):
+        C = resolve_C(model.C, m)
+        return 0.0 if np.isinf(C) else 1.0 / (2.0 * C * m)
+    half = getattr(model, "lam", None)  # (lambda / 2) |w|^2, as in (15.12)
+    return None if half is None else 0.5 * float(half)

@@ -1,0 +1,266 @@
+"""How large a sample is in feature space: about the origin, and about the best centre."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, NotPositiveSemidefiniteError
+from mercer._jit.memory import available_bytes
+from mercer._jit.threads import Stopped
+from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.mercer_condition import mercer_check
+from mercer.kernels.names import resolve
+from mercer.kernels.rows import column_means
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.enclosing_ball import EnclosingBall
+from mercer.solvers import small, smo
+from mercer.solvers.limits import Limits
+from mercer.solvers.quadratic_program import solve_quadratic_program
+from mercer.solvers.result import Status
+from mercer.theory.arguments import require_positive
+
+# Up to this many points the dual is handed to an interior point, whose cost grows as the cube.
+INTERIOR_POINT_SIZE = 200
+# A weight below this share of the largest is where an interior point stops short of zero.
+NEGLIGIBLE = 1e-7
+
+# Rows on which a kernel is checked that is not valid by construction.
+PSD_SAMPLE = 300
+# Kernel values that are looked at together: 64 MB.
+ENTRIES_AT_ONCE = 8_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """The smallest ball around points in feature space, with the proof of how small it is.
+
+    Attributes
+    ----------
+    radius : float
+        Of a ball around the centre that encloses every point, in double precision.
+    lower : float
+        No ball of a smaller radius does: the square root of the dual value.
+    weights : ndarray (n,)
+        The centre is the sum of these times psi(x_i); not negative, of sum 1.
+    support : ndarray
+        Where they are positive: points on the sphere.
+    status : Status
+        How the solver ended.
+    """
+
+    radius: float
+    lower: float
+    weights: np.ndarray = field(repr=False)
+    status: Status = Status.OPTIMAL
+
+    @property
+    def support(self):
+        """Rows with a positive weight."""
+        return np.flatnonzero(self.weights)
+
+    @property
+    def gap(self):
+        """The radius is at most this far from the smallest."""
+        return self.radius - self.lower
+
+    def __str__(self):
+        return (
+            f"radius {self.radius:.10g}, at most {self.gap:.1e} above the smallest; "
+            f"{len(self.support)} of {len(self.weights)} points on the sphere"
+        )
+
+
+def radius_about_origin(X, kernel="linear"):
+    """rho, the largest norm of a point in feature space: the square root of max k(x, x).
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d), or items of the kernel
+    kernel : str, Kernel or callable
+        As for `mercer.SVC`.
+
+    Examples
+    --------
+    >>> from mercer import theory
+    >>> theory.radius_about_origin([[3.0, 4.0], [1.0, 0.0]])
+    5.0
+    >>> theory.radius_about_origin([[3.0, 4.0], [1.0, 0.0]], kernel="rbf")
+    1.0
+    """
+    diag = resolve(kernel, X=X).diag(X)
+    if len(diag) == 0:
+        raise DataError("X must have at least one row, got none")
+    if not diag.min() >= 0.0:
+        raise NotPositiveSemidefiniteError(f"k(x, x) must not be negative, got {diag.min():.3g}: no feature space")
+    return float(np.sqrt(diag.max()))
+
+
+def kernel_spread(X, kernel="linear", n_jobs=None):
+    """R^2 of the xi-alpha estimate: the largest k(x, x) less the smallest k(x, x') of the sample.
+
+    Looks at every pair of rows, some at a time.
+
+    Examples
+    --------
+    >>> from mercer import theory
+    >>> theory.kernel_spread([[1.0, 0.0], [0.0, 2.0], [-1.0, 0.0]])
+    5.0
+    """
+    points = _Points(X, kernel, n_jobs)
+    diag, n = points.ball.diag, points.matrix.n
+    step = max(1, ENTRIES_AT_ONCE // n)
+    smallest = min(float(points.matrix.rows(np.arange(i, min(i + step, n))).min()) for i in range(0, n, step))
+    return float(diag.max()) - min(smallest, float(diag.min()))
+
+
+def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None):
+    """The smallest ball that encloses the points psi(x_i) of the feature space of a kernel.
+
+    A convex program (see `mercer.problems.enclosing_ball`): solved by an interior point for few
+    points and by SMO for many, and certified in double precision either way. A time limit or
+    Ctrl-C leaves the best ball so far, with its gap.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d), or items of the kernel
+    kernel : str, Kernel or callable
+        As for `mercer.SVC`; it must be positive semidefinite on X.
+    tol : float
+        Relative gap of the squared radius at which SMO ends.
+    time_limit : float, optional
+        Seconds.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    Ball
+
+    Examples
+    --------
+    Three corners of a square: the ball's diameter is the diagonal.
+
+    >>> from mercer import theory
+    >>> ball = theory.smallest_ball([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> round(ball.radius, 6), ball.gap < 1e-6
+    (1.414214, True)
+    """
+    require_positive(tol=tol)
+    limits = Limits(time_limit=time_limit)
+    points = _Points(X, kernel, n_jobs, may_move=True)
+    with limits.catching_interrupts():
+        weights, status = points.solve(tol, limits)
+    return points.certified(weights, status)
+
+
+class _Points:
+    """Points with their kernel matrix in double precision; `may_move` where only distances count."""
+
+    def __init__(self, X, kernel, n_jobs, may_move=False):
+        self.kernel = resolve(kernel, X=X)
+        self.items = self.kernel.prepare(_centred(X, self.kernel) if may_move else X, np.float64)
+        if len(self.items) == 0:
+            raise DataError("X must have at least one row, got none")
+
+        def prepare(_dtype, indices=None):
+            return self.items if indices is None else self.items.take(indices)
+
+        self.matrix = EvaluatedMatrix(self.kernel, prepare, np.float64, available_bytes() // 4, n_jobs)
+        self.ball = EnclosingBall(self.matrix.diag)
+
+    def solve(self, tol, limits):
+        """Weights of the centre, and how the solver ended."""
+        n = self.matrix.n
+        self._require_psd()
+        if n > INTERIOR_POINT_SIZE:
+            return self._by_smo(tol, limits)
+        K = self.matrix.rows(np.arange(n))
+        A = sparse.vstack([np.ones((1, n)), sparse.eye_array(n)])
+        limit = limits.deadline and max(1e-3, limits.deadline - limits.begin)
+        # Divided by its size, so that the tolerances of the solver mean the same for any scale.
+        scale = max(float(np.abs(K).max()), 1e-300)
+        found = solve_quadratic_program(
+            2.0 * K / scale, -self.ball.diag / scale, A, np.append(1.0, np.zeros(n)), n_equalities=1, time_limit=limit
+        )
+        return _on_simplex(found.u, NEGLIGIBLE), found.status
+
+    def _require_psd(self):
+        """Refuse a kernel that is indefinite, on some rows at least: they prove it for all."""
+        if self.kernel.is_psd:
+            return
+        n = self.matrix.n
+        some = np.unique(np.linspace(0, n - 1, min(n, PSD_SAMPLE)).astype(np.intp))
+        K = self.matrix.rows(some)[:, some]
+        verdict = mercer_check(Precomputed(), 0.5 * (K + K.T))
+        if not verdict:
+            raise NotPositiveSemidefiniteError(_NO_BALL.format(self.kernel), witness=verdict.witness)
+
+    def _by_smo(self, tol, limits):
+        start, squared = self._first_ball()
+        matrix = self.matrix.stored() if self.matrix.n <= smo.DIRECT_SIZE else self.matrix
+        try:
+            found = small.solve(
+                self.ball.dual(),
+                matrix,
+                tol=max(0.25 * tol * squared, np.finfo(np.float64).tiny),
+                limits=limits,
+                start=start,
+                gap=self._relative_gap,
+                gap_tol=tol,
+                convex=self.kernel.is_psd is True,
+            )
+        except Stopped:
+            return start, limits.reached()
+        finally:
+            if isinstance(matrix, StoredMatrix):
+                matrix.release()
+        if found.status == Status.NOT_CONVEX:
+            raise NotPositiveSemidefiniteError(_NO_BALL.format(self.kernel))
+        return _on_simplex(found.beta, 0.0), found.status
+
+    def _relative_gap(self, beta, gradient):
+        """(upper - lower) / upper of the squared radius; g_i is half of K_ii - 2 <c, psi(x_i)>."""
+        centre = float(beta @ (self.ball.diag - 2.0 * gradient)) / 2.0
+        upper, lower = 2.0 * float(gradient.max()) + centre, 2.0 * float(beta @ gradient) + centre
+        return (upper - lower) / upper if upper > 0 else 0.0
+
+    def _first_ball(self):
+        """Two points far apart, half a weight each, and the squared radius they prove."""
+        far = int(np.argmax(self._squares_from(0)))
+        squares = self._squares_from(far)
+        other = int(np.argmax(squares))
+        start = np.zeros(self.matrix.n)
+        start[[far, other]] = 1.0 if far == other else 0.5
+        return start, max(float(squares[other]) / 4.0, 0.0)
+
+    def _squares_from(self, i):
+        row = self.matrix.rows(np.array([i]))[0]
+        return self.ball.diag - 2.0 * row + self.ball.diag[i]
+
+    def certified(self, weights, status):
+        """The ball of these weights, with both bounds recomputed from the kernel."""
+        support = np.flatnonzero(weights)
+        projections = self.matrix.product_in_double(support, weights[support], np.arange(self.matrix.n))
+        lower, upper = self.ball.bounds(weights, projections)
+        radius = float(np.sqrt(max(upper, 0.0)))
+        return Ball(radius, min(radius, float(np.sqrt(max(lower, 0.0)))), weights, status)
+
+
+_NO_BALL = "{0!r} is not positive semidefinite on X, so there are no points for a ball to enclose; see mercer_check"
+
+
+def _centred(X, kernel):
+    """Rows moved so that their mean is 0, where the ball moves along: no digits are lost then."""
+    moves_along = isinstance(kernel, Linear) or kernel.is_translation_invariant
+    if not moves_along or sparse.issparse(X) or len(X) == 0:
+        return X
+    means = column_means(X)
+    # NaN and infinity are reported when the rows are prepared.
+    return np.asarray(X, dtype=np.float64) - means if np.isfinite(means).all() else X
+
+
+def _on_simplex(weights, negligible):
+    """Weights without what a solver leaves of zero, scaled to the sum 1."""
+    weights = np.where(weights > negligible * weights.max(), weights, 0.0)
+    return weights / weights.sum()

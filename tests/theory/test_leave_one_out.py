@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from mercer import SVC, DataError, theory
+
+
+def left_out_errors(make, X, y):
+    """The leave-one-out error itself: a fit for each row."""
+    wrong = 0
+    for i in range(len(X)):
+        others = np.arange(len(X)) != i
+        wrong += y[i] * make().fit(X[others], y[others]).decision_function(X[i : i + 1])[0] <= 0
+    return wrong / len(X)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("kernel", "C"), [("linear", 0.3), ("rbf", 1.0), ("rbf", 30.0)])
+def test_no_estimate_is_below_the_leave_one_out_error(bias, loss, kernel, C, rng):
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=30) > 0, 1, -1)
+
+    def make():
+        return SVC(C=C, kernel=kernel, gamma=0.5, bias=bias, loss=loss, tol=1e-9)
+
+    found = theory.report(make().fit(X, y), X, y)
+    exact = left_out_errors(make, X, y)
+    assert found["xi_alpha"].applies
+    assert exact <= found["xi_alpha"].value <= found["support_vectors"].value <= 1.0
+    assert exact < found["support_vectors"].value  # the data leave room: the test can tell
+
+
+def test_a_machine_without_free_support_vectors_is_not_stable(rng):
+    X = rng.normal(size=(20, 2))
+    y = np.where(np.arange(20) % 2, 1, -1)
+    found = theory.report(SVC(C=1e-3, kernel="linear").fit(X, y), X, y)
+    assert not found["xi_alpha"].applies
+    assert "not stable" in found["xi_alpha"].unmet[0]
+
+
+def test_xi_alpha_by_hand():
+    alpha, slack = np.array([0.0, 0.1, 0.5, 2.0]), np.array([0.0, 0.0, 0.0, 1.5])
+    assert theory.xi_alpha_bound(alpha, slack, spread=1.0) == 0.5
+    assert theory.xi_alpha_bound(alpha, slack, spread=0.9) == 0.25
+    assert theory.xi_alpha_bound(alpha, slack, spread=1.0, bias="none") == 0.25
+    assert theory.xi_alpha_bound(alpha, slack, spread=np.array([9.0, 9.0, 2.0, 9.0]), bias="none") == 0.5
+
+
+def test_a_row_without_alpha_is_never_counted():
+    assert theory.xi_alpha_bound(np.zeros(3), np.full(3, 2.0), spread=1.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [([0.1], [0.1, 0.2], 1.0), ([], [], 1.0), ([-0.1], [0.0], 1.0), ([0.1], [np.nan], 1.0), ([0.1], [0.0], -1.0)],
+)
+def test_what_xi_alpha_needs(arguments):
+    with pytest.raises(DataError):
+        theory.xi_alpha_bound(*arguments)
+
+
+def test_there_are_no_more_support_vectors_than_rows():
+    assert theory.support_vector_bound(0, 10) == 0.0
+    with pytest.raises(DataError, match="at most m = 10, got 11"):
+        theory.support_vector_bound(11, 10)

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from mercer import ParameterError, theory
+
+MARGINS = np.linspace(-6.0, 6.0, 24_001)
+LOSSES = theory.LOSSES.values()
+
+
+def name(loss):
+    return loss.name
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
+def test_the_formula_is_the_value(loss):
+    z = np.linspace(-3.0, 3.0, 13)
+    scope = {"max": np.maximum, "min": np.minimum, "exp": np.exp, "log": np.log}
+    formula = loss.formula.replace("^", "**").replace("1 if z <= 0 else 0", "(z <= 0) * 1.0")
+    expected = eval(formula, scope, {"z": z})  # noqa: S307 - our own table is what is tested
+    assert loss.value(z) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
+@pytest.mark.parametrize("reach", [0.5, 2.0, 6.0])
+def test_the_lipschitz_constant_is_the_steepest_slope(loss, reach):
+    z = MARGINS[np.abs(MARGINS) <= reach]
+    slopes = np.abs(np.diff(loss.value(z)) / np.diff(z))
+    constant = loss.slope(reach)
+    if np.isinf(constant):
+        assert slopes.max() > 100.0
+    else:
+        assert constant * 0.995 <= slopes.max() <= constant * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
+def test_claim_15_6_in_w(loss, rng):
+    rho, B = 2.0, 1.5
+    constant = loss.lipschitz(rho, B)
+    if np.isinf(constant):
+        return
+    x = rng.normal(size=(2000, 3))
+    x *= rho * rng.uniform(size=(2000, 1)) ** 0.2 / np.linalg.norm(x, axis=1, keepdims=True)
+    w, v = (rng.normal(size=(2000, 3)) for _ in range(2))
+    w, v = (B * u / np.maximum(B, np.linalg.norm(u, axis=1, keepdims=True)) for u in (w, v))
+    change = np.abs(loss.value((w * x).sum(axis=1)) - loss.value((v * x).sum(axis=1)))
+    assert (change <= constant * np.linalg.norm(w - v, axis=1) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
+def test_what_is_said_of_each_is_true(loss):
+    values, error = loss.value(MARGINS), theory.LOSSES["zero_one"].value(MARGINS)
+    curvature = values[2:] - 2 * values[1:-1] + values[:-2]
+    assert loss.is_convex == bool((curvature >= -1e-9).all())
+    assert loss.bounds_error == bool((values >= error).all())
+
+
+def test_the_logistic_loss_in_bits_bounds_the_error():
+    bits = theory.LOSSES["logistic"].value(MARGINS) / np.log(2.0)
+    assert (bits >= theory.LOSSES["zero_one"].value(MARGINS) - 1e-12).all()
+
+
+def test_the_ramp_lies_between_error_and_hinge():
+    ramp, hinge, error = (theory.LOSSES[key].value(MARGINS) for key in ("ramp", "hinge", "zero_one"))
+    assert (error <= ramp).all()
+    assert (ramp <= hinge).all()
+    assert (ramp <= 1.0).all()
+
+
+def test_no_norm_is_negative():
+    with pytest.raises(ParameterError, match="rho must be a finite number, not negative"):
+        theory.LOSSES["hinge"].lipschitz(rho=-1.0)
+    with pytest.raises(ParameterError, match="B must not be negative, got nan"):
+        theory.LOSSES["hinge"].lipschitz(rho=1.0, B=float("nan"))
+    assert theory.LOSSES["zero_one"].lipschitz(rho=0.0) == 0.0
