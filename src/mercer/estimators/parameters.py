@@ -7,15 +7,16 @@ import numpy as np
 from mercer._errors import ParameterError
 
 
-def require_number(name, value, *, above=-np.inf):
-    """A finite real number, larger than `above`."""
+def require_number(name, value, *, above=-np.inf, below=np.inf):
+    """A finite real number, larger than `above` and smaller than `below`."""
     if type(value) is not float and (not isinstance(value, Real) or isinstance(value, (bool, np.bool_))):
         fine = False
     else:
-        fine = above < value < np.inf
+        fine = above < value < below
     if not fine:
-        bound = "" if above == -np.inf else f" above {above:g}"
-        raise ParameterError(f"{name} must be a finite number{bound}, got {value!r}")
+        limits = [f"above {above:g}"] * (above > -np.inf) + [f"below {below:g}"] * (below < np.inf)
+        bounds = f" {' and '.join(limits)}" if limits else ""
+        raise ParameterError(f"{name} must be a finite number{bounds}, got {value!r}")
 
 
 def require_optional_number(name, value, *, above):
@@ -35,6 +36,12 @@ def require_max_iter(value):
     """-1 for no limit, or a positive count."""
     if isinstance(value, bool) or not isinstance(value, Integral) or (value != -1 and value < 1):
         raise ParameterError(f"max_iter must be -1 (no limit) or a positive integer, got {value!r}")
+
+
+def require_count(name, value, least=1):
+    """A whole number, `least` or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be a whole number, {least} or more, got {value!r}")
 
 
 def require_flag(name, value):
