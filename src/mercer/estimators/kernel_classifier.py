@@ -1,6 +1,7 @@
 """What every kernel classifier does alike: check, fit as two-class problems, keep, predict."""
 
 from contextlib import nullcontext
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +55,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     # Whether a fit to a few hundred points takes less time than a person needs to press a key.
     _is_quick = True
     # What to do about a status, where it differs from what a support vector machine needs.
-    _remedies = None
+    _remedies: ClassVar[dict[Status, str]] = {}
     # The attribute that says how good a model is.
     _judge = "certificate_"
 
@@ -155,6 +156,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
         self._traces = solved.traces
         self._last_betas = solved.betas() if self.warm_start else None
+        self._keep_evidence(data, setup, solved)
+
+    def _keep_evidence(self, data, setup, solved):
         self._evidence = Evidence(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.

@@ -7,16 +7,16 @@ import numpy as np
 from mercer._errors import ParameterError
 
 
-def require_number(name, value, *, above=-np.inf, below=np.inf):
-    """A finite real number, larger than `above` and smaller than `below`."""
+def require_number(name, value, *, above=-np.inf, below=np.inf, least=-np.inf):
+    """A finite real number, larger than `above`, smaller than `below`, and `least` or more."""
     if type(value) is not float and (not isinstance(value, Real) or isinstance(value, (bool, np.bool_))):
         fine = False
     else:
-        fine = above < value < below
+        fine = above < value < below and value >= least
     if not fine:
-        limits = [f"above {above:g}"] * (above > -np.inf) + [f"below {below:g}"] * (below < np.inf)
-        bounds = f" {' and '.join(limits)}" if limits else ""
-        raise ParameterError(f"{name} must be a finite number{bounds}, got {value!r}")
+        bounds = {f" above {above:g}": above, f" below {below:g}": below, f", {least:g} or more": least}
+        told = "".join(text for text, bound in bounds.items() if np.isfinite(bound))
+        raise ParameterError(f"{name} must be a finite number{told}, got {value!r}")
 
 
 def require_optional_number(name, value, *, above):
