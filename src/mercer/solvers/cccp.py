@@ -121,6 +121,8 @@ class _Steps:
                 return self._ended(solution.status)
             if following.tobytes() in self.seen:
                 return self._ended(Status.OPTIMAL_INACCURATE)
+            if self.limits.stop():
+                return self._ended(self.limits.reached())
             if len(self.steps) >= self.max_steps:
                 return self._ended(Status.ITERATION_LIMIT)
             self.seen.add(following.tobytes())
