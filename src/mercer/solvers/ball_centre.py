@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._errors import DataError
+from mercer._errors import DataError, NotPositiveSemidefiniteError
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
 from mercer.solvers.result import Status
 
+# A squared length below this is not rounding.
+NEGATIVE = -1e-12
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
 
 
@@ -51,25 +53,38 @@ def ball_centre(gram, *, tol=1e-3, limits, convex=True):
 
     Raises
     ------
+    NotPositiveSemidefiniteError
+        Where the kernel matrix is found to have a negative eigenvalue; the witness has coefficients
+        of the z_i.
     DataError
         Where no w is on the right side of every wall.
     """
     n = len(gram)
     dual = SoftMargin(np.ones(n), np.full(n, np.inf), "hinge", "none").dual()
     found = small.solve(dual, StoredMatrix.of(gram), tol=tol, limits=limits.with_max_iter(-1), convex=convex)
-    distances = gram @ found.beta
-    length = np.sqrt(max(float(found.beta @ distances), np.finfo(float).tiny))
+    # Coefficients of a dual without a maximum grow large; their mean is what matters.
+    total = float(found.beta.sum()) or 1.0
+    distances = gram @ (found.beta / total)
+    square = float(found.beta @ distances) / total
+    length = np.sqrt(max(square, np.finfo(float).tiny))
     radius = float(distances.min() / length)
     if not radius > 0 and found.status not in _STOPPED:
-        _raise_empty(found.beta, distances)
-    return BallCentre(found.beta / length, radius, found.status, found.iterations)
+        if square < NEGATIVE:
+            _raise_indefinite(found.beta / total)
+        _raise_empty(length)
+    return BallCentre(found.beta / total / length, radius, found.status, found.iterations)
 
 
-def _raise_empty(alpha, distances):
+def _raise_indefinite(alpha):
+    raise NotPositiveSemidefiniteError(
+        "the kernel is not positive semidefinite on these rows: a vector of the feature space would have a negative "
+        "squared length (see witness), and then there is no version space; mercer_check(kernel, X) shows more",
+        witness=alpha,
+    )
+
+
+def _raise_empty(length):
     """The proof: a mean of the walls' normals that has almost no length."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = alpha.sum()
-        length = np.sqrt(max(0.0, float(alpha @ distances))) / total
     raise DataError(
         "the version space is empty: no weight vector classifies every row correctly with this kernel (a weighted "
         f"mean of the signed rows of length 1 has length {length:.1e}); slack=1.0 softens the walls, and a narrower "

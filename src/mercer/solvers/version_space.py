@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._errors import NotPositiveSemidefiniteError
 from mercer.solvers.analytic_centre import Centre, analytic_centre
 from mercer.solvers.ball_centre import ball_centre
 from mercer.solvers.chain_diagnostics import ChainDiagnostics
@@ -38,13 +39,6 @@ def require_room(n, room):
         raise MemoryError
 
 
-def solve_ball(problem, matrix, *, tol, limits, convex=True):
-    """The ball centre as a `Solution`; parameters as in `ball_centre`."""
-    gram, factors = _walls(problem, matrix, limits)
-    found = ball_centre(gram, tol=tol, limits=limits, convex=convex)
-    return _solution(found.alpha * factors, found.status, found.iterations, [])
-
-
 def solve_analytic(problem, matrix, *, tol, limits, convex=True):
     """The analytic centre of a `VersionSpace`, with w of length 1.
 
@@ -59,7 +53,7 @@ def solve_analytic(problem, matrix, *, tol, limits, convex=True):
         Whether the kernel is known to be positive semidefinite.
     """
     gram, factors = _walls(problem, matrix, limits)
-    found = _analytic(gram, problem.weights, tol, limits, convex)
+    found = _analytic(gram, factors, problem.weights, tol, limits, convex)
     return _solution(found.alpha * factors, found.status, found.iterations, found.trace)
 
 
@@ -71,7 +65,7 @@ def solve_bayes(problem, matrix, *, seeds, n_draws, tol, min_ess, limits, convex
     """
     gram, factors = _walls(problem, matrix, limits)
     uniform = np.ones(len(gram))
-    centre = _analytic(gram, uniform, START_TOL, limits.with_max_iter(-1), convex)
+    centre = _analytic(gram, factors, uniform, START_TOL, limits.with_max_iter(-1), convex)
     if centre.status in (*_STOPPED, Status.NOT_CONVEX):
         solution = _solution(centre.alpha * factors, centre.status, 0, centre.trace)
         return SampledSolution(**vars(solution), diagnostics=nothing(len(seeds)))
@@ -94,9 +88,14 @@ def _walls(problem, matrix, limits):
     return problem.walls(np.ascontiguousarray(rows, dtype=np.float64))
 
 
-def _analytic(gram, weights, tol, limits, convex):
+def _analytic(gram, factors, weights, tol, limits, convex):
     """The analytic centre, or the ball centre where there was no time for more."""
-    ball = ball_centre(gram, tol=START_TOL, limits=limits, convex=convex)
+    try:
+        ball = ball_centre(gram, tol=START_TOL, limits=limits, convex=convex)
+    except NotPositiveSemidefiniteError as error:
+        # In terms of the rows, where it proves that the kernel matrix itself is not.
+        error.witness = error.witness * factors
+        raise
     if not ball.radius > 0:
         return Centre(ball.alpha, np.inf, ball.status, 0)
     return analytic_centre(gram, weights, ball.alpha, tol=tol, limits=limits)
