@@ -18,7 +18,10 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import NotPositiveSemidefiniteError as NotPositiveSemidefiniteError
     from mercer._errors import ParameterError as ParameterError
     from mercer._versions import show_versions as show_versions
+    from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
+    from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.ramp import RampSVC as RampSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -29,12 +32,15 @@ __version__ = "0.1.0"
 
 _ROOMS = ("kernels", "plot", "theory")
 _HOME = {
+    "AnalyticCentreMachine": "mercer.estimators.centres",
+    "BayesPointMachine": "mercer.estimators.centres",
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
     "ParameterError": "mercer._errors",
+    "RampSVC": "mercer.estimators.ramp",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",

@@ -7,15 +7,16 @@ import numpy as np
 from mercer._errors import ParameterError
 
 
-def require_number(name, value, *, above=-np.inf):
-    """A finite real number, larger than `above`."""
+def require_number(name, value, *, above=-np.inf, below=np.inf, least=-np.inf):
+    """A finite real number, larger than `above`, smaller than `below`, and `least` or more."""
     if type(value) is not float and (not isinstance(value, Real) or isinstance(value, (bool, np.bool_))):
         fine = False
     else:
-        fine = above < value < np.inf
+        fine = above < value < below and value >= least
     if not fine:
-        bound = "" if above == -np.inf else f" above {above:g}"
-        raise ParameterError(f"{name} must be a finite number{bound}, got {value!r}")
+        bounds = {f" above {above:g}": above, f" below {below:g}": below, f", {least:g} or more": least}
+        told = "".join(text for text, bound in bounds.items() if np.isfinite(bound))
+        raise ParameterError(f"{name} must be a finite number{told}, got {value!r}")
 
 
 def require_optional_number(name, value, *, above):
@@ -35,6 +36,12 @@ def require_max_iter(value):
     """-1 for no limit, or a positive count."""
     if isinstance(value, bool) or not isinstance(value, Integral) or (value != -1 and value < 1):
         raise ParameterError(f"max_iter must be -1 (no limit) or a positive integer, got {value!r}")
+
+
+def require_count(name, value, least=1):
+    """A whole number, `least` or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be a whole number, {least} or more, got {value!r}")
 
 
 def require_flag(name, value):

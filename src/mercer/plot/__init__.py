@@ -4,5 +4,6 @@ Matplotlib is an extra and is imported only when something is drawn.
 """
 
 from mercer.plot.decision_boundary import DecisionBoundaryDisplay
+from mercer.plot.version_space import VersionSpaceDisplay
 
-__all__ = ["DecisionBoundaryDisplay"]
+__all__ = ["DecisionBoundaryDisplay", "VersionSpaceDisplay"]

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -53,3 +55,21 @@ class Certificate:
             f"box {self.box_violation:.1e}\n"
             f"points: {self.n_free} free, {self.n_bounded} bounded, {self.n_zero} not support vectors"
         )
+
+
+def dual_conditions(dual, beta, gradient):
+    """The fields of a certificate that say how beta stands to the conditions of a `DualProblem`."""
+    rise, fall = dual.can_rise(beta), dual.can_fall(beta)
+    return {
+        "kkt_violation": dual.violation(beta, gradient),
+        "equality_residual": abs(float(beta.sum())) if dual.has_equality else 0.0,
+        "box_violation": float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
+        "n_free": int(np.sum((beta != 0) & rise & fall)),
+        "n_bounded": int(np.sum((beta != 0) & ~(rise & fall))),
+        "n_zero": int(np.sum(beta == 0)),
+    }
+
+
+def relative_gap(primal, dual):
+    """gap / max(1, |primal|); infinite where the primal is."""
+    return (primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf

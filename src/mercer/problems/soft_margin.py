@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.problems.certificate import Certificate
+from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.dual import DualProblem
 from mercer.problems.losses import MARGIN_LOSSES
 
@@ -82,7 +82,7 @@ class SoftMargin:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
         primal = self.primal(beta, self._projections(beta, gradient), self.intercept(beta, dual.bias(beta, gradient)))
-        return _relative_gap(primal, dual.objective(beta, gradient))
+        return relative_gap(primal, dual.objective(beta, gradient))
 
     def _projections(self, beta, gradient):
         projections = self.signs - gradient
@@ -113,20 +113,10 @@ class SoftMargin:
         gradient = dual.linear - quadratic
         primal_value = self.primal(beta, projections, intercept)
         dual_value = dual.objective(beta, gradient)
-        rise, fall = dual.can_rise(beta), dual.can_fall(beta)
         return Certificate(
             primal=primal_value,
             dual=dual_value,
             gap=primal_value - dual_value,
-            relative_gap=_relative_gap(primal_value, dual_value),
-            kkt_violation=dual.violation(beta, gradient),
-            equality_residual=abs(float(beta.sum())) if dual.has_equality else 0.0,
-            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
-            n_free=int(np.sum((beta != 0) & rise & fall)),
-            n_bounded=int(np.sum((beta != 0) & ~(rise & fall))),
-            n_zero=int(np.sum(beta == 0)),
+            relative_gap=relative_gap(primal_value, dual_value),
+            **dual_conditions(dual, beta, gradient),
         )
-
-
-def _relative_gap(primal, dual):
-    return (primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf

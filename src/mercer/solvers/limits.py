@@ -59,6 +59,12 @@ class Limits:
         """How many more iterations a problem may take."""
         return 2**62 if self.max_iter < 0 else self.max_iter - done
 
+    def with_max_iter(self, max_iter):
+        """The same limits, but with another bound on iterations: for a part of the work."""
+        other = copy.copy(self)
+        other.max_iter = max_iter
+        return other
+
     def reached(self):
         """The status that ends the fit now, or None."""
         if self._interrupted[0]:
