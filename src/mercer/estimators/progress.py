@@ -22,12 +22,15 @@ _REMEDIES = {
 }
 
 
-def warn_unless_optimal(status, max_iter):
-    """Warn at the line that called `fit` when the status is anything but OPTIMAL."""
+def warn_unless_optimal(status, max_iter, remedies=None, judge="certificate_"):
+    """Warn at the line that called `fit` when the status is anything but OPTIMAL.
+
+    `remedies` replace the usual ones of some statuses; `judge` is the attribute to look at.
+    """
     if status == Status.OPTIMAL:
         return
-    remedy = _REMEDIES[status].format(max_iter=max_iter)
-    message = f"{status.name}: {status.meaning}. {remedy} The model can be used; certificate_ says how good it is."
+    remedy = {**_REMEDIES, **(remedies or {})}[status].format(max_iter=max_iter)
+    message = f"{status.name}: {status.meaning}. {remedy} The model can be used; {judge} says how good it is."
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from mercer._errors import DataError, ParameterError
+from mercer.problems.regularization import resolve_C
 
 
 def sample_weights(given, codes, classes):
@@ -55,3 +56,14 @@ def class_weights(given, classes, y):
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise ParameterError(f"class_weight must be positive and finite, got {given!r}")
     return weights
+
+
+def weighted_C(C, codes, class_weight, weights=None):
+    """C times the weights of class and sample, for each point."""
+    n, factors = len(codes), class_weight[codes]
+    if weights is not None:
+        # A row of weight two counts as two, also where C depends on the number of rows.
+        n, factors = weights.sum(), factors * weights
+    # Where the product overflows, it is the hard margin; a weight of zero stays zero.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(factors > 0, resolve_C(C, n) * factors, 0.0)
