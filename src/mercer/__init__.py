@@ -15,9 +15,11 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
     from mercer._errors import NotPositiveSemidefiniteError as NotPositiveSemidefiniteError
+    from mercer._errors import NotSeparableError as NotSeparableError
     from mercer._errors import ParameterError as ParameterError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -29,9 +31,11 @@ _ROOMS = ("kernels", "plot")
 _HOME = {
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
+    "HardMarginSVC": "mercer.estimators.hard_margin",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
+    "NotSeparableError": "mercer._errors",
     "ParameterError": "mercer._errors",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",

@@ -90,6 +90,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         class_weight = class_weights(self.class_weight, classes, y)
         weights = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
         setup = self._two_class_problems(codes, class_weight, weights)
+        setup.classes = classes
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, weights, budget)
         # A small fit is over before anybody presses Ctrl-C, unless its kernel is slow.
