@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.classify import SVC as SVC
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
+    from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -32,11 +34,13 @@ _HOME = {
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
     "HardMarginSVC": "mercer.estimators.hard_margin",
+    "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
     "NotSeparableError": "mercer._errors",
     "ParameterError": "mercer._errors",
+    "Perceptron": "mercer.estimators.perceptron",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",

@@ -7,6 +7,7 @@ from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import TwoClassProblems
 from mercer.estimators.parameters import require_choice
+from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.separation import SeparationEvidence, separate_all
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.vector.linear import Linear
@@ -79,6 +80,7 @@ class HardMarginSVC(KernelClassifier):
 
     _remedies = _REMEDIES
     _is_quick = False
+    _predicts_in_double = True
 
     def __init__(
         self,
@@ -135,7 +137,9 @@ class HardMarginSVC(KernelClassifier):
         NotSeparableError
             If no hyperplane separates two of the classes.
         """
-        return super().fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        return self
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -53,8 +53,10 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     warm_start = False
     # Whether a fit to a few hundred points takes less time than a person needs to press a key.
     _is_quick = True
+    # Whether coefficients may be so large that rows in single precision are evaluated in double.
+    _predicts_in_double = False
     # What to do about a status, where it differs from what a support vector machine needs.
-    _remedies = None
+    _remedies: dict[Status, str] | None = None
     # The attribute that says how good a model is.
     _judge = "certificate_"
 
@@ -236,7 +238,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
                 f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
                 "the number of samples at training time; pass K(test, train)"
             )
-        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        is_single = getattr(X, "dtype", None) == np.float32 and not self._predicts_in_double
+        dtype = np.float32 if is_single else np.float64
         return self.expansion_.values(X, dtype, self.n_jobs)
 
     def __getstate__(self):

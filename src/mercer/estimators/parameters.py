@@ -37,6 +37,12 @@ def require_max_iter(value):
         raise ParameterError(f"max_iter must be -1 (no limit) or a positive integer, got {value!r}")
 
 
+def require_count(name, value):
+    """A positive integer."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ParameterError(f"{name} must be a positive integer, got {value!r}")
+
+
 def require_flag(name, value):
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):

@@ -6,11 +6,12 @@ from scipy import sparse
 from mercer._errors import DataError, NotSeparableError, ParameterError
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
-from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, solve_all
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, solve_all, stored_if_small
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.hard_margin import HardMargin, NotSeparableProof
 from mercer.solvers.hard_margin import MOST_FEATURES, Overlap, separate_features, separate_matrix
+from mercer.solvers.limits import Limits
 
 # Kernel values in double precision, whatever the tolerance.
 IN_DOUBLE = 1e-12
@@ -79,6 +80,23 @@ def separate_all(data, setup, budget, limits, tol, n_jobs):
 
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
     return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs))
+
+
+def margin_and_radius(data, rows, signs, bias, n_jobs=None):
+    """(largest margin, largest norm) of some rows in the feature space; the margin is 0 where nothing separates."""
+    problem, limits = HardMargin(signs, bias), Limits()
+    features = explicit_features(data)
+    if features is None:
+        budget = Budget.resolve(None, None, data.X)
+        matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(rows)
+        squares = matrix.diag
+        answer = separate_matrix(problem, stored_if_small(matrix, budget), limits, IN_DOUBLE, budget.cache)
+    else:
+        part = features[rows]
+        squares = np.asarray((part * part).sum(axis=1)).ravel()
+        answer = separate_features(problem, part, limits, IN_DOUBLE)
+    margin = 0.0 if isinstance(answer, Overlap) else max(0.0, answer.margin)
+    return margin, float(np.sqrt(max(0.0, squares.max() + problem.shift)))
 
 
 def explicit_features(data):
