@@ -15,24 +15,31 @@ pytestmark = pytest.mark.filterwarnings(
 
 PERCEPTRONS = [
     Perceptron(),
+    Perceptron(method="lp"),
+    KernelPerceptron(),
+]
+MORE_PERCEPTRONS = [
     Perceptron(method="averaged"),
     Perceptron(method="batch"),
-    Perceptron(method="lp"),
     Perceptron(tol=1e-3),
-    KernelPerceptron(),
     KernelPerceptron(method="averaged", kernel="poly", coef0=1.0, max_iter=100),
     KernelPerceptron(method="batch", kernel=Linear() + RBF(gamma="scale"), max_iter=100),
-    KernelPerceptron(fit_intercept=False, max_iter=100),
+    KernelPerceptron(method="averaged", fit_intercept=False, max_iter=100),
 ]
 
 # Gaussians separate whatever is not contradictory; straight lines do not, and that is an error.
 HARD_MARGINS = [
     HardMarginSVC(),
-    HardMarginSVC(bias="none"),
-    HardMarginSVC(bias="penalised"),
-    HardMarginSVC(multi_class="ovr"),
-    HardMarginSVC(kernel=RBF(gamma=0.5)),
-    HardMarginSVC(kernel=Polynomial(degree=1, gamma=1.0) + RBF(gamma="scale")),
+    *(
+        pytest.param(model, marks=pytest.mark.slow)
+        for model in (
+            HardMarginSVC(bias="none"),
+            HardMarginSVC(bias="penalised"),
+            HardMarginSVC(multi_class="ovr"),
+            HardMarginSVC(kernel=RBF(gamma=0.5)),
+            HardMarginSVC(kernel=Polynomial(degree=1, gamma=1.0) + RBF(gamma="scale")),
+        )
+    ),
 ]
 
 # These fit sparse rows many of which are empty, each with a label drawn at random.
@@ -44,16 +51,21 @@ def test_sklearn_check(estimator, check):
     check(estimator)
 
 
-def checks_of_hard_margins():
-    for model in HARD_MARGINS:
-        for estimator, check in estimator_checks_generator(model):
-            if check.func.__name__ not in CONTRADICTORY:
-                yield pytest.param(estimator, check, id=f"{model}-{check.func.__name__}-{check.keywords}")
-
-
-@pytest.mark.parametrize(("estimator", "check"), checks_of_hard_margins())
-def test_sklearn_check_of_hard_margin(estimator, check):
+@pytest.mark.slow
+@parametrize_with_checks(MORE_PERCEPTRONS)
+def test_sklearn_check_of_variants(estimator, check):
     check(estimator)
+
+
+NAMES = sorted({check.func.__name__ for _, check in estimator_checks_generator(HardMarginSVC())} - CONTRADICTORY)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("model", HARD_MARGINS, ids=str)
+def test_sklearn_checks_of_hard_margin(model, name):
+    for estimator, check in estimator_checks_generator(model):
+        if check.func.__name__ == name:
+            check(estimator)
 
 
 @pytest.mark.parametrize("layout", [sparse.csr_array, sparse.csr_matrix])

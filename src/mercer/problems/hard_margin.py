@@ -169,7 +169,8 @@ class NotSeparableProof:
         """How far the two weighted means are from each other, or the mean from the origin."""
         coefficients = self.signs * self.weights
         if self.features is not None:
-            parts = coefficients @ self.features
+            # Weights that sum to the same do not notice where the origin is, but rounding errors do.
+            parts = coefficients @ (self.features - self.features[0] if self.bias == "free" else self.features)
             lift = coefficients.sum() if self.bias == "penalised" else 0.0
             return float(np.sqrt(parts @ parts + lift**2))
         # The square of the distance is all that kernel values tell: extended precision for its sum.

@@ -116,12 +116,12 @@ class MistakeBound:
     @property
     def bound(self):
         """(rho / gamma)^2, divided by the square of the smallest step; infinite without a margin."""
-        return (self.radius / (self.margin * self.smallest_step)) ** 2 if self.margin > 0.0 else np.inf
+        return float((self.radius / (self.margin * self.smallest_step)) ** 2) if self.margin > 0.0 else np.inf
 
     @property
     def holds(self):
         """Whether the updates are at most the bound."""
-        return self.updates <= self.bound
+        return bool(self.updates <= self.bound)
 
     def __str__(self):
         ratio = f"({self.radius:.4g}/{self.margin:.4g})^2"

@@ -95,7 +95,7 @@ def _separate(problem, features, units, limits, tol, error=0.0):
     found = nearest_points(corral, limits)
     found.noise = max(found.noise, error / units.max() ** 2)
     if _has_met(found):
-        return Overlap(found.members, found.weights, corral.radius * units.max())
+        return _overlap(problem, found, corral.radius * units.max())
     scale = problem.scale(found.square, found.lows)
     normal = scale * found.point
     offset = float(normal @ origin)
@@ -111,6 +111,13 @@ def _separate(problem, features, units, limits, tol, error=0.0):
     if not (np.isfinite(separation.beta).all() and np.isfinite(separation.normal).all()):
         raise DataError("the margin is too small for the weights to be finite numbers; scale the features")
     return separation
+
+
+def _overlap(problem, found, radius):
+    """The common point; rounding errors are taken out of the sums of its weights."""
+    groups = problem.groups[found.members]
+    sums = np.bincount(groups, found.weights)
+    return Overlap(found.members, found.weights / sums[groups], radius)
 
 
 def _has_met(found):
@@ -148,7 +155,7 @@ def separate_matrix(problem, matrix, limits, tol, memory):
     corral = KernelCorral(matrix, problem.signs, problem.groups, problem.shift, memory)
     found = nearest_points(corral, limits)
     if _has_met(found):
-        return Overlap(found.members, found.weights, corral.radius)
+        return _overlap(problem, found, corral.radius)
     scale = problem.scale(found.square, found.lows)
     constant = problem.shift * scale * float(problem.signs[found.members] @ found.weights)
     projections = problem.signs * scale * found.scores - constant
