@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from mercer.estimators.equal_rows import comparable_rows
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_classifier import KernelClassifier
@@ -14,7 +15,6 @@ from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.separation import IN_DOUBLE
 from mercer.estimators.training import solve_all
 from mercer.estimators.visiting import visiting_plan
-from mercer.kernels.matrix_form import Precomputed
 from mercer.problems.perceptron import PerceptronProgram
 from mercer.solvers.perceptron import METHODS, ItemPerceptron, train
 
@@ -152,7 +152,7 @@ class KernelPerceptron(KernelClassifier):
 
     def _solve(self, data, setup, budget, limits):
         used = setup.tasks[0].indices
-        self._plan = visiting_plan(self, _comparable_rows(data, used), setup.codes[used], setup.C[used])
+        self._plan = visiting_plan(self, comparable_rows(data, used), setup.codes[used], setup.C[used])
         starts = self._starts(setup)
 
         def solve(problem, part, k):
@@ -201,10 +201,3 @@ class ProgramEvidence(Evidence):
     def _certificate(self, _problem, task, beta, intercept):
         program = PerceptronProgram(task.signs, self.setup.C[task.indices])
         return program.certificate(task.signs * (self._projections(task, beta) + intercept))
-
-
-def _comparable_rows(data, used):
-    """The rows that take part, where they are vectors; else None."""
-    if isinstance(data.kernel, Precomputed) or getattr(getattr(data.X, "dtype", None), "kind", "O") != "f":
-        return None
-    return data.X if len(used) == data.shape[0] else data.X[used]

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, NotSeparableError, ParameterError
+from mercer.estimators.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, solve_all, stored_if_small
@@ -66,6 +67,7 @@ def separate_all(data, setup, budget, limits, tol, n_jobs):
             raise _not_separable(data, features, setup, task, answer)
         return answer
 
+    _refuse_contradictions(data, setup, answered)
     if features is not None:
         solutions = []
         for problem, task in zip(problems, setup.tasks, strict=True):
@@ -80,6 +82,20 @@ def separate_all(data, setup, budget, limits, tol, n_jobs):
 
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
     return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs))
+
+
+def _refuse_contradictions(data, setup, answered):
+    """Equal rows with different labels are proof for any kernel, and the shortest there is."""
+    X = comparable_rows(data)
+    if X is None:
+        return
+    keys = row_keys(X)
+    for task in setup.tasks:
+        pair = contradiction(X, keys, task.indices, task.signs)
+        if pair is not None:
+            weights = np.ones(2) if setup.bias == "free" else np.full(2, 0.5)
+            squares = data.kernel.diag_of(data.prepare(np.float64, task.indices[pair]))
+            answered(task, Overlap(pair, weights, float(np.sqrt(max(0.0, squares.max())))))
 
 
 def margin_and_radius(data, rows, signs, bias, n_jobs=None):

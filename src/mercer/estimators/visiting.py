@@ -6,13 +6,10 @@ order in which a table lists its rows does not matter, and a row of weight two i
 """
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
+from mercer.estimators.equal_rows import are_equal, row_keys
 from mercer.solvers.perceptron import Schedule
-
-_CHUNK = 4096
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def visiting_plan(estimator, X, codes, copies):
@@ -34,35 +31,10 @@ def distinct_rows(X, codes, copies, chosen):
     ranked = chosen[np.lexsort((codes[chosen], keys[chosen]))]
     keys = keys[ranked]
     candidates = np.flatnonzero((keys[1:] == keys[:-1]) & (codes[ranked[1:]] == codes[ranked[:-1]]))
-    same = candidates[_are_equal(X, ranked[candidates], ranked[candidates + 1])]
+    same = candidates[are_equal(X, ranked[candidates], ranked[candidates + 1])]
     begins = np.ones(len(ranked), bool)
     begins[same + 1] = False
     first = ranked[begins]
     summed = np.zeros(len(copies))
     summed[first] = np.add.reduceat(copies[ranked], np.flatnonzero(begins))
     return first, summed
-
-
-def row_keys(X):
-    """A number for each row that depends on its contents, the same for dense and sparse rows."""
-    multipliers = np.random.default_rng(0).integers(1, 2**63, X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    if sparse.issparse(X):
-        ends = np.concatenate([[np.uint64(0)], np.cumsum(_mixed(X.data) * multipliers[X.indices], dtype=np.uint64)])
-        return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
-    keys = np.empty(len(X), np.uint64)
-    for begin in range(0, len(X), _CHUNK):
-        keys[begin : begin + _CHUNK] = (_mixed(X[begin : begin + _CHUNK]) * multipliers).sum(axis=1, dtype=np.uint64)
-    return keys
-
-
-def _mixed(values):
-    """Bits of the numbers, stirred; zero for zero, of either sign."""
-    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * _MIX
-    return bits ^ (bits >> np.uint64(29))
-
-
-def _are_equal(X, left, right):
-    if sparse.issparse(X):
-        return np.asarray(abs(X[left] - X[right]).sum(axis=1)).ravel() == 0.0
-    return (X[left] == X[right]).all(axis=1)

@@ -93,7 +93,7 @@ def _separate(problem, features, units, limits, tol, error=0.0):
     scaled, origin = _moved_and_scaled(problem, features, units)
     corral = FeatureCorral(_signed(scaled, problem.signs), problem.groups)
     found = nearest_points(corral, limits)
-    found.noise = max(found.noise, error / units.max() ** 2)
+    found.noise = max(found.noise, error / units.max() / units.max())
     if _has_met(found):
         return _overlap(problem, found, corral.radius * units.max())
     scale = problem.scale(found.square, found.lows)
