@@ -6,7 +6,7 @@ from scipy import sparse
 
 from mercer import Status
 from mercer.kernels.matrix import StoredMatrix
-from mercer.solvers import perceptron
+from mercer.solvers import perceptron, perceptron_program
 from mercer.solvers.limits import Limits
 from mercer.solvers.perceptron import ItemPerceptron, RowPerceptron, Schedule, train
 from mercer.solvers.perceptron_program import residual, solve_program
@@ -139,6 +139,21 @@ def test_both_programs_have_one_value(data, layout, with_bias, rng):
     assert found.multipliers.sum() > 0.5
     assert residual(layout(X), y, found.multipliers, with_bias) <= 1e-9
     assert ((found.multipliers >= 0) & (found.multipliers <= weights)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12])
+def test_a_program_does_not_depend_on_units(data, scale):
+    X, y = data
+    plain, scaled = (solve_program(s * X, y, np.ones(len(y)), True, Limits()) for s in (1.0, scale))
+    assert scaled.multipliers.sum() == pytest.approx(plain.multipliers.sum(), rel=1e-9)
+    slack = np.maximum(0.0, 1.0 - y * (scale * X @ scaled.coefficients + scaled.bias))
+    assert slack.sum() == pytest.approx(plain.multipliers.sum(), rel=1e-8)
+
+
+def test_what_takes_longer_gets_more_time(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(perceptron_program, "FIRST_SECONDS", 1e-9)
+    assert solve_program(X, y, np.ones(len(y)), True, Limits()).status is Status.OPTIMAL
 
 
 def test_a_program_can_be_left_alone(rng):

@@ -188,7 +188,7 @@ class KernelPerceptron(KernelClassifier):
         return found[0] if len(found) == 1 else found
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = dict(super().__getstate__())
         # The training data are not part of a model.
         if state.get("_mistakes") is not None:
             state["_mistakes"] = state["_mistakes"].without_data()

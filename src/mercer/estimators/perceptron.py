@@ -287,7 +287,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """
         require_fitted(self)
         X = prediction_input(self, X)
-        values = X @ self.coef_.T + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = X @ self.coef_.T + self.intercept_
         if not np.isfinite(values).all():
             raise DataError("the decision function overflows on X; scale it as the training data were")
         return values[:, 0] if len(self.classes_) == 2 else values
@@ -308,7 +309,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         return self.classes_[places]
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = dict(super().__getstate__())
         # The training data are not part of a model.
         if state.get("_mistakes") is not None:
             state["_mistakes"] = state["_mistakes"].without_data()

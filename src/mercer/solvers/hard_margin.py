@@ -81,7 +81,7 @@ def separate_features(problem, features, limits, tol):
     answer = _separate(problem, features, units, limits, tol)
     if isinstance(answer, Overlap) or answer.margin > 0.0 or answer.status not in ROUNDING:
         return answer
-    units = np.array([_power_of_two(size) for size in sizes])
+    units = column_units(features)
     other = _separate(problem, features, units, limits, tol)
     if isinstance(other, Separation) and other.margin > 0.0:
         other.status = max(other.status, Status.STALLED)
@@ -197,6 +197,11 @@ def _column_sizes(features):
     """The largest absolute value of each column."""
     largest = abs(features).max(axis=0)
     return largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest).ravel()
+
+
+def column_units(features):
+    """For each column, a power of two that is about its largest absolute value."""
+    return np.array([_power_of_two(size) for size in _column_sizes(features)])
 
 
 def _power_of_two(size):
