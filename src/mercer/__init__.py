@@ -16,11 +16,15 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
     from mercer._errors import NotPositiveSemidefiniteError as NotPositiveSemidefiniteError
+    from mercer._errors import NotSeparableError as NotSeparableError
     from mercer._errors import ParameterError as ParameterError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
+    from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
@@ -36,11 +40,15 @@ _HOME = {
     "BayesPointMachine": "mercer.estimators.centres",
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
+    "HardMarginSVC": "mercer.estimators.hard_margin",
+    "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
+    "NotSeparableError": "mercer._errors",
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.ramp",
+    "Perceptron": "mercer.estimators.perceptron",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",

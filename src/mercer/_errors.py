@@ -23,3 +23,11 @@ class NotPositiveSemidefiniteError(MercerError, ValueError):
 
 class MissingExtraError(MercerError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
+
+
+class NotSeparableError(MercerError, ValueError):
+    """No hyperplane separates the data; ``proof`` is a point that both convex hulls have in common."""
+
+    def __init__(self, message, proof=None):
+        super().__init__(message)
+        self.proof = proof

@@ -44,13 +44,16 @@ class Evidence:
             self._found = [self._certificate(*one) for one in each]
         self.data = self.setup = self.solved = None
 
-    def _certificate(self, problem, task, beta, intercept):
+    def _projections(self, task, beta):
+        """<w, psi(x_i)> = sum_j beta_j k(x_j, x_i) for the points of a problem."""
         support = np.flatnonzero(beta)
-        projections = np.zeros(len(beta))
-        if len(support):
-            points = self.data.prepare(np.float64, task.indices)
-            vectors = points.take(support)
-            projections = engine.product(self.data.kernel, points, vectors, beta[support], self.n_jobs)
+        if len(support) == 0:
+            return np.zeros(len(beta))
+        points = self.data.prepare(np.float64, task.indices)
+        return engine.product(self.data.kernel, points, points.take(support), beta[support], self.n_jobs)
+
+    def _certificate(self, problem, task, beta, intercept):
+        projections = self._projections(task, beta)
         # Coefficients that have diverged have no finite objective, and the certificate says so.
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, projections, intercept)

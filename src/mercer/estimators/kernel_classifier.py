@@ -56,6 +56,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     _is_quick = True
     # What to do about a status, where it differs from what a support vector machine needs.
     _remedies: ClassVar[dict[Status, str]] = {}
+    # Whether coefficients may be so large that rows in single precision are evaluated in double.
+    _predicts_in_double = False
     # The attribute that says how good a model is.
     _judge = "certificate_"
 
@@ -91,6 +93,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         class_weight = class_weights(self.class_weight, classes, y)
         weights = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
         setup = self._two_class_problems(codes, class_weight, weights)
+        setup.classes = classes
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, weights, budget)
         # A small fit is over before anybody presses Ctrl-C, unless its kernel is slow.
@@ -239,7 +242,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
                 f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
                 "the number of samples at training time; pass K(test, train)"
             )
-        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        is_single = getattr(X, "dtype", None) == np.float32 and not self._predicts_in_double
+        dtype = np.float32 if is_single else np.float64
         return self.expansion_.values(X, dtype, self.n_jobs)
 
     def __getstate__(self):

@@ -22,7 +22,14 @@ class TwoClassProblems:
         Weight of the loss of each point; a point of weight zero takes no part.
     loss, bias : str
         As in `SoftMargin`.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        The labels that the codes stand for, where somebody is to be told.
     """
+
+    classes = None
 
     def __init__(self, codes, n_classes, multi_class, C, loss, bias):
         require_few(n_classes, multi_class)

@@ -41,3 +41,12 @@ def print_round(point):
         f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}"
     )
     sys.stderr.write(line + "\n")
+
+
+def print_epoch(point):
+    """As `print_round`, for methods that go through the data in epochs."""
+    line = (
+        f"[mercer] {point.seconds:8.2f} s  epoch {point.iterations:6d}  loss {point.violation:9.2e}  "
+        f"mistakes {point.working_set} of {point.active}"
+    )
+    sys.stderr.write(line + "\n")

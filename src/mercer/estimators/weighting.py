@@ -8,7 +8,14 @@ from mercer.problems.regularization import resolve_C
 
 
 def sample_weights(given, codes, classes):
-    """One finite number for each point, none negative; every class has a positive one.
+    """One finite number for each point, none negative; every class has a positive one."""
+    weights = row_weights(given, len(codes))
+    _require_every_class(weights, codes, classes)
+    return weights
+
+
+def row_weights(given, n):
+    """One finite number for each of n points, none negative.
 
     A negative weight becomes zero: such a point takes no part, as in LIBSVM.
     """
@@ -17,11 +24,9 @@ def sample_weights(given, codes, classes):
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
     if weights.ndim == 0:
-        weights = np.full(len(codes), weights)
-    _require_one_each(weights, len(codes))
-    weights = np.maximum(weights, 0.0)
-    _require_every_class(weights, codes, classes)
-    return weights
+        weights = np.full(n, weights)
+    _require_one_each(weights, n)
+    return np.maximum(weights, 0.0)
 
 
 def _require_one_each(weights, n):
@@ -56,6 +61,12 @@ def class_weights(given, classes, y):
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise ParameterError(f"class_weight must be positive and finite, got {given!r}")
     return weights
+
+
+def weighted_copies(class_weight, sample_weight, classes, codes, y):
+    """How many copies of each point there are: the product of its weights."""
+    copies = class_weights(class_weight, classes, y)[codes]
+    return copies if sample_weight is None else copies * sample_weights(sample_weight, codes, classes)
 
 
 def weighted_C(C, codes, class_weight, weights=None):

@@ -1,0 +1,183 @@
+"""Hard-margin solutions of all two-class problems of a fit, or the error that proves there are none."""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, NotSeparableError, ParameterError
+from mercer.estimators.equal_rows import comparable_rows, contradiction, row_keys
+from mercer.estimators.evidence import Evidence
+from mercer.estimators.machines import Solved
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, solve_all, stored_if_small
+from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.hard_margin import HardMargin, NotSeparableProof
+from mercer.solvers.hard_margin import MOST_FEATURES, Overlap, separate_features, separate_matrix
+from mercer.solvers.limits import Limits
+
+# Kernel values in double precision, whatever the tolerance.
+IN_DOUBLE = 1e-12
+
+
+class SeparationSolved(Solved):
+    """`Solved`, with what only a hard margin has.
+
+    Attributes
+    ----------
+    margins : ndarray (n_problems,)
+    normals : list of ndarray or None
+        w_0 of each problem in the coordinates of the rows, for a linear kernel.
+    """
+
+    def __init__(self, setup, solutions):
+        super().__init__(setup, solutions)
+        self.intercepts = np.array([solution.bias for solution in solutions])
+        self.margins = np.array([getattr(solution, "margin", 0.0) for solution in solutions])
+        self.normals = [getattr(solution, "normal", None) for solution in solutions]
+
+
+class SeparationEvidence(Evidence):
+    """Certificates of hard margins, in the coordinates of the rows where the kernel is linear."""
+
+    def _certificate(self, problem, task, beta, intercept):
+        k = next(k for k, each in enumerate(self.setup.tasks) if each is task)
+        problem, normal = HardMargin(task.signs, self.setup.bias), self.solved.normals[k]
+        if normal is None:
+            projections = self._projections(task, beta)
+            square = float(beta @ projections)
+            return problem.certificate(beta, projections, intercept, (square, square))
+        support = np.flatnonzero(beta)
+        total = beta[support] @ self.data.X[task.indices[support]].astype(np.float64)
+        projections = self.data.X[task.indices] @ normal
+        return problem.certificate(beta, projections, intercept, (float(normal @ normal), float(total @ total)))
+
+
+def separate_all(data, setup, budget, limits, tol, n_jobs):
+    """Separate the classes of every two-class problem, in coordinates where there are few.
+
+    Raises
+    ------
+    NotSeparableError
+        With a proof, if two classes cannot be separated.
+    """
+    problems = [HardMargin(task.signs, setup.bias) for task in setup.tasks]
+    features = explicit_features(data)
+
+    def answered(task, answer):
+        if isinstance(answer, Overlap):
+            raise _not_separable(data, features, setup, task, answer)
+        return answer
+
+    _refuse_contradictions(data, setup, answered)
+    if features is not None:
+        solutions = []
+        for problem, task in zip(problems, setup.tasks, strict=True):
+            part = features if len(task.indices) == features.shape[0] else features[task.indices]
+            solutions.append(answered(task, separate_features(problem, part, limits, tol)))
+            if not isinstance(data.kernel, Linear):
+                solutions[-1].normal = None
+        return SeparationSolved(setup, solutions)
+
+    def solve(problem, part, k):
+        return answered(setup.tasks[k], separate_matrix(problem, part, limits, tol, budget.cache))
+
+    matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
+    return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs))
+
+
+def _refuse_contradictions(data, setup, answered):
+    """Equal rows with different labels are proof for any kernel, and the shortest there is."""
+    X = comparable_rows(data)
+    if X is None:
+        return
+    keys = row_keys(X)
+    for task in setup.tasks:
+        pair = contradiction(X, keys, task.indices, task.signs)
+        if pair is not None:
+            weights = np.ones(2) if setup.bias == "free" else np.full(2, 0.5)
+            squares = data.kernel.diag_of(data.prepare(np.float64, task.indices[pair]))
+            answered(task, Overlap(pair, weights, float(np.sqrt(max(0.0, squares.max())))))
+
+
+def margin_and_radius(data, rows, signs, bias, n_jobs=None):
+    """(largest margin, largest norm) of some rows in the feature space; the margin is 0 where nothing separates."""
+    problem, limits = HardMargin(signs, bias), Limits()
+    features = explicit_features(data)
+    if features is None:
+        budget = Budget.resolve(None, None, data.X)
+        matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(rows)
+        squares = matrix.diag
+        answer = separate_matrix(problem, stored_if_small(matrix, budget), limits, IN_DOUBLE, budget.cache)
+    else:
+        part = features[rows]
+        squares = np.asarray((part * part).sum(axis=1)).ravel()
+        answer = separate_features(problem, part, limits, IN_DOUBLE)
+    margin = 0.0 if isinstance(answer, Overlap) else max(0.0, answer.margin)
+    return margin, float(np.sqrt(max(0.0, squares.max() + problem.shift)))
+
+
+def explicit_features(data):
+    """psi of the rows in double precision where it has at most MOST_FEATURES coordinates; else None."""
+    if not hasattr(data.X, "shape") or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
+        return None
+    try:
+        if not data.kernel.feature_map(data.X[:1]).shape[1] <= MOST_FEATURES:
+            return None
+        features = data.X if isinstance(data.kernel, Linear) else data.kernel.feature_map(data.X)
+    except (ParameterError, DataError):
+        return None
+    features = features.astype(np.float64, copy=False)
+    values = features.data if sparse.issparse(features) else features
+    # The certificate and the predictions are of inner products, which must not overflow.
+    if not np.abs(values).max(initial=0.0) < LARGEST_ENTRY**0.5:
+        raise DataError(OVERFLOW)
+    return features
+
+
+def _not_separable(data, features, setup, task, overlap):
+    bias, classes = setup.bias, setup.classes
+    proof = _proof(data, features, bias, task, overlap)
+    if len(task.label) == 2:
+        second, first = (classes[code].item() for code in task.label)
+        who = f"the classes {first!r} and {second!r}"
+    else:
+        who = f"the class {classes[task.label[0]].item()!r} and the others"
+    plane = {"free": "hyperplane", "penalised": "hyperplane", "none": "hyperplane through the origin"}[bias]
+    where = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
+    what = "their convex hulls have a point in common" if bias == "free" else "the origin is in the hull of y_i x_i"
+    message = (
+        f"no {plane}{where} separates {who}: {what}, a weighted mean of {len(proof.weights)} rows "
+        f"(to {proof.distance:.1e}); error.proof has it. SVC(C=...) allows violations, another kernel may allow none"
+    )
+    return NotSeparableError(message, proof)
+
+
+def _proof(data, features, bias, task, overlap):
+    rows = task.indices[overlap.members]
+    shown = None if features is None else features[rows]
+    items = data.prepare(np.float64, rows) if not isinstance(data.kernel, Precomputed) else None
+    gram = np.empty((len(rows), len(rows)))
+    if items is None:
+        gram[:] = data.X[np.ix_(rows, rows)]
+    else:
+        data.kernel.tile(items, items, gram, 0, 0)
+    return NotSeparableProof(
+        indices=rows,
+        weights=overlap.weights,
+        signs=task.signs[overlap.members],
+        bias=bias,
+        features=shown.toarray() if sparse.issparse(shown) else shown,
+        gram=_same_for_same_items(gram, data.support_vectors(rows)),
+        radius=overlap.radius,
+    )
+
+
+def _same_for_same_items(gram, items):
+    """Rows and columns of equal items made equal, so that they cancel in full."""
+    if sparse.issparse(items):
+        items = items.toarray()
+    for i in range(len(items)):
+        for j in range(i):
+            if np.array_equal(items[i], items[j]):
+                gram[i], gram[:, i] = gram[j], gram[:, j]
+                break
+    return gram

@@ -1,0 +1,40 @@
+"""Which points a perceptron visits, in which order, and how often.
+
+Where the order is drawn at random anyway, it is drawn for rows sorted by what they hold, and rows
+that are the same (and have the same label) are one point with the sum of their weights. So the
+order in which a table lists its rows does not matter, and a row of weight two is a row listed twice.
+"""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer.estimators.equal_rows import are_equal, row_keys
+from mercer.solvers.perceptron import Schedule
+
+
+def visiting_plan(estimator, X, codes, copies):
+    """The `Schedule` of a fit to points of given weights; `X` is None for items that cannot be compared."""
+    order, seed = np.flatnonzero(copies > 0), None
+    if estimator.shuffle:
+        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        if X is not None:
+            order, copies = distinct_rows(X, codes, copies, order)
+    return Schedule(order, copies, seed, estimator.max_iter, estimator.tol, estimator.n_iter_no_change)
+
+
+def distinct_rows(X, codes, copies, chosen):
+    """(one of each group of equal rows with equal labels, the weight of its group).
+
+    The rows are in an order that depends on their contents alone.
+    """
+    keys = row_keys(X)
+    ranked = chosen[np.lexsort((codes[chosen], keys[chosen]))]
+    keys = keys[ranked]
+    candidates = np.flatnonzero((keys[1:] == keys[:-1]) & (codes[ranked[1:]] == codes[ranked[:-1]]))
+    same = candidates[are_equal(X, ranked[candidates], ranked[candidates + 1])]
+    begins = np.ones(len(ranked), bool)
+    begins[same + 1] = False
+    first = ranked[begins]
+    summed = np.zeros(len(copies))
+    summed[first] = np.add.reduceat(copies[ranked], np.flatnonzero(begins))
+    return first, summed

@@ -1,0 +1,167 @@
+"""The nearest points of two convex hulls, or the point of a hull nearest to the origin.
+
+Method (Wolfe 1976, for one hull; Lawson & Hanson 1974 for the same as least squares): keep a
+corral, an affinely independent set of points whose affine hull has its point z of smallest norm
+inside their convex hull. The point with the smallest inner product with z joins it; members whose
+weights would become negative leave it, one at a time, on the way to the new z. The norm of z
+falls with every round, so the method ends, with a solution that is exact but for rounding.
+
+Cost of a round: one inner product with every point, and an update of a factorisation of the
+members. Needs: a corral, of coordinates (`feature_corral`) or of a kernel matrix (`kernel_corral`).
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer.solvers.result import Status, TracePoint
+
+# Rounds without a shorter z after which only rounding errors are left.
+PATIENCE = 5
+# Points that are tried before it is certain that none can join.
+CANDIDATES = 8
+# A relative gap this small is as good as solved where rounding ends progress.
+INACCURATE = 1e-6
+# |z| below this share of the radius is zero.
+ZERO = 16.0 * float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class Nearest:
+    """Where the search ended.
+
+    Attributes
+    ----------
+    members : ndarray of int
+        The points with a positive weight.
+    weights : ndarray
+        Their weights; those of each group sum to one.
+    scores : ndarray (n,)
+        z_i.z for every point.
+    square : float
+        |z|^2.
+    lows : ndarray (n_groups,)
+        The smallest score of each group. If their sum is positive, z separates.
+    point : ndarray or None
+        z in coordinates, where there are any.
+    noise : float
+        About the error of a score.
+    """
+
+    members: np.ndarray
+    weights: np.ndarray
+    scores: np.ndarray
+    square: float
+    lows: np.ndarray
+    point: np.ndarray | None
+    noise: float
+    status: Status
+    iterations: int
+    trace: list[TracePoint] = field(default_factory=list)
+
+    @property
+    def is_separating(self):
+        """Whether the scores prove that the hulls are apart, or the origin outside."""
+        return float(self.lows.sum()) > 2.0 * len(self.lows) * self.noise
+
+
+def nearest_points(corral, limits, tol=1e-12, start=None):
+    """Search from `start`, or from two points that are close to each other.
+
+    Parameters
+    ----------
+    corral : FeatureCorral or KernelCorral
+    limits : Limits
+    tol : float
+        Stop when |z|^2 exceeds its lower bound by less than this share.
+    start : sequence of int, optional
+        Members to begin with: as many of each group as are independent.
+    """
+    return _Search(corral, limits, tol).run(start)
+
+
+class _Search:
+    def __init__(self, corral, limits, tol):
+        self.corral, self.limits, self.tol = corral, limits, tol
+        self.groups = [np.flatnonzero(corral.groups == g) for g in range(corral.n_groups)]
+        self.trace = []
+        self.best = None
+
+    def run(self, start):
+        corral, rounds, since_best = self.corral, 0, 0
+        corral.start([int(group[corral.squares[group].argmin()]) for group in self.groups] if start is None else start)
+        weights = self._into_the_hull(self._uniform())
+        while True:
+            scores, square = corral.scores(weights)
+            lows = np.array([scores[group].min() for group in self.groups])
+            gap = square - lows.sum()
+            since_best = 0 if self._remember(weights, scores, square, lows) else since_best + 1
+            self._report(rounds, gap, square)
+            status = self._ending(gap, square, rounds, since_best)
+            if status is None:
+                weights, status = self._improve(weights, scores, gap / square)
+            if status is not None:
+                return Nearest(*self.best, corral.noise(self.best[3]), status, rounds, self.trace)
+            rounds += 1
+
+    def _uniform(self):
+        groups = self.corral.groups[self.corral.members]
+        return 1.0 / np.bincount(groups, minlength=len(self.groups))[groups]
+
+    def _remember(self, weights, scores, square, lows):
+        """Keep the shortest z so far; whether this is it."""
+        if self.best is not None and not square < self.best[3]:
+            return False
+        self.best = np.array(self.corral.members), weights, scores, square, lows, self.corral.nearest
+        return True
+
+    def _report(self, rounds, gap, square):
+        # In the units of the margin problem, of which |z|^2 is the reciprocal.
+        dual = len(self.groups) ** 2 / (2.0 * square) if square > 0.0 else np.inf
+        violation = gap / square if square > 0.0 else 0.0
+        point = TracePoint(self.limits.seconds, rounds, violation, dual, len(self.corral.members), self.corral.n)
+        self.trace.append(point)
+        self.limits.report(point)
+
+    def _ending(self, gap, square, rounds, since_best):
+        corral = self.corral
+        has_vanished = square <= (ZERO * corral.radius) ** 2
+        if has_vanished or gap <= max(self.tol * square, len(self.groups) * corral.noise(square)):
+            return Status.OPTIMAL
+        if since_best > PATIENCE:
+            return _by_rounding(gap / square)
+        if self.limits.iterations_left(rounds) <= 0:
+            return Status.ITERATION_LIMIT
+        return self.limits.reached()
+
+    def _improve(self, weights, scores, violation):
+        """(weights, status or None) after a point has joined; the status says why none could."""
+        corral = self.corral
+        own = corral.groups[corral.members]
+        levels = np.array([scores[corral.members][own == g].mean() for g in range(len(self.groups))])
+        above = scores - levels[corral.groups]
+        above[corral.members] = 0.0
+        try:
+            for j in np.argsort(above, kind="stable")[:CANDIDATES]:
+                if above[j] < 0.0 and corral.add(int(j)):
+                    return self._into_the_hull(np.append(weights, 0.0)), None
+        except MemoryError:
+            return weights, Status.MEMORY_LIMIT
+        return weights, _by_rounding(violation)
+
+    def _into_the_hull(self, weights):
+        """Weights at the point of smallest norm of the members' affine hull, some having left."""
+        target = self.corral.minimiser()
+        while not (target > 0.0).all():
+            outside = np.flatnonzero(target <= 0.0)
+            lengths = weights[outside] / np.maximum(weights[outside] - target[outside], 1e-300)
+            length, place = lengths.min(), int(outside[lengths.argmin()])
+            weights = np.delete(weights + length * (target - weights), place)
+            self.corral.remove(place)
+            target = self.corral.minimiser()
+        return target
+
+
+def _by_rounding(violation):
+    """The status where no point improves z, though the relative gap is not small enough."""
+    return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED

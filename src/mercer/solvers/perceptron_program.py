@@ -1,0 +1,123 @@
+"""The perceptron's convex program, solved as a linear program by HiGHS.
+
+Method (Huangfu & Hall 2018): the dual simplex method on the dual program, which has a column for each
+point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights.
+
+HiGHS cannot be asked to pause or to stop, so it runs in a thread of its own, and when a limit is reached
+its result is no longer waited for. So that it does not keep a process alive for long, it gets some seconds
+at first, and four times as many where those were not enough.
+"""
+
+import threading
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from mercer.solvers.hard_margin import column_units
+from mercer.solvers.limits import SLICE_SECONDS
+from mercer.solvers.perceptron import Trained
+from mercer.solvers.result import Status
+
+# SciPy's words for how HiGHS ended.
+SOLVED, UNFINISHED, INACCURATE = 0, 1, 4
+FIRST_SECONDS = 8.0
+
+
+def solve_program(X, signs, weights, with_bias, limits):
+    """Minimise sum_i c_i s_i subject to y_i (<w, x_i> + b) + s_i >= 1, s >= 0.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix (n, d)
+    signs, weights : ndarray (n,)
+        y and c.
+    with_bias : bool
+    limits : Limits
+
+    Returns
+    -------
+    Trained
+    """
+    units = column_units(X)
+    columns = _columns(X, signs, with_bias, units)
+    found = None
+    for seconds in _patience(limits):
+        found = _in_a_thread(partial(_call, columns, weights, seconds), limits)
+        if found is None or found.status != UNFINISHED or limits.stop():
+            break
+    if found is None or found.x is None or found.status not in (SOLVED, INACCURATE):
+        return _nothing(X.shape[1], len(signs), limits)
+    normal = -np.asarray(found.eqlin.marginals)
+    return Trained(
+        coefficients=normal[: len(units)] / units,
+        bias=float(normal[-1]) if with_bias else 0.0,
+        status=Status.OPTIMAL if found.status == SOLVED else Status.OPTIMAL_INACCURATE,
+        updates=0,
+        iterations=int(found.nit),
+        multipliers=np.clip(found.x, 0.0, weights),
+    )
+
+
+def _columns(X, signs, with_bias, units):
+    """The matrix of equalities: a column z_i, in units in which no entry is too small to be seen, and y_i."""
+    if not sparse.issparse(X):
+        scaled = (X / units * signs[:, None]).T
+        return np.vstack([scaled, signs]) if with_bias else scaled
+    scaled = (sparse.diags_array(signs) @ X @ sparse.diags_array(1.0 / units)).T
+    return sparse.vstack([scaled, sparse.csr_array(signs[None, :])], format="csc") if with_bias else scaled
+
+
+def _call(columns, weights, seconds):
+    n = len(weights)
+    return linprog(
+        -np.ones(n),
+        A_eq=columns,
+        b_eq=np.zeros(columns.shape[0]),
+        bounds=np.stack([np.zeros(n), weights], axis=1),
+        method="highs",
+        options={"time_limit": seconds},
+    )
+
+
+def _patience(limits):
+    """Seconds for one attempt after the other, none longer than the time that is left."""
+    seconds = FIRST_SECONDS
+    while True:
+        left = np.inf if limits.deadline is None else limits.deadline - limits.begin - limits.seconds
+        yield max(1e-3, min(seconds, left))
+        seconds *= 4.0
+
+
+def _nothing(n_features, n, limits):
+    """The answer where there is none (yet)."""
+    status = limits.reached() or Status.STALLED
+    return Trained(np.zeros(n_features), 0.0, status, 0, 0, multipliers=np.zeros(n))
+
+
+def residual(X, signs, multipliers, with_bias):
+    """Largest absolute value of sum_i a_i z_i, and of sum_i a_i y_i where there is a bias."""
+    coefficients = signs * multipliers
+    largest = float(np.abs(coefficients @ X).max(initial=0.0))
+    return max(largest, abs(float(coefficients.sum()))) if with_bias else largest
+
+
+def _in_a_thread(work, limits):
+    """The result of work(), or None if a limit is reached before; its error is raised."""
+    outcome = {}
+
+    def run():
+        try:
+            outcome["result"] = work()
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            outcome["error"] = error
+
+    # Not a daemon: a process that ends in the middle of it would be aborted.
+    thread = threading.Thread(target=run, name="highs")
+    thread.start()
+    while thread.is_alive() and not limits.stop():
+        thread.join(SLICE_SECONDS)
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome.get("result")

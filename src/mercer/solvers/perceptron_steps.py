@@ -1,0 +1,85 @@
+"""Compiled loops of the perceptron: visits to examples in a given order.
+
+A point of weight c stands for c copies visited one after the other (the last one in part, if c is
+no whole number). Updates on copies end when the point is on the right side, so their number is known
+before they are made. Where averages are wanted, `late` collects what each update has missed of the
+sum of all iterates: the average after T visits is w - late / T.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.row_views import row_add, row_dot, row_square
+
+# Places in the state of a run.
+BIAS, LATE_BIAS, VISITS, UPDATES, MISTAKES, LOSS = range(6)
+STATE_SIZE = 6
+
+
+@jit
+def _copies_used(value, gain, copies):
+    """(steps in units of eta, updates) that a point makes whose y f(x) is `value` <= 0.
+
+    One update adds `gain` to the value.
+    """
+    whole = np.floor(copies)
+    needed = np.floor(-value / gain) + 1.0 if gain > 0.0 else whole + 1.0
+    if needed <= whole:
+        return needed, needed
+    return copies, np.ceil(copies)
+
+
+@jit
+def _missed(visits, steps, updates):
+    """What `updates` in a row, of `steps` in all, have missed of the sum of iterates."""
+    share = steps / updates
+    return share * (updates * visits + 0.5 * updates * (updates - 1.0))
+
+
+@jit
+def visit_rows(rows, order, begin, end, signs, copies, eta, with_bias, w, late, state):
+    """The rule on rows order[begin:end]; w, late and state are changed."""
+    bias = 1.0 if with_bias else 0.0
+    for place in range(begin, end):
+        i = order[place]
+        value = signs[i] * (row_dot(rows, i, w) + state[BIAS])
+        if value <= 0.0:
+            gain = eta * (row_square(rows, i) + bias)
+            steps, updates = _copies_used(value, gain, copies[i])
+            change = steps * eta * signs[i]
+            missed = _missed(state[VISITS], steps, updates) * eta * signs[i]
+            row_add(rows, i, change, w)
+            row_add(rows, i, missed, late)
+            state[BIAS] += bias * change
+            state[LATE_BIAS] += bias * missed
+            state[UPDATES] += updates
+            state[MISTAKES] += 1.0
+            state[LOSS] -= value * copies[i]
+        state[VISITS] += copies[i]
+
+
+@jit
+def next_mistake(order, begin, end, signs, copies, scores, state):
+    """The place of the first item in order[begin:end] on the wrong side, or `end`."""
+    for place in range(begin, end):
+        i = order[place]
+        if signs[i] * scores[i] <= 0.0:
+            return place
+        state[VISITS] += copies[i]
+    return end
+
+
+@jit
+def update_on(i, row, shift, signs, copies, eta, beta, late, scores, state):
+    """The rule on item i, whose kernel values are `row`."""
+    value = signs[i] * scores[i]
+    steps, updates = _copies_used(value, eta * (row[i] + shift), copies[i])
+    change = steps * eta * signs[i]
+    beta[i] += change
+    late[i] += _missed(state[VISITS], steps, updates) * eta * signs[i]
+    for j in range(scores.shape[0]):
+        scores[j] += change * (row[j] + shift)
+    state[UPDATES] += updates
+    state[MISTAKES] += 1.0
+    state[LOSS] -= value * copies[i]
+    state[VISITS] += copies[i]

@@ -1,0 +1,85 @@
+"""The hard margin's conversions, and the proof that can be checked."""
+
+import numpy as np
+import pytest
+
+from mercer.problems.hard_margin import HardMargin, NotSeparableProof
+
+SQUARE = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+XOR = np.array([-1.0, -1.0, 1.0, 1.0])
+
+
+def proof(weights=(0.5, 0.5, 0.5, 0.5), features=SQUARE, bias="free", signs=XOR):
+    features = np.asarray(features)
+    return NotSeparableProof(
+        np.arange(len(signs)), np.asarray(weights), signs, bias, features, features @ features.T, radius=1.0
+    )
+
+
+def test_the_diagonals_of_a_square_meet_in_its_middle():
+    assert proof().check()
+    assert proof().distance == 0.0
+    np.testing.assert_array_equal(proof().point, [0.5, 0.5])
+    np.testing.assert_array_equal(proof().positive, [2, 3])
+    np.testing.assert_array_equal(proof().negative, [0, 1])
+    assert str(proof()) == "0.5 x[2] + 0.5 x[3] = 0.5 x[0] + 0.5 x[1] (to 0.0e+00)"
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        (0.6, 0.4, 0.5, 0.5),  # another point of the hull
+        (1.5, -0.5, 0.5, 0.5),  # outside the hull
+        (0.5, 0.4, 0.5, 0.4),  # sums of less than one
+        (0.5 + 2e-8, 0.5 - 2e-8, 0.5, 0.5),  # close, but not to 1e-8
+    ],
+)
+def test_a_wrong_proof_does_not_pass(weights):
+    assert not proof(weights).check()
+
+
+def test_kernel_values_tell_the_same_distance():
+    by_values = NotSeparableProof(
+        np.arange(4), np.array([0.75, 0.25, 0.5, 0.5]), XOR, "free", None, SQUARE @ SQUARE.T, 1.0
+    )
+    assert by_values.distance == pytest.approx(proof((0.75, 0.25, 0.5, 0.5)).distance)
+    assert by_values.distance == pytest.approx(np.hypot(0.25, 0.25))
+    assert by_values.point is None
+    assert by_values.tolerance > proof().tolerance == 1e-8
+
+
+@pytest.mark.parametrize("with_features", [True, False])
+def test_homogeneous_proofs_are_about_the_origin(with_features):
+    features = np.array([[1.0, 0.0], [1.0, 0.0]])
+    found = NotSeparableProof(
+        np.arange(2),
+        np.array([0.5, 0.5]),
+        np.array([1.0, -1.0]),
+        "none",
+        features if with_features else None,
+        features @ features.T,
+        1.0,
+    )
+    assert found.check()
+    # A further feature of value 1 does not help: the labels cancel it too.
+    assert NotSeparableProof(**{**vars(found), "bias": "penalised"}).check()
+    alone = NotSeparableProof(**{**vars(found), "weights": np.array([1.0, 0.0])})
+    assert not alone.check()
+    assert alone.distance == pytest.approx(1.0)
+    assert NotSeparableProof(**{**vars(alone), "bias": "penalised"}).distance == pytest.approx(np.sqrt(2.0))
+
+
+def test_certificate_of_the_toy_set(toy):
+    X, y = toy
+    beta = np.array([-0.5, -0.5, 1.0, 0.0])
+    w = beta @ X
+    found = HardMargin(y.astype(float)).certificate(beta, X @ w, -1.0, (w @ w, w @ w))
+    assert found.primal == found.dual == 1.0
+    assert found.kkt_violation == 0.0
+    assert (found.n_free, found.n_zero, found.n_bounded) == (3, 1, 0)
+    worse = HardMargin(y.astype(float)).certificate(0.9 * beta, 0.9 * X @ w, -0.9, (0.81 * w @ w, 0.81 * w @ w))
+    assert worse.dual < 1.0 == pytest.approx(worse.primal)
+    assert worse.kkt_violation == pytest.approx(0.1)
+    wrong = HardMargin(y.astype(float)).certificate(-beta, -X @ w, 1.0, (w @ w, w @ w))
+    assert wrong.primal == np.inf
+    assert wrong.box_violation == 1.0
