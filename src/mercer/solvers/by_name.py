@@ -2,12 +2,13 @@
 
 from functools import partial
 
-from mercer.solvers import chunking, interior_point, small
+from mercer.solvers import chunking, coordinate_ascent, interior_point, small
 
 SOLVERS = {
     "auto": small.solve,
     "smo": small.solve,
     "chunking": chunking.solve,
     "chunking:qp": partial(chunking.solve, inner=interior_point.solve),
+    "dual_cd": coordinate_ascent.solve,
     "qp": interior_point.solve,
 }
