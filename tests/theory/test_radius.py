@@ -1,3 +1,5 @@
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -163,3 +165,20 @@ def test_more_points_never_make_it_smaller_and_repeated_ones_change_nothing(n, k
     squares = np.add.outer(kernel.diag(X), kernel.diag(X)) - 2.0 * kernel(X)
     diameter = float(np.sqrt(squares.max()))
     assert 0.5 * diameter <= ball.radius + 1e-7 <= diameter / np.sqrt(2.0) + 2e-7
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_ctrl_c_leaves_a_ball_and_its_gap(n, rng):
+    X = rng.normal(size=(n, 2))
+    calls = []
+
+    def interrupted(A, B):
+        calls.append(len(A))
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return np.exp(-((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+
+    ball = theory.smallest_ball(X, interrupted)
+    assert ball.status == Status.INTERRUPTED
+    assert ball.weights.sum() == pytest.approx(1.0)
+    assert ball.lower <= theory.smallest_ball(X, RBF(gamma=1.0)).radius <= ball.radius + 1e-9

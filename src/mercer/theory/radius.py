@@ -148,10 +148,9 @@ def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None)
     """
     require_positive(tol=tol)
     limits = Limits(time_limit=time_limit)
-    points = _Points(X, kernel, n_jobs, may_move=True)
     with limits.catching_interrupts():
-        weights, status = points.solve(tol, limits)
-    return points.certified(weights, status)
+        points = _Points(X, kernel, n_jobs, may_move=True)
+        return points.certified(*points.solve(tol, limits))
 
 
 class _Points:
