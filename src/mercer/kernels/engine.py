@@ -13,6 +13,7 @@ from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_c
 from mercer._jit.vectors import vector_loop
 
 TILE = 512
+GRAM_TILE, LARGE_GRAM_TILE, FEW_FEATURES = 192, 384, 64
 # Below this many entries, waking a second thread costs more than it saves.
 SERIAL_ENTRIES = 40_000
 
@@ -34,6 +35,14 @@ def _mirror(out, top, bottom, left, right):
 def _spans(n, length=TILE):
     """The (begin, end) of consecutive tiles."""
     return [(begin, min(begin + length, n)) for begin in range(0, n, length)]
+
+
+def _gram_length(points):
+    """Edge of the tiles of a symmetric matrix: half of those on its diagonal is for nothing, so
+    they are small, unless products of many features need the length."""
+    edge = LARGE_GRAM_TILE if getattr(points, "n_features", 0) > FEW_FEATURES else GRAM_TILE
+    count = -(-len(points) // edge)
+    return -(-len(points) // (16 * count)) * 16
 
 
 def _length_beside(width):
@@ -61,17 +70,19 @@ def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0)):
 def gram(kernel, points, out, n_jobs=None, stop=None):
     """Write the symmetric matrix K(points, points) to `out`, computing one triangle."""
     n = len(points)
-    if n <= TILE:
+    if n <= GRAM_TILE:
         return _small_gram(kernel, points, out, stop)
+
+    length = _gram_length(points)
 
     def column_panel(columns):
         part = points.slice(*columns)
-        for rows in _spans(columns[1]):
+        for rows in _spans(columns[1], length):
             kernel.tile(points.slice(*rows), part, out, rows[0], columns[0])
             _mirror(out, *rows, *columns)
 
     # The longest panels first, so that the cores finish together.
-    run_parallel(column_panel, reversed(_spans(n)), _workers(n_jobs, n * n // 2), stop)
+    run_parallel(column_panel, reversed(_spans(n, length)), _workers(n_jobs, n * n // 2), stop)
     return out
 
 
