@@ -12,8 +12,17 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import mercer
-from mercer import SVC, DataError, HardMarginSVC, MercerError, NotSeparableError, ParameterError, Status
-from mercer.kernels import RBF, Custom, Linear, Polynomial, SecondOrder
+from mercer import (
+    SVC,
+    DataError,
+    HardMarginSVC,
+    MercerError,
+    NotPositiveSemidefiniteError,
+    NotSeparableError,
+    ParameterError,
+    Status,
+)
+from mercer.kernels import RBF, Custom, Linear, Polynomial, SecondOrder, Sigmoid
 from tests.estimators.datasets import scaled
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
@@ -369,6 +378,18 @@ def test_rows_that_say_nothing_meet(kernel):
 def test_margins_too_small_for_numbers_say_so():
     with pytest.raises((DataError, NotSeparableError)):
         HardMarginSVC(kernel="linear").fit([[1e-310], [0.0]], [0, 1])
+
+
+@pytest.mark.parametrize("coef0", [-1.0, 1.0])
+@pytest.mark.parametrize("n", [40, 700])
+def test_an_indefinite_kernel_is_refused_with_a_witness(n, coef0, rng):
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] > 0, 1, 0)
+    kernel = Sigmoid(gamma=1.0, coef0=coef0)
+    with pytest.raises(NotPositiveSemidefiniteError, match="no feature space") as caught:
+        HardMarginSVC(kernel=kernel).fit(X, y)
+    witness = caught.value.witness
+    assert witness @ kernel(X) @ witness < -1e-6
 
 
 def test_two_points_are_enough():

@@ -358,18 +358,30 @@ def test_parameters_are_refused_by_name(parameters, message):
         Perceptron(**parameters).fit(XOR, LABELS)
 
 
+def damaged_csr():
+    X = sparse.csr_matrix(np.eye(2))
+    X.indices[1] = 10**6
+    return X
+
+
 @pytest.mark.parametrize("kind", [Perceptron, KernelPerceptron])
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
         (np.array([[np.nan], [1.0]]), [0, 1], "contains NaN"),
         (np.array([[np.inf], [1.0]]), [0, 1], "contains infinity"),
+        (np.array([[1e200], [1.0]]), [0, 1], "overflow on X|features of a usable size"),
+        (sparse.csr_matrix(([1.0], [7], [0, 1, 1]), shape=(2, 9)), [0, 1], None),
+        (damaged_csr(), [0, 1], "X is not a sound CSR matrix"),
         (np.array([[1.0], [1.0]]), [1, 1], "number of classes has to be greater than one"),
         (np.array([[1.0], [1.0]]), [0.5, 1.5], "Unknown label type"),
         (np.empty((0, 1)), [], "0 sample"),
     ],
 )
 def test_data_are_refused_as_elsewhere(kind, X, y, message):
+    if message is None:
+        assert kind().fit(X, y).score(X, y) == 1.0
+        return
     with pytest.raises(ValueError, match=message):
         kind().fit(X, y)
 

@@ -136,6 +136,8 @@ class HardMarginSVC(KernelClassifier):
         ------
         NotSeparableError
             If no hyperplane separates two of the classes.
+        NotPositiveSemidefiniteError
+            If the kernel turns out to have no feature space.
         """
         self._fit(X, y, sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)

@@ -12,7 +12,7 @@ from mercer.estimators.inputs import classes_and_codes, prediction_input, requir
 from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters, row_certificate, watchers
 from mercer.estimators.multiclass import two_class_tasks
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.estimators.training import TrainingData
+from mercer.estimators.training import TrainingData, require_no_overflow
 from mercer.estimators.visiting import visiting_plan
 from mercer.estimators.weighting import row_weights, weighted_copies
 from mercer.kernels.expansion import Expansion
@@ -151,6 +151,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         check_parameters(self, (*METHODS, "lp"))
         limits = Limits(time_limit=self.time_limit, callbacks=watchers(self))
         X, y = training_input(self, X, y)
+        require_no_overflow(X)
         classes, codes = classes_and_codes(y)
         copies = weighted_copies(self.class_weight, sample_weight, classes, codes, y)
         plan = visiting_plan(self, X, codes, copies)
@@ -183,6 +184,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if is_first and classes is None:
             raise ParameterError("classes must be passed on the first call to partial_fit")
         X, y = self._batch_of_stream(X, y, is_first)
+        require_no_overflow(X)
         known = unique_labels(classes) if is_first else self.classes_
         codes = _codes(y, known, classes)
         copies = np.ones(len(codes)) if sample_weight is None else row_weights(sample_weight, len(codes))

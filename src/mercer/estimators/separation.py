@@ -7,7 +7,7 @@ from mercer._errors import DataError, NotSeparableError, ParameterError
 from mercer.estimators.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
-from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, solve_all, stored_if_small
+from mercer.estimators.training import Budget, require_no_overflow, solve_all, stored_if_small
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.hard_margin import HardMargin, NotSeparableProof
@@ -126,10 +126,8 @@ def explicit_features(data):
     except (ParameterError, DataError):
         return None
     features = features.astype(np.float64, copy=False)
-    values = features.data if sparse.issparse(features) else features
-    # The certificate and the predictions are of inner products, which must not overflow.
-    if not np.abs(values).max(initial=0.0) < LARGEST_ENTRY**0.5:
-        raise DataError(OVERFLOW)
+    # The certificate and the predictions are of inner products.
+    require_no_overflow(features)
     return features
 
 

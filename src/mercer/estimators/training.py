@@ -32,6 +32,13 @@ OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or d
 LARGEST_ENTRY = 1e100
 
 
+def require_no_overflow(X):
+    """Refuse rows whose inner products might overflow."""
+    values = X.data if sparse.issparse(X) else X
+    if not float(np.abs(values).max(initial=0.0)) < LARGEST_ENTRY**0.5:
+        raise DataError(OVERFLOW)
+
+
 @dataclass(frozen=True)
 class Budget:
     """Bytes for kernel rows kept, and for the matrix of a working set."""

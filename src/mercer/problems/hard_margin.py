@@ -103,7 +103,7 @@ class HardMargin:
             relative_gap=(primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf,
             kkt_violation=float(max(slack.max(), np.abs(slack[support]).max(initial=0.0), 0.0)),
             equality_residual=abs(float(beta.sum())) if self.bias == "free" else 0.0,
-            box_violation=float(np.max(-self.signs * beta, initial=0.0)),
+            box_violation=max(0.0, float(np.max(-self.signs * beta))),
             n_free=int(support.sum()),
             n_bounded=0,
             n_zero=int((~support).sum()),

@@ -92,10 +92,6 @@ class FeatureCorral:
         """(z_i.z for every point, |z|^2) at the last minimiser."""
         return self.points @ self.nearest, float(self.nearest @ self.nearest)
 
-    def distance(self, weights):
-        """|sum_i weight_i z_i|, from the coordinates alone."""
-        return float(np.linalg.norm(weights @ self.points[self.members]))
-
     def _columns(self, members):
         chosen = self.points[members]
         columns = np.zeros((self.r + self.n_groups, len(members)))

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer.solvers.definiteness import refuse_indefinite
 from mercer.solvers.feature_corral import FeatureCorral
 from mercer.solvers.kernel_corral import KernelCorral
 from mercer.solvers.nearest_points import nearest_points
@@ -21,6 +22,8 @@ from mercer.solvers.result import Solution, Status
 # Coordinates beyond this many cost more than kernel values do.
 MOST_FEATURES = 512
 EPSILON = float(np.finfo(np.float64).eps)
+# A square below minus this share of the radius is no square: the kernel is indefinite.
+INDEFINITE = 1e-12
 # Errors of a kernel value, in units of the last place.
 VALUE_ERROR = 2.0
 # Endings that are due to rounding errors, not to limits.
@@ -147,6 +150,11 @@ def separate_matrix(problem, matrix, limits, tol, memory):
     Returns
     -------
     Separation or Overlap
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        If the matrix is found to be indefinite.
     """
     most = min(MOST_FEATURES, memory // (16 * max(1, matrix.n)))
     features = pivoted_factor(matrix, most, limits.stop)
@@ -154,6 +162,8 @@ def separate_matrix(problem, matrix, limits, tol, memory):
         return _separate_factor(problem, features, limits, tol)
     corral = KernelCorral(matrix, problem.signs, problem.groups, problem.shift, memory)
     found = nearest_points(corral, limits)
+    if found.square < -INDEFINITE * corral.radius**2:
+        refuse_indefinite(matrix, found.members)
     if _has_met(found):
         return _overlap(problem, found, corral.radius)
     scale = problem.scale(found.square, found.lows)

@@ -10,6 +10,7 @@ Cost of a step: s^2 for s members, and n s for the scores of all points.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer.solvers.definiteness import INDEFINITE, refuse_indefinite
 
 EPSILON = float(np.finfo(np.float64).eps)
 # A pivot below this share of its diagonal is rounding.
@@ -86,14 +87,16 @@ class KernelCorral:
         self.members = []
         self._largest = max(2, memory // (8 * max(1, self.n)))
         self._factor = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY))
-        self._rows = np.empty((FIRST_CAPACITY, self.n))
+        self._gram = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY))
+        # Rows of the kernel matrix stay where they are when another one leaves; the last fills its place.
+        self._rows, self._row_of = np.empty((FIRST_CAPACITY, self.n)), []
 
     def noise(self, _square):
         """About the error of a score z_i.z."""
         return SCORE_ERROR * EPSILON * self.radius**2
 
     def start(self, members):
-        """Begin with these points; those that depend on others are left out."""
+        """Begin with one point of each group."""
         for j in members:
             self.add(j)
 
@@ -106,39 +109,39 @@ class KernelCorral:
         _forward(self._factor, s, column)
         own = row[j] + self._weight
         pivot = own - column @ column
+        if pivot < INDEFINITE * abs(own):
+            refuse_indefinite(self.matrix, [*self.members, j])
         if not pivot > DEPENDENT * own:
             return False
         self._factor[s, :s], self._factor[s, s] = column, np.sqrt(pivot)
         self._rows[s] = row
+        self._row_of.append(s)
         self.members.append(j)
+        self._gram[s, : s + 1] = self._gram[: s + 1, s] = row[self.members]
         return True
 
     def remove(self, place):
         """Let the member at a place go."""
         s = len(self.members)
         _delete(self._factor, s, place)
-        self._rows[place : s - 1] = self._rows[place + 1 : s]
-        del self.members[place]
+        self._gram[place : s - 1, :s] = self._gram[place + 1 : s, :s]
+        self._gram[: s - 1, place : s - 1] = self._gram[: s - 1, place + 1 : s]
+        hole = self._row_of[place]
+        self._rows[hole] = self._rows[s - 1]
+        self._row_of[self._row_of.index(s - 1)] = hole
+        del self._row_of[place], self.members[place]
 
     def minimiser(self):
         """Weights of the members at the point of smallest norm in their affine hull."""
         s = len(self.members)
-        solved = self._solved_groups()
-        weights = solved @ np.linalg.solve(self._sums(solved), np.ones(self.n_groups))
+        indicators = (self.groups[self.members] == np.arange(self.n_groups)[:, None]).astype(np.float64)
+        solved = np.stack([self._solve(indicator) for indicator in indicators])
+        sums = solved @ indicators.T
+        weights = np.linalg.solve(sums, np.ones(self.n_groups)) @ solved
         # What the factorisation has lost: the scores of a group must be equal.
-        uneven = -(weights @ self._rows[:s])[self.members]
-        step = self._solve(uneven)
-        step -= solved @ np.linalg.solve(self._sums(solved), self._sums(step[:, None])[:, 0])
+        step = self._solve(-(self._gram[:s, :s] @ weights))
+        step -= np.linalg.solve(sums, indicators @ step) @ solved
         return weights + step
-
-    def _solved_groups(self):
-        groups = self.groups[self.members]
-        return np.stack([self._solve((groups == g).astype(np.float64)) for g in range(self.n_groups)], axis=1)
-
-    def _sums(self, columns):
-        """Sums of each column over the members of each group."""
-        groups = self.groups[self.members]
-        return np.stack([columns[groups == g].sum(axis=0) for g in range(self.n_groups)])
 
     def _solve(self, values):
         values = values.copy()
@@ -148,14 +151,10 @@ class KernelCorral:
 
     def scores(self, weights):
         """(z_i.z for every point, |z|^2)."""
-        found = weights @ self._rows[: len(self.members)]
+        by_row = np.empty(len(weights))
+        by_row[self._row_of] = weights
+        found = by_row @ self._rows[: len(weights)]
         return found, float(weights @ found[self.members])
-
-    def distance(self, weights):
-        """|sum_i weight_i z_i|, in extended precision."""
-        long = weights.astype(np.longdouble)
-        square = long @ self._rows[: len(weights), self.members].astype(np.longdouble) @ long
-        return float(np.sqrt(max(square, 0.0)))
 
     def _make_room(self, s):
         capacity = len(self._factor)
@@ -163,6 +162,13 @@ class KernelCorral:
             raise MemoryError
         if s <= capacity:
             return
-        factor, rows = np.zeros((2 * capacity, 2 * capacity)), np.empty((2 * capacity, self.n))
-        factor[:capacity, :capacity], rows[:capacity] = self._factor, self._rows
-        self._factor, self._rows = factor, rows
+        self._factor = _doubled(self._factor, 2 * capacity)
+        self._gram = _doubled(self._gram, 2 * capacity)
+        self._rows = _doubled(self._rows, self.n)
+
+
+def _doubled(array, columns):
+    """The same with twice as many rows, and more columns."""
+    larger = np.zeros((2 * len(array), columns))
+    larger[: len(array), : array.shape[1]] = array
+    return larger

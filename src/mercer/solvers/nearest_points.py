@@ -65,8 +65,8 @@ class Nearest:
         return float(self.lows.sum()) > 2.0 * len(self.lows) * self.noise
 
 
-def nearest_points(corral, limits, tol=1e-12, start=None):
-    """Search from `start`, or from two points that are close to each other.
+def nearest_points(corral, limits, tol=1e-12):
+    """Search from the shortest point of each group.
 
     Parameters
     ----------
@@ -74,10 +74,12 @@ def nearest_points(corral, limits, tol=1e-12, start=None):
     limits : Limits
     tol : float
         Stop when |z|^2 exceeds its lower bound by less than this share.
-    start : sequence of int, optional
-        Members to begin with: as many of each group as are independent.
+
+    Returns
+    -------
+    Nearest
     """
-    return _Search(corral, limits, tol).run(start)
+    return _Search(corral, limits, tol).run()
 
 
 class _Search:
@@ -87,10 +89,10 @@ class _Search:
         self.trace = []
         self.best = None
 
-    def run(self, start):
+    def run(self):
         corral, rounds, since_best = self.corral, 0, 0
-        corral.start([int(group[corral.squares[group].argmin()]) for group in self.groups] if start is None else start)
-        weights = self._into_the_hull(self._uniform())
+        corral.start([int(group[corral.squares[group].argmin()]) for group in self.groups])
+        weights = corral.minimiser()
         while True:
             scores, square = corral.scores(weights)
             lows = np.array([scores[group].min() for group in self.groups])
@@ -103,10 +105,6 @@ class _Search:
             if status is not None:
                 return Nearest(*self.best, corral.noise(self.best[3]), status, rounds, self.trace)
             rounds += 1
-
-    def _uniform(self):
-        groups = self.corral.groups[self.corral.members]
-        return 1.0 / np.bincount(groups, minlength=len(self.groups))[groups]
 
     def _remember(self, weights, scores, square, lows):
         """Keep the shortest z so far; whether this is it."""
@@ -142,7 +140,8 @@ class _Search:
         above = scores - levels[corral.groups]
         above[corral.members] = 0.0
         try:
-            for j in np.argsort(above, kind="stable")[:CANDIDATES]:
+            lowest = np.argpartition(above, min(CANDIDATES, corral.n) - 1)[:CANDIDATES]
+            for j in lowest[np.argsort(above[lowest], kind="stable")]:
                 if above[j] < 0.0 and corral.add(int(j)):
                     return self._into_the_hull(np.append(weights, 0.0)), None
         except MemoryError:

@@ -9,6 +9,8 @@ Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
 
 import numpy as np
 
+from mercer.solvers.definiteness import INDEFINITE, refuse_indefinite
+
 # A squared distance below this share of the largest squared norm is rounding.
 NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
 
@@ -24,12 +26,20 @@ def pivoted_factor(matrix, most, stop=None):
         Coordinates at most.
     stop : callable, optional
         Asked before every row.
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        If the matrix is found to be indefinite.
     """
     left = matrix.diag.copy()
-    negligible = NEGLIGIBLE * left.max(initial=0.0)
-    factor = np.empty((matrix.n, min(most, matrix.n)))
+    scale = np.abs(left).max(initial=0.0)
+    negligible = NEGLIGIBLE * scale
+    factor, pivots = np.empty((matrix.n, min(most, matrix.n))), []
     for r in range(factor.shape[1] + 1):
         pivot = int(left.argmax())
+        if left.min() < INDEFINITE * scale:
+            refuse_indefinite(matrix, [*pivots, int(left.argmin())])
         if left[pivot] <= negligible:
             return np.ascontiguousarray(factor[:, :r])
         if r == factor.shape[1] or (stop is not None and stop()):
@@ -40,4 +50,5 @@ def pivoted_factor(matrix, most, stop=None):
         factor[:, r] = column
         left -= column**2
         left[pivot] = 0.0
+        pivots.append(pivot)
     return None

@@ -1,0 +1,29 @@
+"""A kernel matrix that turns out to be indefinite is refused, with a vector that shows it."""
+
+import numpy as np
+
+from mercer._errors import NotPositiveSemidefiniteError
+
+# What a rounding error makes negative is above this share of the largest entry.
+INDEFINITE = -1e-8
+
+
+def refuse_indefinite(matrix, indices):
+    """Raise if K[indices, indices] has a negative eigenvalue; its vector is the witness.
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        With a witness v, of the length of the matrix: v'Kv < 0.
+    """
+    indices = np.asarray(indices)
+    values, vectors = np.linalg.eigh(matrix.rows(indices)[:, indices].astype(np.float64))
+    if values[0] >= 0.0:
+        return
+    witness = np.zeros(matrix.n)
+    witness[indices] = vectors[:, 0]
+    raise NotPositiveSemidefiniteError(
+        f"the kernel is not positive semidefinite on these rows: v'Kv = {values[0]:.3g} for v = error.witness, so "
+        "there is no feature space to separate them in; SVC(C=...) finds a stationary point, other parameters may help",
+        witness,
+    )
