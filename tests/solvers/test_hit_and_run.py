@@ -107,7 +107,12 @@ def test_the_coordinates_of_a_body_are_those_of_its_walls():
     np.testing.assert_allclose(body.rates, body.directions @ body.walls.T, atol=1e-12)
     point = np.array([0.3, -0.2, 0.5, 0.1])
     np.testing.assert_allclose(body.walls.T @ body.coefficients(point), point, atol=1e-10)
-    # One basis moves one of the independent walls at a time.
+    # One basis is conjugate for the barrier at the centre.
+    weighted = body.walls / (body.walls @ body.centre)[:, None]
+    hessian = weighted.T @ weighted + len(walls) * np.eye(4)
+    axes = body.directions[: body.rank]
+    np.testing.assert_allclose(axes @ hessian @ axes.T, np.eye(4), atol=1e-9)
+    # The other moves one of the independent walls at a time.
     one_each = body.rates[body.rank :, body.pivots]
     np.testing.assert_allclose(one_each, np.diag(one_each.diagonal()), atol=1e-10)
 
