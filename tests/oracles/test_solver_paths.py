@@ -36,7 +36,7 @@ class Path:
         monkeypatch.setattr(smo, "WORKING_SIZE", 40)
         monkeypatch.setattr(smo, "SMALLEST_SAMPLE", self.smallest_sample)
         monkeypatch.setattr(training, "STORED_SIZE", self.stored_size)
-        monkeypatch.setattr(training, "SMALL", self.small)
+        monkeypatch.setattr(training, "LARGEST", self.small)
         for module in (matrix, training):
             monkeypatch.setattr(module, "WORTH_KEEPING", self.worth_keeping)
         if self.budget is not None:
@@ -49,7 +49,7 @@ ENOUGH = training.Budget(cache=500_000, working=1_000_000)
 FEW_ROWS = training.Budget(cache=20_000, working=1_000_000)
 PATHS = {
     "direct": Path(),
-    "direct in double": Path(small=training.SMALL),
+    "direct in double": Path(small=training.LARGEST),
     "stored": Path(direct_size=16, budget=LITTLE),
     "evaluated": Path(direct_size=16, stored_size=0, budget=ENOUGH),
     "little memory": Path(direct_size=16, stored_size=0, budget=LITTLE),

@@ -2,6 +2,7 @@
 
 from mercer._errors import ParameterError
 from mercer.estimators import all_pairs
+from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
@@ -161,6 +162,23 @@ class SVC(KernelClassifier):
                 f"probability={self.probability!r} is not available in this version; "
                 "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
             )
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            # As scikit-learn has it, whose `decision_function` then has no column to compare by.
+            require_fitted(self)
+            raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")
+        return super().predict(X)
 
     def _two_class_problems(self, codes, class_weight, weights):
         """The problems to solve, with C times the weights of class and sample for each point."""

@@ -44,7 +44,7 @@ class HardMarginSVC(KernelClassifier):
         "none" is the homogeneous case; "penalised" that of one more feature, of value 1.
     multi_class : {"ovo", "ovr"}, default="ovo"
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-    break_ties : bool, default=False
+    break_ties : bool, default=True
     time_limit : float, optional
         Seconds for the whole fit.
     memory_limit : int or str, optional
@@ -94,7 +94,7 @@ class HardMarginSVC(KernelClassifier):
         bias="free",
         multi_class="ovo",
         decision_function_shape="ovr",
-        break_ties=False,
+        break_ties=True,
         time_limit=None,
         memory_limit=None,
         n_jobs=None,

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mercer._errors import DataError, ParameterError
+from mercer._errors import DataError
 from mercer.estimators import multiclass
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
@@ -223,13 +223,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         require_fitted(self)
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")
+        values = self._values(X)
         if len(self.classes_) == 2:
-            return self.classes_[(self._values(X)[:, 0] > 0).astype(np.intp)]
-        if self._has_pairs and not self.break_ties:
-            return self.classes_[multiclass.votes(self._values(X), len(self.classes_)).argmax(axis=1)]
-        return self.classes_[self.decision_function(X).argmax(axis=1)]
+            return self.classes_[(values[:, 0] > 0).astype(np.intp)]
+        if self._has_pairs:
+            count = multiclass.ovr_from_ovo if self.break_ties else multiclass.votes
+            values = count(values, len(self.classes_))
+        return self.classes_[values.argmax(axis=1)]
 
     def _values(self, X):
         """The decision function of each two-class problem, shape (n, n_problems)."""

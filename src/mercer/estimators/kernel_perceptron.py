@@ -71,7 +71,7 @@ class KernelPerceptron(KernelClassifier):
 
     multi_class = "ovr"
     decision_function_shape = "ovr"
-    break_ties = False
+    break_ties = True
     _remedies = REMEDIES
     _is_quick = False
     _predicts_in_double = True

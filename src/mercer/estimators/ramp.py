@@ -118,7 +118,7 @@ class RampSVC(KernelClassifier):
         bias="free",
         multi_class="ovo",
         decision_function_shape="ovr",
-        break_ties=False,
+        break_ties=True,
         shrinking=True,
         max_iter=-1,
         gap_tol=None,

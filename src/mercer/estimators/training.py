@@ -113,9 +113,11 @@ class TrainingData:
         single, rough = self._precision(tol, gap_tol)
         dtype = np.float32 if single else np.float64
         matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, rough)
-        if not (np.abs(matrix.diag) < LARGEST_ENTRY).all():
-            raise DataError(OVERFLOW)
-        if self.kernel.is_dot_product_form and not float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY:
+        with np.errstate(over="ignore"):
+            is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
+            if is_bounded and self.kernel.is_dot_product_form:
+                is_bounded = float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY
+        if not is_bounded:
             raise DataError(OVERFLOW)
         return matrix
 
