@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +24,7 @@ from mercer import (
     Status,
 )
 from mercer.kernels import RBF, Custom, Linear, Polynomial, SecondOrder, Sigmoid
+from mercer.plot import DecisionBoundaryDisplay
 from tests.estimators.datasets import scaled
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
@@ -244,6 +246,29 @@ def test_unscaled_features_with_a_margin_of_one_part_in_a_hundred_million():
     assert (signs * (X @ model.coef_[0] + model.intercept_[0])).min() == pytest.approx(1.0, abs=1e-6)
     assert model.certificate_.kkt_violation <= 1e-6
     assert model.certificate_.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_more_features_than_coordinates_are_kept_of(layout, bias, rng):
+    """Beyond 512 columns inner products take the place of coordinates; the answer is the same."""
+    X = rng.normal(size=(60, 700))
+    y = np.where(np.arange(60) % 2, 1, -1)
+    model = HardMarginSVC(kernel="linear", bias=bias).fit(layout(X), y)
+    w = np.asarray(model.coef_.todense() if sparse.issparse(model.coef_) else model.coef_).ravel()
+    values = y * (X @ w + model.intercept_[0])
+    np.testing.assert_allclose(values[model.support_], 1.0, atol=1e-9)
+    assert values.min() >= 1.0 - 1e-9
+    Q = X @ X.T + (1.0 if bias == "penalised" else 0.0)
+    few = HardMarginSVC(kernel="precomputed", bias="free" if bias == "free" else "none").fit(Q, y)
+    assert model.margin_ == pytest.approx(few.margin_, rel=1e-9)
+    assert model.certificate_.kkt_violation <= 1e-8
+
+
+def test_the_boundary_can_be_drawn(toy):
+    display = DecisionBoundaryDisplay.from_estimator(HardMarginSVC(kernel="linear").fit(*toy), *toy)
+    assert display.free.all()
+    plt.close("all")
 
 
 WORDS = ["cat", "cart", "card", "care", "dog", "dodo", "good", "goods"]

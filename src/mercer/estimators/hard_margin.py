@@ -50,7 +50,7 @@ class HardMarginSVC(KernelClassifier):
     memory_limit : int or str, optional
         Bytes, or a text such as "2GiB"; half of the free memory by default.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Threads that evaluate kernels; all cores by default.
     callbacks : list of callables, optional
         Each is called with a `TracePoint` after every round; a true answer ends the fit.
     verbose : bool, default=False

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, NotSeparableError, ParameterError
+from mercer._jit.threads import one_blas_thread
 from mercer.estimators.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
@@ -28,11 +29,11 @@ class SeparationSolved(Solved):
         w_0 of each problem in the coordinates of the rows, for a linear kernel.
     """
 
-    def __init__(self, setup, solutions):
+    def __init__(self, setup, solutions, has_normals=False):
         super().__init__(setup, solutions)
         self.intercepts = np.array([solution.bias for solution in solutions])
         self.margins = np.array([getattr(solution, "margin", 0.0) for solution in solutions])
-        self.normals = [getattr(solution, "normal", None) for solution in solutions]
+        self.normals = [solution.normal if has_normals else None for solution in solutions]
 
 
 class SeparationEvidence(Evidence):
@@ -69,19 +70,22 @@ def separate_all(data, setup, budget, limits, tol, n_jobs):
 
     _refuse_contradictions(data, setup, answered)
     if features is not None:
-        solutions = []
-        for problem, task in zip(problems, setup.tasks, strict=True):
-            part = features if len(task.indices) == features.shape[0] else features[task.indices]
-            solutions.append(answered(task, separate_features(problem, part, limits, tol)))
-            if not isinstance(data.kernel, Linear):
-                solutions[-1].normal = None
-        return SeparationSolved(setup, solutions)
+        with one_blas_thread():
+            solutions = [
+                answered(task, separate_features(problem, _part(features, task.indices), limits, tol))
+                for problem, task in zip(problems, setup.tasks, strict=True)
+            ]
+        return SeparationSolved(setup, solutions, isinstance(data.kernel, Linear))
 
     def solve(problem, part, k):
         return answered(setup.tasks[k], separate_matrix(problem, part, limits, tol, budget.cache))
 
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
     return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs))
+
+
+def _part(features, rows):
+    return features if len(rows) == features.shape[0] else features[rows]
 
 
 def _refuse_contradictions(data, setup, answered):
