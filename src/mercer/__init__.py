@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -33,6 +34,7 @@ _HOME = {
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
     "ParameterError": "mercer._errors",
+    "PegasosSVC": "mercer.estimators.pegasos",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",

@@ -53,3 +53,9 @@ def require_callbacks(value):
     """None, or callables."""
     if value is not None and (not hasattr(value, "__iter__") or not all(callable(each) for each in value)):
         raise ParameterError(f"callbacks must be None or a list of functions, got {value!r}")
+
+
+def require_count(name, value):
+    """A positive integer."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 1:
+        raise ParameterError(f"{name} must be a positive integer, got {value!r}")

@@ -22,11 +22,11 @@ _REMEDIES = {
 }
 
 
-def warn_unless_optimal(status, max_iter):
+def warn_unless_optimal(status, max_iter=-1, remedy=None):
     """Warn at the line that called `fit` when the status is anything but OPTIMAL."""
     if status == Status.OPTIMAL:
         return
-    remedy = _REMEDIES[status].format(max_iter=max_iter)
+    remedy = remedy or _REMEDIES[status].format(max_iter=max_iter)
     message = f"{status.name}: {status.meaning}. {remedy} The model can be used; certificate_ says how good it is."
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
@@ -38,3 +38,11 @@ def print_round(point):
         f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}"
     )
     sys.stderr.write(line + "\n")
+
+
+def print_step(point):
+    """The same for a point of stochastic gradient descent."""
+    sys.stderr.write(
+        f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  mean loss {point.loss:9.2e}  "
+        f"{100 * point.short:5.1f} % short of the margin\n"
+    )

@@ -11,16 +11,20 @@ def sample_weights(given, codes, classes):
 
     A negative weight becomes zero: such a point takes no part, as in LIBSVM.
     """
+    weights = batch_weights(given, len(codes))
+    _require_every_class(weights, codes, classes)
+    return weights
+
+
+def batch_weights(given, n):
+    """As `sample_weights` for a part of the data, in which classes may be missing."""
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
-    if weights.ndim == 0:
-        weights = np.full(len(codes), weights)
-    _require_one_each(weights, len(codes))
-    weights = np.maximum(weights, 0.0)
-    _require_every_class(weights, codes, classes)
-    return weights
+    weights = np.full(n, weights) if weights.ndim == 0 else weights
+    _require_one_each(weights, n)
+    return np.maximum(weights, 0.0)
 
 
 def _require_one_each(weights, n):
