@@ -1,13 +1,14 @@
 """scikit-learn's own checks of what an estimator must do, for every kind of PegasosSVC."""
 
-from sklearn.utils.estimator_checks import parametrize_with_checks
+import pytest
+from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
 from mercer import PegasosSVC
 from mercer.kernels import RBF, Linear
 
 VARIANTS = [
     PegasosSVC(),
-    PegasosSVC(bias="penalised"),
+    PegasosSVC(bias="none"),
     PegasosSVC(average=False),
     PegasosSVC(projected=True),
     PegasosSVC(batch_size=4),
@@ -15,10 +16,24 @@ VARIANTS = [
     PegasosSVC(kernel=Linear(), form="alpha"),
     PegasosSVC(kernel="rbf"),
     PegasosSVC(kernel=RBF(gamma=0.5), budget=100),
-    PegasosSVC(kernel="rbf", bias="penalised", projected=True),
+    PegasosSVC(kernel="rbf", projected=True),
 ]
 
 
 @parametrize_with_checks(VARIANTS)
 def test_sklearn_check(estimator, check):
     check(estimator)
+
+
+class Judged(PegasosSVC):
+    """Without the tag that spares means of iterates the checks of accuracy."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = False
+        return tags
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_the_accuracy_that_scikit_learn_expects_is_reached_all_the_same(variant):
+    check_classifiers_train("PegasosSVC", Judged(**variant.get_params(deep=False)))

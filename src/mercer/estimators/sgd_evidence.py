@@ -33,10 +33,10 @@ class SGDEvidence:
         self._rho, self._found = None, None
 
     def rho(self):
-        """The largest c_i |psi(x_i)|."""
+        """The largest c |psi(x_i)|: no step is longer than this share of it."""
         if self._rho is None:
             self._require_same_data()
-            self._rho = self.data.rho(self.form)
+            self._rho = self.data.rho(self.form, self.data.step_weights())
         return self._rho
 
     def certificates(self):
@@ -51,7 +51,7 @@ class SGDEvidence:
     def settle(self):
         """Measure rho, if the data are still the same, and let them go: a copy has none."""
         if self._rho is None and self.data is not None and fingerprint(self.data.X) == self._mark:
-            self._rho = self.data.rho(self.form)
+            self._rho = self.data.rho(self.form, self.data.step_weights())
         self.data = None
 
     def _require_same_data(self):
@@ -68,10 +68,23 @@ class WeightedRows:
         self.X, self.sides, self.loss_weights = X, sides, loss_weights
         self.counts = np.ones(len(loss_weights)) if counts is None else counts
 
-    def rho(self, form):
-        """The largest c_i |psi(x_i)| of the rows that count."""
-        sizes = self.loss_weights * np.sqrt(form.squares(self.X))
-        return float(np.max(sizes, initial=0.0, where=self.counts > 0))
+    def mean_weight(self):
+        """Mean weight c of the losses."""
+        return float(np.average(self.loss_weights, weights=self.counts))
+
+    def draw_weights(self):
+        """How likely each row is drawn, or None if all are alike: s_i c_i / c."""
+        drawn = self.counts * (self.loss_weights / self.mean_weight())
+        return None if (drawn == 1.0).all() else drawn
+
+    def step_weights(self):
+        """The factor on the step of a row that was drawn in proportion to its own weight: c."""
+        return np.full(len(self.loss_weights), self.mean_weight())
+
+    def rho(self, form, factors):
+        """The largest factor_i |psi(x_i)| of the rows that count."""
+        sizes = factors * np.sqrt(form.squares(self.X))
+        return float(np.max(sizes, initial=0.0, where=self.counts * self.loss_weights > 0))
 
 
 def certificates(form, rows, lam, bias, n_jobs):

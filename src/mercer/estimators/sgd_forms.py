@@ -37,9 +37,7 @@ def _each(iterates, work, n_jobs):
 
 def _sample(iterates, source, sides, weights, sampler, T, limits, n_jobs):
     """T steps of each problem over drawn rows: (status, traces)."""
-    found = _each(
-        iterates, lambda k: run_steps(iterates[k], source, sides[k], weights, sampler, T, limits), n_jobs
-    )
+    found = _each(iterates, lambda k: run_steps(iterates[k], source, sides[k], weights, sampler, T, limits), n_jobs)
     return Status.worst([status for status, _ in found]), [trace for _, trace in found]
 
 

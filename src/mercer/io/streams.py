@@ -25,4 +25,6 @@ def open_batches(source):
     if ending in ARROW:
         return ArrowBatches(source)
     allowed = ", ".join((*SVMLIGHT, *ARROW))
-    raise ParameterError(f"the path must end in one of {allowed}, got {str(source)!r}; open it with a reader of mercer.io")
+    raise ParameterError(
+        f"the path must end in one of {allowed}, got {str(source)!r}; open it with a reader of mercer.io"
+    )

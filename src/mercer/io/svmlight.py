@@ -139,7 +139,11 @@ class SvmlightFile:
 def _parse(text, first, width):
     """((indptr, indices, values, labels), lines read, reason, place) of some whole lines."""
     n_rows, n_entries = text.count(b"\n") + 1, text.count(b":")
-    labels, label_powers, label_places = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    labels, label_powers, label_places = (
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+    )
     indptr, indices = np.empty(n_rows + 1, np.int32), np.empty(n_entries, np.int32)
     values, powers, places = (np.empty(n_entries, np.int64) for _ in range(3))
     rows, lines, reason, place = parse_lines(
@@ -156,7 +160,9 @@ def _not_finite(table):
     """(row, reason) of the first number that overflows, or None."""
     indptr, _, values, labels = table
     rows = [(int(k), LABEL) for k in np.flatnonzero(~np.isfinite(labels))[:1]]
-    rows += [(int(np.searchsorted(indptr, k, side="right")) - 1, VALUE) for k in np.flatnonzero(~np.isfinite(values))[:1]]
+    rows += [
+        (int(np.searchsorted(indptr, k, side="right")) - 1, VALUE) for k in np.flatnonzero(~np.isfinite(values))[:1]
+    ]
     return min(rows, default=None)
 
 

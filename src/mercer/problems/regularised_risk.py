@@ -14,8 +14,9 @@ section 15.5, has for any u the regret
 .. math::
     \tfrac\lambda2\|u\|^2 + \tfrac{1}{2\lambda}\sum_{t=1}^T \frac{\|v_t + \lambda w^{(t)}\|^2}{t+1},
 
-v_t a subgradient of the loss. Now |v_t| <= rho, and lambda |w(t)| <= q with q = rho, or after
-projections the smaller of rho and sqrt(lambda c), c the mean of the c_i; the minimiser u obeys
+v_t a subgradient of the loss. Rows are drawn in proportion to s_i c_i, so a step's loss has the
+weight c, the mean of the c_i, and |v_t| <= rho = c max |psi(x_i)|. And lambda |w(t)| <= q with
+q = rho, or after projections the smaller of rho and sqrt(lambda c); the minimiser u obeys
 lambda |u| <= q too. With G = rho + q the regret is at most G^2 (1/4 + ln(T + 1)) / (2 lambda), and
 so at most G^2 (1 + ln T) / (2 lambda): Theorem 14.11 of the same book holds for these steps.
 """
@@ -42,7 +43,7 @@ class ExpectedBound:
         nothing, and then `reason` says why.
     reason : str
     rho : float
-        Measured: the largest c_i |psi(x_i)|, which bounds every subgradient of the loss.
+        Measured: the largest c |psi(x_i)|, which bounds every step's subgradient of the loss.
     gradient_bound : float
         G, the bound on |v_t + lambda w(t)|.
     steps : int

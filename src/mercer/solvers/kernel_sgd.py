@@ -18,7 +18,7 @@ of the items: a `KernelMatrix`.
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.solvers.sgd import LARGEST, Iterate, rescale
+from mercer.solvers.sgd import LARGEST, Iterate
 from mercer.solvers.sgd_steps import NORM, SCALE, STEP, SUM, kernel_steps
 
 STRATEGIES = ("merging", "removal")
@@ -37,9 +37,7 @@ class KernelIterate(Iterate):
 
     def advance(self, source, signs, weights, order, stop=None):
         """Visit the items of `order` of a `KernelMatrix` in double precision."""
-        batch, before = self.steps.batch_size, self.clock[SCALE]
-        rescale(self.clock, self.beta, self.sums)
-        self.clock[NORM] *= (before / self.clock[SCALE]) ** 2
+        batch = self.steps.batch_size
         together = max(batch, TOGETHER // batch * batch)
         for begin in range(0, len(order), together):
             self._visit(source, signs, weights, order[begin : begin + together], stop)
@@ -51,13 +49,11 @@ class KernelIterate(Iterate):
         G = matrix.submatrix(pool, np.empty((len(pool), len(pool)), matrix.dtype), stop).astype(np.float64)
         G += float(self.steps.has_bias)
         values = self._values(matrix, pool, stop)
-        beta, sums, ages = self.beta[pool], self.sums[pool], self.ages[pool]
         kernel_steps(
-            G, np.searchsorted(pool, order), signs[pool], weights[pool], self.steps.batch_size, self.steps.lam,
-            self.steps.radius, self.clock, beta, sums, values, ages, np.empty(self.steps.batch_size, np.int64),
-            self.budget or 0, self.strategy == "merging",
+            G, pool, np.searchsorted(pool, order), signs, weights, self.steps.batch_size, self.steps.lam,
+            self.steps.radius, self.clock, self.beta, self.sums, values, self.ages,
+            np.empty(self.steps.batch_size, np.int64), self.budget or 0, self.strategy == "merging",
         )  # fmt: skip
-        self.beta[pool], self.sums[pool], self.ages[pool] = beta, sums, ages
         if not (np.isfinite(self.clock).all() and self.clock[NORM] < LARGEST**2):
             raise DataError(OVERFLOW)
 

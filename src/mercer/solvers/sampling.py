@@ -97,9 +97,8 @@ class Sampler:
         """Evenly spaced positions, moved by a common random share of a space, in random order."""
         if epoch != self._epoch:
             generator = np.random.default_rng([self.seed, epoch])
-            offset = generator.random() if self._edges is not None else 0.5
-            places = (generator.permutation(self.epoch_size) + offset) * (self.total / self.epoch_size)
-            self._epoch, self._places = epoch, places
+            places = generator.permutation(self.epoch_size) + generator.random()
+            self._epoch, self._places = epoch, places * (self.total / self.epoch_size)
         return self._places
 
 

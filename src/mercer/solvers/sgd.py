@@ -31,8 +31,6 @@ FIRST_SLICE = 512
 # Weights beyond this overflow when they are multiplied.
 LARGEST = 1e100
 OVERFLOW = "the weights overflow on X; scale the features, or raise lam"
-# Below this scale, theta is rescaled: its entries would grow out of range.
-SMALLEST_SCALE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,6 @@ class LinearIterate(Iterate):
     def advance(self, source, signs, weights, order, stop=None):
         """Visit the rows of `order` of a dense array or CSR matrix."""
         steps, rows = self.steps, view_rows(source)
-        rescale(self.clock, self.theta, self.sums)
         self.clock[NORM] = self.theta @ self.theta
         short = np.empty(steps.batch_size, np.int64)
         linear_steps(
@@ -186,15 +183,6 @@ class LinearIterate(Iterate):
         if not np.abs(found).max(initial=0.0) < LARGEST:
             raise DataError(OVERFLOW)
         return found[:-1], float(found[-1])
-
-
-def rescale(clock, theta, sums):
-    """Put a scale that many projections have made small into theta."""
-    if clock[SCALE] < SMALLEST_SCALE:
-        if len(sums):
-            sums -= clock[SUM] * theta
-        theta *= clock[SCALE]
-        clock[SCALE], clock[SUM] = 1.0, 0.0
 
 
 def run_steps(iterate, source, signs, weights, sampler, T, limits):
@@ -228,7 +216,6 @@ def solve(
     projected=False,
     bias="none",
     sampling="replacement",
-    loss_weights=None,
     sample_weight=None,
     limits=None,
     seed=0,
@@ -247,13 +234,11 @@ def solve(
     average : bool
         Whether the answer is the mean of the iterates or the last one.
     projected : bool
-        Project w onto the ball of radius sqrt(mean loss weight / lambda) after each step.
+        Project w onto the ball of radius 1/sqrt(lambda) after each step.
     bias : {"none", "penalised"}
     sampling : {"replacement", "permutation"}
-    loss_weights : ndarray (n,), optional
-        Factors on the loss of each row (class weights).
     sample_weight : ndarray (n,), optional
-        How often each row counts.
+        How often each row counts; only their proportions matter.
     limits : Limits, optional
     seed : int
 
@@ -272,8 +257,8 @@ def solve(
     if bias not in ("none", "penalised"):
         raise ParameterError(f'bias must be "none" or "penalised" for SGD, got {bias!r}; solver="smo" takes a free one')
     limits = limits or Limits()
-    weights = np.ones(len(signs)) if loss_weights is None else loss_weights
-    radius = ball_radius(lam, weights, sample_weight) if projected else np.inf
+    weights = np.ones(len(signs))
+    radius = ball_radius(lam, weights) if projected else np.inf
     iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalised", average))
     sampler = Sampler(len(signs), seed, sampling, sample_weight)
     T = step_count(T, epochs, sampler.epoch_size, batch_size)
@@ -282,9 +267,9 @@ def solve(
     return SGDSolution(w, b, status, iterate.iterations, trace, iterate)
 
 
-def ball_radius(lam, loss_weights, counts=None):
+def ball_radius(lam, weights):
     """sqrt(mean loss weight / lambda): the minimiser is never longer (by strong duality)."""
-    return float(np.sqrt(np.average(loss_weights, weights=counts) / lam))
+    return float(np.sqrt(np.mean(weights) / lam))
 
 
 def step_count(T, epochs, rows, batch_size, default=None):

@@ -21,6 +21,9 @@ from mercer._jit.vectors import vector_loop
 # The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
 # those that fell short of the margin and the sum of their losses.
 STEP, SCALE, SUM, NORM, ROWS, SHORT, LOSS = range(7)
+# A margin of 1 up to rounding is 1: else the last bit would decide, and the forms would part.
+ENOUGH = 1.0 - 1e-10
+SMALLEST_SCALE = 1e-5
 
 
 def new_clock():
@@ -57,7 +60,7 @@ def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, c
             if 0 < ahead < order.shape[0] - k:
                 row_prefetch(rows, order[k + ahead])
             margin = signs[i] * scale * value_of(rows, i, theta, bias)
-            if margin < 1.0:
+            if margin < ENOUGH:
                 short[count] = i
                 count += 1
                 clock[LOSS] += weights[i] * (1.0 - margin)
@@ -75,25 +78,44 @@ def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, c
             else:
                 row_add(rows, i, step, theta)
         clock[STEP] += 1.0
-        if projected:
-            project(clock, lam, radius)
+        if projected and project(clock, lam, radius):
+            rescale(clock, theta, sums)
     clock[ROWS] += order.shape[0]
 
 
 @jit
 def project(clock, lam, radius):
-    """Shrink w, by its scale alone, into the ball in which the minimiser is known to lie."""
+    """Shrink w, by its scale alone, into the ball in which the minimiser is known to lie.
+
+    Whether the scale has become so small that sums of iterates would lose digits.
+    """
     norm = clock[SCALE] / (lam * clock[STEP]) * np.sqrt(max(clock[NORM], 0.0))
     if norm > radius:
         clock[SCALE] *= radius / norm
+    return clock[SCALE] < SMALLEST_SCALE
 
 
 @jit
-def kernel_steps(G, order, signs, weights, batch, lam, radius, clock, beta, sums, values, ages, short, budget, merging):
-    """The same steps when rows are known by their kernel matrix G alone.
+def rescale(clock, theta, sums):
+    """Put the scale into theta, which is then theta itself."""
+    scale, total = clock[SCALE], clock[SUM]
+    for j in range(sums.shape[0]):
+        sums[j] -= total * theta[j]
+    for j in range(theta.shape[0]):
+        theta[j] *= scale
+    clock[NORM] *= scale * scale
+    clock[SCALE], clock[SUM] = 1.0, 0.0
 
-    theta = sum_j beta_j psi(x_j), and `values` holds <theta, psi(x_i)> for all i of the pool of
-    items at hand. With a budget the pool holds every support vector.
+
+@jit
+def kernel_steps(
+    G, pool, order, signs, weights, batch, lam, radius, clock, beta, sums, values, ages, short, budget, merging
+):
+    """The same steps when rows are known by their kernel matrix alone.
+
+    theta = sum_j beta_j psi(x_j). G is the matrix of a pool of items, `order` are places in the
+    pool, and `values` holds <theta, psi(x_i)> for all of it. With a budget the pool holds every
+    support vector.
     """
     projected = radius < np.inf
     for begin in range(0, order.shape[0], batch):
@@ -103,25 +125,26 @@ def kernel_steps(G, order, signs, weights, batch, lam, radius, clock, beta, sums
         count = 0
         for k in range(begin, end):
             i = order[k]
-            margin = signs[i] * scale * values[i]
-            if margin < 1.0:
+            margin = signs[pool[i]] * scale * values[i]
+            if margin < ENOUGH:
                 short[count] = i
                 count += 1
-                clock[LOSS] += weights[i] * (1.0 - margin)
+                clock[LOSS] += weights[pool[i]] * (1.0 - margin)
         clock[SHORT] += count
         for k in range(count):
-            i = short[k]
-            step = weights[i] * signs[i] / (clock[SCALE] * (end - begin))
+            i, item = short[k], pool[short[k]]
+            step = weights[item] * signs[item] / (clock[SCALE] * (end - begin))
             clock[NORM] += step * (2.0 * values[i] + step * G[i, i])
-            beta[i] += step
-            sums[i] += step * clock[SUM]
-            ages[i] = clock[STEP]
+            beta[item] += step
+            sums[item] += step * clock[SUM]
+            ages[item] = clock[STEP]
             add_scaled(G[i], step, values)
         clock[STEP] += 1.0
         if budget > 0 and count > 0:
-            keep_budget(G, clock, beta, sums, values, ages, budget, merging)
-        if projected:
-            project(clock, lam, radius)
+            keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging)
+        if projected and project(clock, lam, radius):
+            add_scaled(values, clock[SCALE] - 1.0, values)
+            rescale(clock, beta, sums)
     clock[ROWS] += order.shape[0]
 
 
@@ -134,49 +157,51 @@ def add_scaled(row, step, values):
 
 
 @jit
-def keep_budget(G, clock, beta, sums, values, ages, budget, merging):
+def keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging):
     """Give up support vectors until no more than `budget` are left."""
     held = 0
-    for j in range(beta.shape[0]):
+    for j in pool:
         held += beta[j] != 0.0
     for _ in range(held - budget):
-        least = least_needed(G, clock, beta, ages)
-        given_up, sum_given_up = beta[least], sums[least]
-        beta[least], sums[least] = 0.0, 0.0
+        least = least_needed(G, pool, clock, beta, ages)
+        item = pool[least]
+        given_up, sum_given_up = beta[item], sums[item]
+        beta[item], sums[item] = 0.0, 0.0
         add_scaled(G[least], -given_up, values)
-        if merging:
-            other = best_partner(G, beta, least)
-            share = G[least, other] / G[other, other] if G[other, other] > 0.0 else 0.0
-            beta[other] += share * given_up
-            sums[other] += share * sum_given_up
+        other = best_partner(G, pool, beta, least)
+        if merging and G[other, other] > 0.0:
+            share = G[least, other] / G[other, other]
+            beta[pool[other]] += share * given_up
+            sums[pool[other]] += share * sum_given_up
             add_scaled(G[other], share * given_up, values)
     if held > budget:
         clock[NORM] = 0.0
-        for j in range(beta.shape[0]):
-            clock[NORM] += beta[j] * values[j]
+        for j in range(pool.shape[0]):
+            clock[NORM] += beta[pool[j]] * values[j]
 
 
 @jit
-def least_needed(G, clock, beta, ages):
+def least_needed(G, pool, clock, beta, ages):
     """The support vector of smallest |beta_j| |psi(x_j)|, not of this step; of equals the oldest."""
     least, smallest = -1, np.inf
     newest = clock[STEP] - 1.0
-    for j in range(beta.shape[0]):
-        if beta[j] != 0.0:
-            size = beta[j] * beta[j] * G[j, j]
-            if ages[j] == newest:
+    for j in range(pool.shape[0]):
+        coefficient = beta[pool[j]]
+        if coefficient != 0.0:
+            size = coefficient * coefficient * G[j, j]
+            if ages[pool[j]] == newest:
                 size += 1e300  # only when there is nothing else
-            if least < 0 or size < smallest or (size == smallest and ages[j] < ages[least]):
+            if least < 0 or size < smallest or (size == smallest and ages[pool[j]] < ages[pool[least]]):
                 least, smallest = j, size
     return least
 
 
 @jit
-def best_partner(G, beta, gone):
+def best_partner(G, pool, beta, gone):
     """The support vector whose multiple comes nearest to psi(x_gone)."""
     best, closeness = gone, -1.0
-    for j in range(beta.shape[0]):
-        if beta[j] != 0.0 and G[j, j] > 0.0:
+    for j in range(pool.shape[0]):
+        if beta[pool[j]] != 0.0 and G[j, j] > 0.0:
             close = G[gone, j] * G[gone, j] / G[j, j]
             if close > closeness:
                 best, closeness = j, close
