@@ -95,7 +95,7 @@ def certificates(form, rows, lam, bias, n_jobs):
         return judge(form, rows.X, risks, n_jobs)
 
 
-def _certify_weights(form, X, risks, n_jobs):
+def _certify_weights(form, X, risks, _n_jobs):
     weights, intercepts = form.coefficients()
     found = []
     for w, b, risk in zip(weights, intercepts, risks, strict=True):

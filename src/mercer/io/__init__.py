@@ -7,7 +7,7 @@ from importlib import import_module
 
 _HOME = {"ArrowBatches": "mercer.io.arrow", "SvmlightFile": "mercer.io.svmlight"}
 
-__all__ = ["ArrowBatches", "SvmlightFile"]  # noqa: F822 - loaded when asked for
+__all__ = ["ArrowBatches", "SvmlightFile"]
 
 
 def __getattr__(name):

@@ -11,10 +11,10 @@ ROWS = 65_536
 
 def _pyarrow():
     try:
-        import pyarrow
+        import pyarrow as pa
     except ImportError as error:
         raise MissingExtraError("Arrow and Parquet files need pyarrow; pip install 'mercer[arrow]'") from error
-    return pyarrow
+    return pa
 
 
 class ArrowBatches:

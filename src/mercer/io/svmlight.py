@@ -16,7 +16,7 @@ _ANY = 2**31 - 1
 
 
 class SvmlightFile:
-    """Batches (X, y) of an svmlight file; X is a CSR matrix, y holds numbers.
+    r"""Batches (X, y) of an svmlight file; X is a CSR matrix, y holds numbers.
 
     Memory is bounded by `chunk_bytes` and the longest line, whatever the size of the file. Each
     ``for`` loop reads the file from the beginning. The rows before a line that is malformed are
@@ -41,7 +41,7 @@ class SvmlightFile:
     >>> from mercer.io import SvmlightFile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "three.svm"
-    ...     _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1  # a comment\\n+1\\n")
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1  # a comment\n+1\n")
     ...     [(X, y)] = SvmlightFile(path)
     >>> X.toarray()
     array([[0.5, 0. , 2. ],
@@ -170,10 +170,8 @@ def _before(text, table, row, reason, lines_before):
     """The table cut before `row`, and where its line is."""
     indptr, indices, values, labels = table
     end = indptr[row]
-    place, seen = 0, -1
-    for line, content in enumerate(text.split(b"\n")):
-        seen += bool(content.split(b"#")[0].strip())
-        if seen == row:
-            break
-        place += len(content) + 1
+    contents = text.split(b"\n")
+    filled = [k for k, content in enumerate(contents) if content.split(b"#")[0].strip()]
+    line = filled[row]
+    place = sum(len(content) + 1 for content in contents[:line])
     return (indptr[: row + 1], indices[:end], values[:end], labels[:row]), reason, place, lines_before + line + 1

@@ -23,14 +23,12 @@ REASONS = (
 LABEL, INDEX, VALUE, SMALL, ORDER, LARGE, QID = range(1, 8)
 # Exponents that mark a number which Python is to read.
 LONG = 10_000
-_SPACE, _TAB, _RETURN, _NEWLINE, _HASH, _COLON = 32, 9, 13, 10, 35, 58
-_MOST = 2**62
 
 
 @jit
 def is_blank(byte):
-    """Space, tab or carriage return."""
-    return byte == 32 or byte == 9 or byte == 13
+    """White space that does not end the line."""
+    return byte == 32 or (9 <= byte <= 13 and byte != 10)
 
 
 @jit

@@ -13,6 +13,7 @@ convex: `solvers.smo` takes it.
 
 import time
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -190,7 +191,7 @@ def run_steps(iterate, source, signs, weights, sampler, T, limits):
     batch, trace = iterate.steps.batch_size, []
     edges = np.unique(np.linspace(0, T, min(T, TRACE_POINTS) + 1).astype(np.int64))
     first = iterate.iterations
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
 
         def draw(done, count, offset=(first + int(begin)) * batch):
             return sampler.draw(offset + done, count)

@@ -14,8 +14,8 @@ entries of its own rows only, averaged or not.
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer._jit.row_steps import row_add_both, row_prefetch
-from mercer._jit.row_views import row_add, row_dot, row_square
+from mercer._jit.row_steps import row_add_both
+from mercer._jit.row_views import row_add, row_dot_fresh, row_prefetch, row_square
 from mercer._jit.vectors import vector_loop
 
 # The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
@@ -37,7 +37,7 @@ def new_clock():
 def value_of(rows, i, theta, bias):
     """<theta, x_i>, the feature of the bias included."""
     vector_loop()
-    return row_dot(rows, i, theta) + bias * theta[theta.shape[0] - 1]
+    return row_dot_fresh(rows, i, theta) + bias * theta[theta.shape[0] - 1]
 
 
 @jit
