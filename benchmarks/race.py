@@ -10,8 +10,8 @@ from benchmarks.environment import environment, headline
 from benchmarks.grid import fit_race, predict_race, short_race, small_race
 from benchmarks.growth import growth_race
 from benchmarks.memory import memory_race
-from benchmarks.pegasos import pegasos_race
 from benchmarks.peers import PEERS
+from benchmarks.pegasos import pegasos_race
 from benchmarks.protocol import CAP
 from benchmarks.startup import startup_race
 

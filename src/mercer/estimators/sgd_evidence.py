@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.estimators.evidence import fingerprint
+from mercer.estimators.evidence import quick_mark
 from mercer.estimators.sgd_forms import EXACT, WeightForm
 from mercer.estimators.training import Budget, TrainingData, stored_if_small
 from mercer.kernels import engine
@@ -29,7 +29,7 @@ class SGDEvidence:
 
     def __init__(self, form, data, lam, bias, n_jobs):
         self.form, self.data, self.lam, self.bias, self.n_jobs = form, data, lam, bias, n_jobs
-        self._mark = fingerprint(data.X)
+        self._mark = quick_mark(data.X)
         self._rho, self._found = None, None
 
     def rho(self):
@@ -50,14 +50,14 @@ class SGDEvidence:
 
     def settle(self):
         """Measure rho, if the data are still the same, and let them go: a copy has none."""
-        if self._rho is None and self.data is not None and fingerprint(self.data.X) == self._mark:
+        if self._rho is None and self.data is not None and quick_mark(self.data.X) == self._mark:
             self._rho = self.data.rho(self.form, self.data.step_weights())
         self.data = None
 
     def _require_same_data(self):
         if self.data is None:
             raise DataError("a copy of a model has no training data; certify(X, y) takes them")
-        if fingerprint(self.data.X) != self._mark:
+        if quick_mark(self.data.X) != self._mark:
             raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
 
 
@@ -66,16 +66,22 @@ class WeightedRows:
 
     def __init__(self, X, sides, loss_weights, counts=None):
         self.X, self.sides, self.loss_weights = X, sides, loss_weights
-        self.counts = np.ones(len(loss_weights)) if counts is None else counts
+        self._counts = counts
+
+    @property
+    def counts(self):
+        """How often each row counts."""
+        return np.ones(len(self.loss_weights)) if self._counts is None else self._counts
 
     def mean_weight(self):
         """Mean weight c of the losses."""
-        return float(np.average(self.loss_weights, weights=self.counts))
+        return float(np.average(self.loss_weights, weights=self._counts))
 
     def draw_weights(self):
         """How likely each row is drawn, or None if all are alike: s_i c_i / c."""
-        drawn = self.counts * (self.loss_weights / self.mean_weight())
-        return None if (drawn == 1.0).all() else drawn
+        if self._counts is None and (self.loss_weights == self.loss_weights[0]).all():
+            return None
+        return self.counts * (self.loss_weights / self.mean_weight())
 
     def step_weights(self):
         """The factor on the step of a row that was drawn in proportion to its own weight: c."""

@@ -42,6 +42,9 @@ class KernelIterate(Iterate):
         for begin in range(0, len(order), together):
             self._visit(source, signs, weights, order[begin : begin + together], stop)
 
+    def _first_slice(self, source):
+        return max(self.steps.batch_size, TOGETHER // self.steps.batch_size * self.steps.batch_size)
+
     def _visit(self, matrix, signs, weights, order, stop):
         pool = np.unique(order)
         if self.budget is not None:

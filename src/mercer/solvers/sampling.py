@@ -14,9 +14,9 @@ from scipy import sparse
 from mercer._jit.compile import jit
 
 SAMPLINGS = ("replacement", "permutation")
-# Up to this many rows are arranged by what they hold. Beyond, that would cost a good part of
-# a pass over the data, and rows stay as they are.
-ARRANGED = 20_000
+# Rows with up to this many entries in all are arranged by what they hold. Beyond, that would
+# cost as much as a pass over the data, and rows stay as they are.
+ARRANGED = 2**15
 
 
 @jit
@@ -110,7 +110,7 @@ def arranged(X, codes):
     are too many, or no vectors, stay where they are.
     """
     is_matrix = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")
-    if not is_matrix or X.shape[0] > ARRANGED:
+    if not is_matrix or (X.nnz if sparse.issparse(X) else X.size) > ARRANGED:
         return None
     return np.argsort(_fingerprints(X) ^ _mixed(codes), kind="stable")
 
@@ -120,7 +120,7 @@ def _fingerprints(X):
     factors = _mixed(np.arange(X.shape[1]))
     with np.errstate(over="ignore"):
         if not sparse.issparse(X):
-            return (_bits(X) * factors).sum(axis=1, dtype=np.uint64)
+            return _bits(X) @ factors
         totals = np.concatenate([[np.uint64(0)], np.cumsum(_bits(X.data) * factors[X.indices], dtype=np.uint64)])
         return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
 

@@ -26,9 +26,11 @@ from mercer.solvers.result import Status
 from mercer.solvers.sampling import Sampler
 from mercer.solvers.sgd_steps import LOSS, NORM, ROWS, SCALE, SHORT, STEP, SUM, linear_steps, new_clock
 
-# Points of a trace, and rows of the first slice of a run.
+# Points of a trace at most, and visits between two of them at least.
 TRACE_POINTS = 50
-FIRST_SLICE = 512
+FEWEST_VISITS = 8192
+# Entries of rows in the first slice of a run.
+FIRST_SLICE = 2**20
 # Weights beyond this overflow when they are multiplied.
 LARGEST = 1e100
 OVERFLOW = "the weights overflow on X; scale the features, or raise lam"
@@ -111,6 +113,7 @@ class Iterate:
     def __init__(self, steps):
         self.steps = steps
         self.clock = new_clock()
+        self._slice = None
 
     @property
     def iterations(self):
@@ -127,7 +130,7 @@ class Iterate:
         `order` is a function of (first, count): which rows to visit, for `total` visits.
         """
         draw, total = order
-        done, size = 0, FIRST_SLICE // self.steps.batch_size * self.steps.batch_size or self.steps.batch_size
+        done, size = 0, self._slice or self._first_slice(source)
         while done < total:
             status = limits.reached()
             if status is not None:
@@ -138,9 +141,14 @@ class Iterate:
             except Stopped:
                 return limits.reached()
             done += size
-            if time.monotonic() - begin < 0.4 * SLICE_SECONDS:
+            if done < total and time.monotonic() - begin < 0.4 * SLICE_SECONDS:
                 size *= 2
+        self._slice = size
         return None
+
+    def _first_slice(self, source):
+        """Visits of which it is known that they take no longer than a slice may."""
+        return self.steps.batch_size
 
     def take_trace(self, limits):
         """A point of the trace for what was visited since the last one."""
@@ -161,7 +169,8 @@ class LinearIterate(Iterate):
     def advance(self, source, signs, weights, order, stop=None):
         """Visit the rows of `order` of a dense array or CSR matrix."""
         steps, rows = self.steps, view_rows(source)
-        self.clock[NORM] = self.theta @ self.theta
+        if steps.radius < np.inf:
+            self.clock[NORM] = self.theta @ self.theta
         short = np.empty(steps.batch_size, np.int64)
         linear_steps(
             rows, signs, weights, order, rows_ahead(rows), steps.batch_size, steps.lam, steps.radius,
@@ -169,6 +178,10 @@ class LinearIterate(Iterate):
         )  # fmt: skip
         if not np.isfinite(self.clock).all():
             raise DataError(OVERFLOW)
+
+    def _first_slice(self, source):
+        rows, batch = view_rows(source), self.steps.batch_size
+        return batch * max(1, FIRST_SLICE * rows.n_rows // max(1, rows.n_entries * batch))
 
     def last(self):
         """The iterate that the next step would use, bias included."""
@@ -189,14 +202,15 @@ class LinearIterate(Iterate):
 def run_steps(iterate, source, signs, weights, sampler, T, limits):
     """Take T steps, with a trace; (status, trace)."""
     batch, trace = iterate.steps.batch_size, []
-    edges = np.unique(np.linspace(0, T, min(T, TRACE_POINTS) + 1).astype(np.int64))
+    points = min(max(1, T * batch // FEWEST_VISITS), TRACE_POINTS)
+    edges = [T * k // points for k in range(points + 1)]
     first = iterate.iterations
     for begin, end in pairwise(edges):
 
-        def draw(done, count, offset=(first + int(begin)) * batch):
+        def draw(done, count, offset=(first + begin) * batch):
             return sampler.draw(offset + done, count)
 
-        status = iterate.run(source, signs, weights, (draw, int(end - begin) * batch), limits)
+        status = iterate.run(source, signs, weights, (draw, (end - begin) * batch), limits)
         if iterate.clock[ROWS]:
             trace.append(iterate.take_trace(limits))
             limits.report(trace[-1])
