@@ -6,22 +6,27 @@ from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_
 from mercer import PegasosSVC
 from mercer.kernels import RBF, Linear
 
-VARIANTS = [
-    PegasosSVC(),
+VARIANTS = [PegasosSVC(), PegasosSVC(average=False, sampling="permutation"), PegasosSVC(kernel="rbf", budget=50)]
+MORE_VARIANTS = [
     PegasosSVC(bias="none"),
-    PegasosSVC(average=False),
     PegasosSVC(projected=True),
     PegasosSVC(batch_size=4),
     PegasosSVC(sampling="permutation"),
     PegasosSVC(kernel=Linear(), form="alpha"),
-    PegasosSVC(kernel="rbf"),
-    PegasosSVC(kernel=RBF(gamma=0.5), budget=100),
+    PegasosSVC(kernel=RBF(gamma=0.5)),
     PegasosSVC(kernel="rbf", projected=True),
+    PegasosSVC(kernel="rbf", budget=100, budget_strategy="removal"),
 ]
 
 
 @parametrize_with_checks(VARIANTS)
 def test_sklearn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(MORE_VARIANTS)
+def test_sklearn_check_of_other_variants(estimator, check):
     check(estimator)
 
 
@@ -34,6 +39,6 @@ class Judged(PegasosSVC):
         return tags
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("variant", VARIANTS + MORE_VARIANTS, ids=str)
 def test_the_accuracy_that_scikit_learn_expects_is_reached_all_the_same(variant):
     check_classifiers_train("PegasosSVC", Judged(**variant.get_params(deep=False)))

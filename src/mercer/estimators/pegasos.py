@@ -378,7 +378,6 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
     def _keep(self, form, classes, class_weight, X):
         self._form, self.classes_, self.class_weight_ = form, classes, class_weight
         self._sparse = isinstance(form, WeightForm) or sparse.issparse(X)
-        self._n_items = X.shape[0] if hasattr(X, "shape") else len(X)
 
     def _note(self, status, traces):
         self.status_, self._traces = status, traces
@@ -499,11 +498,6 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
         if isinstance(self._form, WeightForm):
             values = linear_values(X, *self._form.coefficients())
         else:
-            if is_precomputed(self.kernel) and X.shape[1] != self._n_items:
-                raise DataError(
-                    f"X.shape[1] = {X.shape[1]} should be equal to {self._n_items}, "
-                    "the number of samples at training time; pass K(test, train)"
-                )
             values = self.expansion_.values(X, n_jobs=self.n_jobs)
         return values[:, 0] if len(self.classes_) == 2 else values
 

@@ -118,10 +118,10 @@ class ArrowBatches:
     def _converted(self, batches):
         first = 0
         for batch in batches:
+            y = self._labels(batch, first)
             names = self.features or [n for n in batch.schema.names if n not in (self.target, self.weight)]
             columns = [self._numbers(batch, name, first) for name in names]
             X = np.column_stack(columns).astype(self.dtype, order="C", copy=False)
-            y = self._labels(batch, first)
             yield (X, y) if self.weight is None else (X, y, self._numbers(batch, self.weight, first))
             first += batch.num_rows
 

@@ -9,7 +9,8 @@ of one step after the other.
 With a budget (Crammer, Kandola & Singer 2003; Wang, Crammer & Vucetic 2012) a step that leaves
 too many support vectors gives one up: that of least |beta_j| |psi(x_j)|, of equals the oldest.
 "removal" drops it; "merging" replaces it by the nearest multiple of another support vector,
-which needs no new item and so works for any kernel.
+which needs no new item and so works for any kernel. (Where less is lost that way, it is the
+new support vector that is merged.)
 
 Cost of a step: a kernel entry for each support vector. Needs of a problem: as `solvers.sgd`;
 of the items: a `KernelMatrix`.

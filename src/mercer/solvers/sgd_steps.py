@@ -164,12 +164,13 @@ def keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging):
         held += beta[j] != 0.0
     for _ in range(held - budget):
         least = least_needed(G, pool, clock, beta, ages)
-        item = pool[least]
+        if merging:
+            least = cheapest_merge(G, pool, clock, beta, ages, least)
+        item, other = pool[least], best_partner(G, pool, beta, least)
         given_up, sum_given_up = beta[item], sums[item]
         beta[item], sums[item] = 0.0, 0.0
         add_scaled(G[least], -given_up, values)
-        other = best_partner(G, pool, beta, least)
-        if merging and G[other, other] > 0.0:
+        if merging and other != least:
             share = G[least, other] / G[other, other]
             beta[pool[other]] += share * given_up
             sums[pool[other]] += share * sum_given_up
@@ -197,11 +198,31 @@ def least_needed(G, pool, clock, beta, ages):
 
 
 @jit
+def cheapest_merge(G, pool, clock, beta, ages, least):
+    """`least`, or a support vector of this step if another one stands for it with less loss."""
+    best, smallest = least, merge_loss(G, pool, beta, least)
+    for j in range(pool.shape[0]):
+        if beta[pool[j]] != 0.0 and ages[pool[j]] == clock[STEP] - 1.0:
+            loss = merge_loss(G, pool, beta, j)
+            if loss < smallest:
+                best, smallest = j, loss
+    return best
+
+
+@jit
+def merge_loss(G, pool, beta, j):
+    """What is left of |beta_j psi(x_j)|^2 when its best partner stands for it."""
+    other, coefficient = best_partner(G, pool, beta, j), beta[pool[j]]
+    left = G[j, j] if other == j else G[j, j] - G[j, other] * G[j, other] / G[other, other]
+    return coefficient * coefficient * left
+
+
+@jit
 def best_partner(G, pool, beta, gone):
-    """The support vector whose multiple comes nearest to psi(x_gone)."""
+    """The support vector whose multiple comes nearest to psi(x_gone); itself if there is none."""
     best, closeness = gone, -1.0
     for j in range(pool.shape[0]):
-        if beta[pool[j]] != 0.0 and G[j, j] > 0.0:
+        if j != gone and beta[pool[j]] != 0.0 and G[j, j] > 0.0:
             close = G[gone, j] * G[gone, j] / G[j, j]
             if close > closeness:
                 best, closeness = j, close
