@@ -76,27 +76,31 @@ def objective(X, signs, w, lam):
     return float(0.5 * lam * (w @ w) + np.maximum(0.0, 1.0 - margins).mean())
 
 
-def run_lap(name, averaged, options):
-    """Fits of one set in turns."""
+def run_laps(name, options):
+    """Fits of one set in turns: with the mean of the iterates, then with the last one."""
     data = load(name)
     if len(np.unique(data.y)) != 2:
         raise ValueError(f"the pegasos race takes two classes, {name} has {len(np.unique(data.y))}")
-    X, signs = CONTESTANTS[0].prepare(data.X), np.where(data.y == data.y.max(), 1.0, -1.0)
-    arguments = (LAMBDA, float(averaged))
     with ExitStack() as stack:
         workers = open_workers(stack, CONTESTANTS, name)
-        surviving(workers, lambda worker: worker.warm_up(*arguments))
-        times = alternate(
-            {one: (lambda worker=worker: worker.fit(*arguments, 3)) for one, worker in workers.items()},
-            max(3, options.repeats),
-            options.cap,
-        )
-        surviving(workers, lambda worker: worker.predict())
-        weights = surviving(workers, lambda worker: worker.weights())
-        errors = surviving(workers, lambda worker: worker.error())
+        return [_lap(data, averaged, workers, options) for averaged in (True, False)]
+
+
+def _lap(data, averaged, workers, options):
+    arguments = (LAMBDA, float(averaged))
+    surviving(workers, lambda worker: worker.warm_up(*arguments))
+    times = alternate(
+        {one: (lambda worker=worker: worker.fit(*arguments, 3)) for one, worker in workers.items()},
+        max(3, options.repeats),
+        options.cap,
+    )
+    surviving(workers, lambda worker: worker.predict())
+    weights = surviving(workers, lambda worker: worker.weights())
+    errors = surviving(workers, lambda worker: worker.error())
+    X, signs = CONTESTANTS[0].prepare(data.X), np.where(data.y == data.y.max(), 1.0, -1.0)
     objectives = {one: objective(X, signs, w, LAMBDA) for one, w in weights.items()}
     form = "CSR" if hasattr(data.X, "toarray") else "dense"
-    return Lap(name, *data.X.shape, form, averaged, times, objectives, errors)
+    return Lap(data.name, *data.X.shape, form, averaged, times, objectives, errors)
 
 
 def pegasos_race(options):
@@ -106,9 +110,8 @@ def pegasos_race(options):
     names = options.sets or (SETS if data_folder() is not None else (BUNDLED[1], "made:100000"))
     laps = []
     for name in names:
-        for averaged in (True, False):
-            laps.append(run_lap(name, averaged, options))
-            print(f"{name} {'mean' if averaged else 'last'}: {laps[-1].ratio:.2f}", flush=True)
+        laps += run_laps(name, options)
+        print(f"{name}: {laps[-2].ratio:.2f} (mean), {laps[-1].ratio:.2f} (last)", flush=True)
     _print(laps)
     return [vars(lap) | {"times": {k: v.seconds for k, v in lap.times.items()}} for lap in laps]
 

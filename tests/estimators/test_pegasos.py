@@ -127,7 +127,7 @@ def test_a_kernel_function_names_and_a_precomputed_matrix_agree(rng):
     given = PegasosSVC(lam=0.01, T=2000, kernel="precomputed").fit(kernel(X), y)
     assert given.score(kernel(X), y) > 0.9
     assert given.certificate_.gap == pytest.approx(models[0].certificate_.gap, abs=0.02)
-    with pytest.raises(ValueError, match="59 features.* expecting 60"):
+    with pytest.raises(ValueError, match=r"59 features.* expecting 60"):
         given.predict(kernel(X)[:, :-1])
 
 

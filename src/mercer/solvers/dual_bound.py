@@ -18,8 +18,10 @@ from mercer._jit.vectors import vector_loop
 from mercer.solvers.sampling import Sampler
 
 MOST_PASSES = 200
-# A pass that raises the dual by less than this share of the gap is the last.
-WORTH_A_PASS = 1e-3
+# A pass that raises the dual by less than this share of it is the last; so is one after which
+# the gap is this share of the primal.
+WORTH_A_PASS = 1e-4
+SMALL_GAP = 1e-6
 
 
 @jit
@@ -85,6 +87,7 @@ def raise_dual(X, problem, values, primal, stop=None):
     for k in range(MOST_PASSES):
         _pass(rows, signs, C, bias, sampler.draw(k * len(signs), len(signs)), squares, alpha, v)
         dual, best = alpha.sum() - 0.5 * v @ v, dual
-        if dual - best <= WORTH_A_PASS * (primal - dual) or (stop is not None and stop()):
+        is_near = primal - dual <= SMALL_GAP * primal or dual - best <= WORTH_A_PASS * dual
+        if is_near or (stop is not None and stop()):
             break
     return alpha * signs
