@@ -164,6 +164,11 @@ def _w8a(name):
     return _split(name, *_svmlight(name, 300))
 
 
+def _rcv1_small(name):
+    X, y = _svmlight(name, 47_236)
+    return DataSet(name, X, y, *_svmlight(f"{name}.t", 47_236))
+
+
 def _bundled(name):
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
     if name == "digits":
@@ -186,6 +191,7 @@ LOADERS = {
     "mnist10": _mnist,
     "w8a": _w8a,
     "a9a": _a9a,
+    "rcv1_small": _rcv1_small,
     "digits": _bundled,
     "breast_cancer": _bundled,
     "made": _made,

@@ -11,6 +11,7 @@ from benchmarks.grid import fit_race, predict_race, short_race, small_race
 from benchmarks.growth import growth_race
 from benchmarks.memory import memory_race
 from benchmarks.peers import PEERS
+from benchmarks.pegasos import pegasos_race
 from benchmarks.protocol import CAP
 from benchmarks.startup import startup_race
 
@@ -18,6 +19,7 @@ RACES = {
     "fit": fit_race,
     "predict": predict_race,
     "small": small_race,
+    "pegasos": pegasos_race,
     "growth": growth_race,
     "memory": memory_race,
     "startup": startup_race,

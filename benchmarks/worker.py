@@ -67,6 +67,10 @@ class Bench:
         """The last model's numbers."""
         return coefficients(self.model)
 
+    def weights(self):
+        """The last model's w, for linear contestants."""
+        return np.asarray(self.model.coef_).ravel()
+
     def status(self):
         """What the model says of itself (Mercer's Status), or None."""
         status = getattr(self.model, "status_", None)

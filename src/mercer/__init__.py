@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.classify import SVC as SVC
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
@@ -49,6 +50,7 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.ramp",
     "Perceptron": "mercer.estimators.perceptron",
+    "PegasosSVC": "mercer.estimators.pegasos",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",

@@ -51,10 +51,11 @@ class SVC(KernelClassifier):
     loss : {"hinge", "squared_hinge"}, default="hinge"
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes become two-class problems.
-    solver : {"auto", "smo", "chunking", "chunking:qp", "qp"}, default="auto"
+    solver : {"auto", "smo", "chunking", "chunking:qp", "dual_cd", "qp", "sgd"}, default="auto"
         "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
         the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
-        violators, "chunking:qp" each of them by that method. See `mercer.compare_solvers`.
+        violators, "chunking:qp" each of them by that method; "dual_cd" moves one coefficient at a
+        time, and "sgd" begins with stochastic gradient steps. See `mercer.compare_solvers`.
     gap_tol : float, optional
         Stop at this relative duality gap instead of at `tol`.
     time_limit : float, optional

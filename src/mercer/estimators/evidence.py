@@ -16,6 +16,16 @@ def fingerprint(X):
     return zlib.crc32(X) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else len(X)
 
 
+def quick_mark(X):
+    """As `fingerprint`, at the speed of memory: the sum of all bits, and a check of some rows."""
+    if sparse.issparse(X):
+        return quick_mark(X.data), len(X.indices), zlib.crc32(X.indices[:: 1 + len(X.indices) // 2**16].copy())
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return len(X)
+    bits = X.view(np.uint64 if X.dtype == np.float64 else np.uint32)
+    return int(bits.sum(dtype=np.uint64)), zlib.crc32(X[:: 1 + X.size // 2**16].copy())
+
+
 class Evidence:
     """Kept by a fitted model until its certificates are asked for; then the data are dropped.
 

@@ -66,6 +66,22 @@ def prediction_input(estimator, X):
     return X
 
 
+def next_batch(estimator, X, y):
+    """Rows (or items) like those seen before, and labels of the same length."""
+    X = prediction_input(estimator, X)
+    check_consistent_length(X, y)
+    return _canonical(X), _labels(column_or_1d(y, warn=True))
+
+
+def known_codes(classes, y):
+    """The position of each label among `classes`, in which all must be."""
+    places = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+    unknown = np.flatnonzero(classes[places] != y)
+    if len(unknown):
+        raise DataError(f"label {y[unknown[0]].item()!r} of row {unknown[0]} is not among classes={classes.tolist()}")
+    return places
+
+
 def require_fitted(estimator):
     """Raise scikit-learn's NotFittedError before `fit`."""
     if "expansion_" not in vars(estimator):

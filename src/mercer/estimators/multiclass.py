@@ -65,6 +65,12 @@ def one_vs_rest(codes, n_classes):
     return [BinaryTask(everything, np.where(codes == c, 1.0, -1.0), (c,)) for c in range(n_classes)]
 
 
+def sides_of(codes, n_classes):
+    """+1 or -1 for each point in each problem of one-vs-rest; two classes are one problem."""
+    chosen = [1] if n_classes == 2 else range(n_classes)
+    return np.array([np.where(codes == c, 1.0, -1.0) for c in chosen])
+
+
 def pairs(n_classes):
     """The pairs (i, j), i < j, in scikit-learn's order."""
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]

@@ -22,7 +22,7 @@ _REMEDIES = {
 }
 
 
-def warn_unless_optimal(status, max_iter, remedies=None, judge="certificate_"):
+def warn_unless_optimal(status, max_iter=-1, remedies=None, judge="certificate_"):
     """Warn at the line that called `fit` when the status is anything but OPTIMAL.
 
     `remedies` replace the usual ones of some statuses; `judge` is the attribute to look at.
@@ -50,3 +50,11 @@ def print_epoch(point):
         f"mistakes {point.working_set} of {point.active}"
     )
     sys.stderr.write(line + "\n")
+
+
+def print_step(point):
+    """The same for a point of stochastic gradient descent."""
+    sys.stderr.write(
+        f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  mean loss {point.loss:9.2e}  "
+        f"{100 * point.short:5.1f} % short of the margin\n"
+    )

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from mercer.solvers import chunking, coordinate_ascent, interior_point, small
+from mercer.solvers import chunking, coordinate_ascent, interior_point, small, stochastic_start
 
 SOLVERS = {
     "auto": small.solve,
@@ -11,4 +11,5 @@ SOLVERS = {
     "chunking:qp": partial(chunking.solve, inner=interior_point.solve),
     "dual_cd": coordinate_ascent.solve,
     "qp": interior_point.solve,
+    "sgd": stochastic_start.solve,
 }

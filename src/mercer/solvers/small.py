@@ -23,6 +23,8 @@ PAIR_STEPS = 20
 NEWTON_STEPS = 10
 # How many of them between two looks at the limits.
 NEWTON_SLICE = 16
+# How often Newton steps begin again from a gradient computed afresh.
+REFINEMENTS = 3
 # A violation this small counts as none.
 ROUNDING = 1e-11
 
@@ -87,10 +89,28 @@ def _finish(problem, working, stop):
 
     The point before them is kept where they do not lead to a better one.
     """
-    n = len(problem)
-    beta, gradient = working.beta.copy(), working.gradient.copy()
+    found = working.beta, working.gradient[: len(problem)], working.violation, False
+    for _ in range(REFINEMENTS):
+        beta, is_exact = _newton(problem, working, found, stop)
+        if not np.abs(beta).max() < smo.NEVER_BINDS:
+            break
+        # Afresh: what many steps have added up is not exact, and the next round takes that out.
+        gradient = problem.linear - working.values[:, : len(problem)] @ beta
+        violation = problem.violation(beta, gradient)
+        if violation > found[2]:
+            break
+        found = beta, gradient, violation, is_exact
+        if violation <= ROUNDING or not is_exact:
+            break
+    return found
+
+
+def _newton(problem, working, found, stop):
+    """(beta after Newton steps from what was found, whether they came to their end)."""
+    n, beta, gradient = len(problem), found[0].copy(), working.gradient.copy()
+    gradient[:n] = found[1]
     free = (beta > working.lower) & (beta < working.upper)
-    ending, slices = UNFINISHED if working.violation > ROUNDING else EXACT, 0
+    ending, slices = UNFINISHED if found[2] > ROUNDING else EXACT, 0
     while ending == UNFINISHED and slices * NEWTON_SLICE < NEWTON_STEPS * n and not stop():
         ending = newton_steps(
             working.values,
@@ -104,9 +124,4 @@ def _finish(problem, working, stop):
             NEWTON_SLICE,
         )
         slices += 1
-    if np.abs(beta).max() < smo.NEVER_BINDS:
-        gradient = problem.linear - working.values[:, :n] @ beta
-        violation = problem.violation(beta, gradient)
-        if violation <= working.violation:
-            return beta, gradient, violation, ending == EXACT
-    return working.beta, working.gradient[:n], working.violation, False
+    return beta, ending == EXACT

@@ -1,0 +1,527 @@
+"""Soft-SVM by stochastic gradient descent."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.gram import require_gram
+from mercer.estimators.inputs import (
+    classes_and_codes,
+    is_precomputed,
+    known_codes,
+    next_batch,
+    prediction_input,
+    training_input,
+)
+from mercer.estimators.multiclass import sides_of
+from mercer.estimators.parameters import (
+    require_callbacks,
+    require_choice,
+    require_count,
+    require_flag,
+    require_n_jobs,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.progress import print_step, warn_unless_optimal
+from mercer.estimators.sgd_evidence import SGDEvidence, WeightedRows, certificates
+from mercer.estimators.sgd_forms import KernelForm, WeightForm, linear_values
+from mercer.estimators.streaming import Stream
+from mercer.estimators.weighting import class_weights, row_weights, sample_weights
+from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.names import resolve
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.regularised_risk import expected_bound
+from mercer.solvers.kernel_sgd import STRATEGIES
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+from mercer.solvers.sampling import SAMPLINGS, Sampler, arranged
+from mercer.solvers.sgd import Steps, ball_radius, step_count
+
+# Unless told: so many visits to each row, and no fewer visits in all than this.
+DEFAULT_EPOCHS = 10
+FEWEST_VISITS = 20_000
+REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
+
+
+class PegasosSVC(ClassifierMixin, BaseEstimator):
+    r"""Soft-SVM by stochastic gradient descent, with or without kernels, also on streams.
+
+    Minimises lambda/2 \|w\|^2 + mean hinge loss by the algorithm of section 15.5 of Shalev-Shwartz
+    & Ben-David (2014): w(t) = theta / (lambda t); a row is drawn; if it falls short of the margin,
+    y x is added to theta; the answer is the mean of w(1) .. w(T).
+
+    Parameters
+    ----------
+    lam : float, default=1e-3
+        lambda.
+    T : int, optional
+        Number of steps. By default ten visits to each row, and at least 20,000 visits.
+    kernel : str, Kernel or callable, default="linear"
+        As for `SVC`.
+    degree, gamma, coef0
+        Parameters of the kernels given by name.
+    epochs : float, optional
+        Instead of `T`: visits to each row.
+    average : bool, default=True
+        Whether the answer is the mean of the iterates, or the last one, w(T + 1).
+    projected : bool, default=False
+        Project w onto the ball of radius 1/sqrt(lambda) after each step (Pegasos of 2007).
+    batch_size : int, default=1
+        Rows at each step.
+    sampling : {"replacement", "permutation"}, default="replacement"
+        Independent draws, as in the book, or every row once in each epoch.
+    bias : {"penalised", "none"}, default="penalised"
+        A penalised bias is the weight of a feature that is 1 everywhere: the book's algorithm on
+        rows that have this feature. "none" is its homogeneous halfspace.
+    form : {"auto", "w", "alpha"}, default="auto"
+        Whether to keep weights of features or coefficients of support vectors; the first
+        for the linear kernel without a budget.
+    budget : int, optional
+        Most support vectors of each two-class problem.
+    budget_strategy : {"merging", "removal"}, default="merging"
+        What happens to a support vector that the budget leaves no room for: its nearest multiple
+        of another one takes its place, or nothing does.
+    class_weight : dict or "balanced", optional
+        Factors on the losses. Rows are drawn in proportion to them, and to their sample weights,
+        which disturbs the steps less than long steps for heavy rows would.
+    time_limit : float, optional
+        Seconds for the whole fit.
+    memory_limit : int or str, optional
+        Bytes, or a text such as "2GiB", for kernel values.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    random_state : int, RandomState or None, default=0
+        Where the draws come from. One number gives one model; None gives another each time.
+    callbacks : list of callables, optional
+        Each is called with a `StepPoint`, fifty times a fit and after each batch of a stream; a
+        true answer ends the fit.
+    verbose : bool, default=False
+        Print these points on standard error.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, class_weight_
+        As in scikit-learn.
+    coef_, intercept_
+        w and b; `coef_` for the linear kernel only.
+    support_, support_vectors_, dual_coef_
+        In the alpha form: rows with a coefficient, and their coefficients.
+    n_iter_ : int
+        Steps taken, over all calls of `partial_fit`.
+    status_ : Status
+        OPTIMAL when all steps were taken; how near the optimum they came, the next two say.
+    bound_ : ExpectedBound
+        What theory promised: a bound on the expectation of f(w) - min f, with rho as measured.
+    certificate_ : Certificate, or a list of them
+        What came of it: f(w), a lower bound of min f, and their gap. Computed when first read.
+    expansion_ : Expansion
+    trace_ : list of StepPoint, or a list of such lists
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import PegasosSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = X[:100], y[:100]
+    >>> model = PegasosSVC(lam=0.1, T=20_000).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    >>> 0.0 <= model.certificate_.gap <= model.bound_.value
+    True
+    """
+
+    def __init__(
+        self,
+        lam=1e-3,
+        T=None,
+        kernel="linear",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        *,
+        epochs=None,
+        average=True,
+        projected=False,
+        batch_size=1,
+        sampling="replacement",
+        bias="penalised",
+        form="auto",
+        budget=None,
+        budget_strategy="merging",
+        class_weight=None,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        random_state=0,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.lam = lam
+        self.T = T
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.epochs = epochs
+        self.average = average
+        self.projected = projected
+        self.batch_size = batch_size
+        self.sampling = sampling
+        self.bias = bias
+        self.form = form
+        self.budget = budget
+        self.budget_strategy = budget_strategy
+        self.class_weight = class_weight
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        # The mean remembers first iterates of length 1/lambda: with class weights of 1000 against
+        # 0.0001, as in a check of scikit-learn's, it needs more steps than the check has time for.
+        tags.classifier_tags.poor_score = bool(self.average)
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their labels, from the beginning.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: weights are multiplicities.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        X, y = training_input(self, X, y)
+        classes, codes = classes_and_codes(y)
+        class_weight = class_weights(self.class_weight, classes, y)
+        counts = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
+        rows = WeightedRows(X, sides_of(codes, len(classes)), class_weight[codes], counts)
+        sampler = Sampler(len(codes), self._seed(), self.sampling, rows.draw_weights(), arranged(X, codes))
+        fewest = -(-max(DEFAULT_EPOCHS * len(codes), FEWEST_VISITS) // self.batch_size)
+        T = step_count(self.T, self.epochs, sampler.epoch_size, self.batch_size, fewest)
+        radius = ball_radius(self.lam, rows.step_weights()) if self.projected else np.inf
+        form = self._new_form(X, counts, len(rows.sides), radius)
+        with limits.catching_interrupts():
+            status, traces = form.fit(X, rows.sides, rows.step_weights(), sampler, T, limits, self.n_jobs)
+        form.coefficients()  # what overflows is refused here
+        self._keep(form, classes, class_weight, X)
+        self._evidence = SGDEvidence(form, rows, self.lam, self.bias, self.n_jobs)
+        self._mean_weight = rows.mean_weight()
+        self._note(status, traces)
+        warn_unless_optimal(status, remedies=REMEDIES)
+        return self
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Go on with more rows: each is visited once, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
+        y : array-like of shape (n,)
+            One class alone is fine.
+        classes : array-like, optional
+            All labels that will ever come; needed in the first call, unless `fit` came before.
+        sample_weight : array-like of shape (n,), optional
+            Factors on the loss of each row. Here they are not multiplicities: a visit is a step.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        with limits.catching_interrupts():
+            status = self._learn(X, y, classes, sample_weight, limits)
+        warn_unless_optimal(status, remedies=REMEDIES)
+        return self
+
+    def fit_stream(self, batches, classes=None, epochs=1):
+        """Learn from batches that together may be larger than memory, from the beginning.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight), or a path
+            `mercer.io.SvmlightFile`, `mercer.io.ArrowBatches`, a list, a generator; a path is opened
+            by its ending (.svm, .svmlight, .libsvm, .txt, each also .gz, .xz, .bz2; .parquet,
+            .arrow, .feather).
+        classes : array-like, optional
+            All labels; else they are found by reading everything once before.
+        epochs : int, default=1
+            How often to read everything.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Where a batch is refused (a line that is malformed, a label that is unknown), the error is
+        raised and the model keeps what it had learnt until then.
+        """
+        self._check_parameters()
+        require_count("epochs", epochs)
+        stream = Stream(batches, classes, epochs)
+        for name in ("_form", "classes_", "status_", "n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+        limits = self._limits()
+        with limits.catching_interrupts():
+            status = stream.feed(self._learn, limits)
+        warn_unless_optimal(status, remedies=REMEDIES)
+        return self
+
+    def _learn(self, X, y, classes, sample_weight, limits):
+        """Visit the rows of a batch; how that ended."""
+        if "_form" in vars(self):
+            X, y = next_batch(self, X, y)
+            self._require_same_classes(classes)
+        else:
+            X, y = self._first_batch(X, y, classes)
+        codes = known_codes(self.classes_, y)
+        weights = self.class_weight_[codes]
+        if sample_weight is not None:
+            weights = weights * row_weights(sample_weight, len(codes))
+        sides = sides_of(codes, len(self.classes_))
+        self._rho = max(self._measured_rho(), WeightedRows(X, sides, weights).rho(self._form, weights))
+        status, points = self._form.visit(X, sides, weights, limits, self.n_jobs)
+        self._form.coefficients()
+        self._evidence = None
+        self._note(status, [[*before, point] for before, point in zip(self._traces, points, strict=True)])
+        for point in points:
+            limits.report(point)
+        return status
+
+    def _first_batch(self, X, y, classes):
+        if classes is None:
+            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
+        if is_precomputed(self.kernel):
+            raise ParameterError('kernel="precomputed" has no rows to go on from; use fit, or another kernel')
+        if isinstance(self.class_weight, str):
+            raise ParameterError(
+                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
+            )
+        if self.projected and self.class_weight is not None:
+            raise ParameterError("projected=True with class_weight needs all labels at once; use fit")
+        classes, _ = classes_and_codes(np.asarray(classes))
+        X, y = training_input(self, X, y)
+        known_codes(classes, y)
+        class_weight = class_weights(self.class_weight, classes, classes)
+        n_problems = 1 if len(classes) == 2 else len(classes)
+        radius = ball_radius(self.lam, np.ones(1)) if self.projected else np.inf
+        self._keep(self._new_form(X, None, n_problems, radius), classes, class_weight, X)
+        self._rho, self._evidence = 0.0, None
+        self._note(Status.OPTIMAL, [[] for _ in range(n_problems)])
+        return X, y
+
+    def _require_same_classes(self, classes):
+        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ParameterError(f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}")
+
+    def _check_parameters(self):
+        require_number("lam", self.lam, above=0.0)
+        require_number("coef0", self.coef0)
+        require_optional_number("epochs", self.epochs, above=0.0)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        for name in ("T", "budget"):
+            if getattr(self, name) is not None:
+                require_count(name, getattr(self, name))
+        require_count("batch_size", self.batch_size)
+        for name in ("average", "projected"):
+            require_flag(name, getattr(self, name))
+        require_choice("sampling", self.sampling, SAMPLINGS)
+        require_choice("bias", self.bias, ("none", "penalised"))
+        require_choice("form", self.form, ("auto", "w", "alpha"))
+        require_choice("budget_strategy", self.budget_strategy, STRATEGIES)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+        if self.form == "w" and (self.budget is not None or not self._is_linear):
+            raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
+
+    @property
+    def _is_linear(self):
+        return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+
+    def _limits(self):
+        printing = [print_step] if self.verbose else []
+        return Limits(-1, self.time_limit, [*printing, *(self.callbacks or [])])
+
+    def _seed(self):
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _new_form(self, X, counts, n_problems, radius):
+        steps = Steps(float(self.lam), int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
+        if self.form == "w" or (self.form == "auto" and self._is_linear and self.budget is None):
+            return WeightForm(X.shape[1], n_problems, steps)
+        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        # The user's kernel may be given other parameters later; the model's must not change.
+        kernel = kernel.replace() if kernel is self.kernel else kernel
+        return KernelForm(kernel, n_problems, steps, self.budget, self.budget_strategy, self.memory_limit)
+
+    def _keep(self, form, classes, class_weight, X):
+        self._form, self.classes_, self.class_weight_ = form, classes, class_weight
+        self._sparse = isinstance(form, WeightForm) or sparse.issparse(X)
+
+    def _note(self, status, traces):
+        self.status_, self._traces = status, traces
+        self.n_iter_ = self._form.iterates[0].iterations
+
+    def _measured_rho(self):
+        return self._rho if self._evidence is None else self._evidence.rho()
+
+    @property
+    def trace_(self):
+        """How the run went."""
+        check_is_fitted(self, "_form")
+        return self._traces[0] if len(self._traces) == 1 else self._traces
+
+    @property
+    def bound_(self):
+        """What theory promises (see `ExpectedBound`)."""
+        check_is_fitted(self, "_form")
+        steps = self._form.iterates[0].steps
+        if self._evidence is None:
+            reason = "rows that come in a stream are not independent draws from a fixed set"
+        elif self.sampling != "replacement":
+            reason = "rows of a permutation are not independent draws"
+        elif not steps.averaged:
+            reason = "the theorem speaks of the mean of the iterates, and average=False"
+        else:
+            reason = "" if self.budget is None else "steps of a budget are not steps of the theorem"
+        mean_weight = 1.0 if self._evidence is None else self._mean_weight
+        return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
+
+    @property
+    def certificate_(self):
+        """What was reached (see `Certificate`), on the training data of `fit`."""
+        check_is_fitted(self, "_form")
+        if self._evidence is None:
+            raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
+        return _one_or_all(self._evidence.certificates())
+
+    def certify(self, X, y, sample_weight=None):
+        """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; a precomputed matrix must be that of the fit.
+
+        Returns
+        -------
+        Certificate, or a list with one for each class
+        """
+        check_is_fitted(self, "_form")
+        X, y = next_batch(self, X, y)
+        codes = known_codes(self.classes_, y)
+        counts = None if sample_weight is None else row_weights(sample_weight, len(codes))
+        rows = WeightedRows(X, sides_of(codes, len(self.classes_)), self.class_weight_[codes], counts)
+        return _one_or_all(certificates(self._form, rows, self.lam, self.bias, self.n_jobs))
+
+    @property
+    def expansion_(self):
+        """The decision functions as sums of kernels."""
+        check_is_fitted(self, "_form")
+        return self._form.expansion()
+
+    @property
+    def intercept_(self):
+        """b of each decision function."""
+        check_is_fitted(self, "_form")
+        return self._form.coefficients()[1]
+
+    @property
+    def coef_(self):
+        """w of each decision function; only for a linear kernel."""
+        check_is_fitted(self, "_form")
+        coefficients = self._form.coefficients()[0]
+        if isinstance(self._form, WeightForm):
+            return coefficients
+        if not isinstance(self._form.kernel, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return coefficients @ self._form.items
+
+    def _alpha_form(self, name):
+        check_is_fitted(self, "_form")
+        if isinstance(self._form, WeightForm):
+            raise AttributeError(f'{name} is only available in the alpha form; pass form="alpha"')
+        return self._form
+
+    @property
+    def support_(self):
+        """Positions of the support vectors in the rows of `fit`."""
+        form = self._alpha_form("support_")
+        if self._evidence is None:
+            raise AttributeError("support_ is only available after fit: the rows of a stream have no positions")
+        return form.support
+
+    @property
+    def support_vectors_(self):
+        """Items that have a coefficient."""
+        return self._alpha_form("support_vectors_").items
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the support vectors, one row for each decision function."""
+        return self._alpha_form("dual_coef_").coefficients()[0]
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        check_is_fitted(self, "_form")
+        X = prediction_input(self, X)
+        if isinstance(self._form, WeightForm):
+            values = linear_values(X, *self._form.coefficients())
+        else:
+            values = self.expansion_.values(X, n_jobs=self.n_jobs)
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        values = self.decision_function(X)
+        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[places]
+
+    def __getstate__(self):
+        # A copy of a model has no training data.
+        if vars(self).get("_evidence") is not None:
+            self._evidence.settle()
+        return super().__getstate__()
+
+
+def _one_or_all(found):
+    return found[0] if len(found) == 1 else found

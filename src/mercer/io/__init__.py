@@ -1,0 +1,18 @@
+"""Reading data that need not fit into memory.
+
+``from mercer.io import SvmlightFile, ArrowBatches``; names are loaded when first used.
+"""
+
+from importlib import import_module
+
+_HOME = {"ArrowBatches": "mercer.io.arrow", "SvmlightFile": "mercer.io.svmlight"}
+
+__all__ = ["ArrowBatches", "SvmlightFile"]
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'mercer.io' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,93 @@
+r"""A feasible point of the dual, to say how far given weights are from the optimum.
+
+Stochastic gradient descent knows no dual variables of use: how often a row was drawn is random,
+and may exceed the box. So they are found afterwards. Method (Hsieh et al. 2008): coordinate
+steps on the dual, from the point in which every row that falls short of the margin has its
+largest coefficient. Every point on the way is feasible, so whenever the passes end, the dual
+value is a bound.
+
+Cost of a pass: the entries of all rows. Needs of a problem: the hinge loss, and no bias or
+a penalised one.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.row_views import row_add, row_dot, row_square, view_rows
+from mercer._jit.vectors import vector_loop
+from mercer.solvers.sampling import Sampler
+
+MOST_PASSES = 200
+# A pass that raises the dual by less than this share of it is the last; so is one after which
+# the gap is this share of the primal.
+WORTH_A_PASS = 1e-4
+SMALL_GAP = 1e-6
+
+
+@jit
+def _pass(rows, signs, C, bias, order, squares, alpha, v):
+    """One coordinate step for each row of `order`; v = sum_i alpha_i y_i x_i, bias last."""
+    vector_loop()
+    last = v.shape[0] - 1
+    for k in range(order.shape[0]):
+        i = order[k]
+        if squares[i] <= 0.0:
+            alpha[i] = C[i]
+            continue
+        slope = signs[i] * (row_dot(rows, i, v) + bias * v[last]) - 1.0
+        moved = min(max(alpha[i] - slope / squares[i], 0.0), C[i])
+        step = (moved - alpha[i]) * signs[i]
+        if step != 0.0:
+            row_add(rows, i, step, v)
+            v[last] += step * bias
+            alpha[i] = moved
+
+
+@jit
+def _weighted_sum(rows, beta, v):
+    """v = sum_i beta_i x_i."""
+    for i in range(beta.shape[0]):
+        if beta[i] != 0.0:
+            row_add(rows, i, beta[i], v)
+
+
+@jit
+def row_squares(rows, out):
+    """|x_i|^2 of each row, in double precision."""
+    vector_loop()
+    for i in range(out.shape[0]):
+        out[i] = row_square(rows, i)
+
+
+def raise_dual(X, problem, values, primal, stop=None):
+    """Signed dual coefficients whose value comes near that of the optimum.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, checked
+    problem : SoftMargin
+    values : ndarray (n,)
+        Predictions of the weights to be judged; they decide where to begin.
+    primal : float
+        Their objective, which decides when a further pass is worth it.
+    stop : callable, optional
+        Asked between passes.
+    """
+    rows, signs, C = view_rows(X), problem.signs.astype(np.float64), problem.C
+    bias = float(problem.bias == "penalised")
+    squares = np.empty(len(signs))
+    row_squares(rows, squares)
+    squares += bias
+    alpha = np.where(signs * values < 1.0, C, 0.0)
+    v = np.zeros(X.shape[1] + 1)
+    _weighted_sum(rows, alpha * signs, v)
+    v[-1] = bias * float(alpha @ signs)
+    sampler = Sampler(len(signs), 0, "permutation")
+    dual = best = alpha.sum() - 0.5 * v @ v
+    for k in range(MOST_PASSES):
+        _pass(rows, signs, C, bias, sampler.draw(k * len(signs), len(signs)), squares, alpha, v)
+        dual, best = alpha.sum() - 0.5 * v @ v, dual
+        is_near = primal - dual <= SMALL_GAP * primal or dual - best <= WORTH_A_PASS * dual
+        if is_near or (stop is not None and stop()):
+            break
+    return alpha * signs

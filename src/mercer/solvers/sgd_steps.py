@@ -1,0 +1,229 @@
+r"""The steps of stochastic gradient descent for Soft-SVM, compiled.
+
+The weight vector is never stored. With theta the sum of the rows that fell short of the margin,
+w(t) = a theta / (lambda t), where a is 1 unless w was projected; and with
+H(t) = sum_{s <= t} a(s) / (lambda s), the sum of all iterates is
+
+.. math::
+    \sum_{s=1}^{t} w^{(s)} = H(t)\,\theta - \Theta, \qquad \Theta = \sum_j H(j)\,\delta_j,
+
+where delta_j is what step j added to theta (Xu 2011, for averaged SGD). So a step touches the
+entries of its own rows only, averaged or not.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.row_steps import row_add_both
+from mercer._jit.row_views import row_add, row_dot_fresh, row_prefetch, row_square
+from mercer._jit.vectors import vector_loop
+
+# The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
+# those that fell short of the margin and the sum of their losses.
+STEP, SCALE, SUM, NORM, ROWS, SHORT, LOSS = range(7)
+# A margin of 1 up to rounding is 1: else the last bit would decide, and the forms would part.
+ENOUGH = 1.0 - 1e-10
+SMALLEST_SCALE = 1e-5
+
+
+def new_clock():
+    """Before the first step: t = 1, w = 0."""
+    clock = np.zeros(7)
+    clock[STEP] = clock[SCALE] = 1.0
+    return clock
+
+
+@jit
+def value_of(rows, i, theta, bias):
+    """<theta, x_i>, the feature of the bias included."""
+    vector_loop()
+    return row_dot_fresh(rows, i, theta) + bias * theta[theta.shape[0] - 1]
+
+
+@jit
+def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, clock, theta, sums, short):
+    """Visit the rows of `order`, `batch` of them at each step.
+
+    theta and sums (Theta) have one entry more than there are features: the bias, which is the
+    weight of a feature that is `bias` (0 or 1) everywhere. Without averaging `sums` is empty.
+    """
+    vector_loop()
+    last = theta.shape[0] - 1
+    averaged, projected = sums.shape[0] > 0, radius < np.inf
+    for begin in range(0, order.shape[0], batch):
+        end = min(begin + batch, order.shape[0])
+        scale = clock[SCALE] / (lam * clock[STEP])
+        clock[SUM] += scale
+        count = 0
+        for k in range(begin, end):
+            i = order[k]
+            if 0 < ahead < order.shape[0] - k:
+                row_prefetch(rows, order[k + ahead])
+            margin = signs[i] * scale * value_of(rows, i, theta, bias)
+            if margin < ENOUGH:
+                short[count] = i
+                count += 1
+                clock[LOSS] += weights[i] * (1.0 - margin)
+        clock[SHORT] += count
+        for k in range(count):
+            i = short[k]
+            step = weights[i] * signs[i] / (clock[SCALE] * (end - begin))
+            if projected:
+                dot = value_of(rows, i, theta, bias)
+                clock[NORM] += step * (2.0 * dot + step * (row_square(rows, i) + bias))
+            theta[last] += step * bias
+            if averaged:
+                row_add_both(rows, i, step, theta, step * clock[SUM], sums)
+                sums[last] += step * bias * clock[SUM]
+            else:
+                row_add(rows, i, step, theta)
+        clock[STEP] += 1.0
+        if projected and project(clock, lam, radius):
+            rescale(clock, theta, sums)
+    clock[ROWS] += order.shape[0]
+
+
+@jit
+def project(clock, lam, radius):
+    """Shrink w, by its scale alone, into the ball in which the minimiser is known to lie.
+
+    Whether the scale has become so small that sums of iterates would lose digits.
+    """
+    norm = clock[SCALE] / (lam * clock[STEP]) * np.sqrt(max(clock[NORM], 0.0))
+    if norm > radius:
+        clock[SCALE] *= radius / norm
+    return clock[SCALE] < SMALLEST_SCALE
+
+
+@jit
+def rescale(clock, theta, sums):
+    """Put the scale into theta, which is then theta itself."""
+    scale, total = clock[SCALE], clock[SUM]
+    for j in range(sums.shape[0]):
+        sums[j] -= total * theta[j]
+    for j in range(theta.shape[0]):
+        theta[j] *= scale
+    clock[NORM] *= scale * scale
+    clock[SCALE], clock[SUM] = 1.0, 0.0
+
+
+@jit
+def kernel_steps(
+    G, pool, order, signs, weights, batch, lam, radius, clock, beta, sums, values, ages, short, budget, merging
+):
+    """The same steps when rows are known by their kernel matrix alone.
+
+    theta = sum_j beta_j psi(x_j). G is the matrix of a pool of items, `order` are places in the
+    pool, and `values` holds <theta, psi(x_i)> for all of it. With a budget the pool holds every
+    support vector.
+    """
+    projected = radius < np.inf
+    for begin in range(0, order.shape[0], batch):
+        end = min(begin + batch, order.shape[0])
+        scale = clock[SCALE] / (lam * clock[STEP])
+        clock[SUM] += scale
+        count = 0
+        for k in range(begin, end):
+            i = order[k]
+            margin = signs[pool[i]] * scale * values[i]
+            if margin < ENOUGH:
+                short[count] = i
+                count += 1
+                clock[LOSS] += weights[pool[i]] * (1.0 - margin)
+        clock[SHORT] += count
+        for k in range(count):
+            i, item = short[k], pool[short[k]]
+            step = weights[item] * signs[item] / (clock[SCALE] * (end - begin))
+            clock[NORM] += step * (2.0 * values[i] + step * G[i, i])
+            beta[item] += step
+            sums[item] += step * clock[SUM]
+            ages[item] = clock[STEP]
+            add_scaled(G[i], step, values)
+        clock[STEP] += 1.0
+        if budget > 0 and count > 0:
+            keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging)
+        if projected and project(clock, lam, radius):
+            add_scaled(values, clock[SCALE] - 1.0, values)
+            rescale(clock, beta, sums)
+    clock[ROWS] += order.shape[0]
+
+
+@jit
+def add_scaled(row, step, values):
+    """values += step row."""
+    vector_loop()
+    for j in range(values.shape[0]):
+        values[j] += step * row[j]
+
+
+@jit
+def keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging):
+    """Give up support vectors until no more than `budget` are left."""
+    held = 0
+    for j in pool:
+        held += beta[j] != 0.0
+    for _ in range(held - budget):
+        least = least_needed(G, pool, clock, beta, ages)
+        if merging:
+            least = cheapest_merge(G, pool, clock, beta, ages, least)
+        item, other = pool[least], best_partner(G, pool, beta, least)
+        given_up, sum_given_up = beta[item], sums[item]
+        beta[item], sums[item] = 0.0, 0.0
+        add_scaled(G[least], -given_up, values)
+        if merging and other != least:
+            share = G[least, other] / G[other, other]
+            beta[pool[other]] += share * given_up
+            sums[pool[other]] += share * sum_given_up
+            add_scaled(G[other], share * given_up, values)
+    if held > budget:
+        clock[NORM] = 0.0
+        for j in range(pool.shape[0]):
+            clock[NORM] += beta[pool[j]] * values[j]
+
+
+@jit
+def least_needed(G, pool, clock, beta, ages):
+    """The support vector of smallest |beta_j| |psi(x_j)|, not of this step; of equals the oldest."""
+    least, smallest = -1, np.inf
+    newest = clock[STEP] - 1.0
+    for j in range(pool.shape[0]):
+        coefficient = beta[pool[j]]
+        if coefficient != 0.0:
+            size = coefficient * coefficient * G[j, j]
+            if ages[pool[j]] == newest:
+                size += 1e300  # only when there is nothing else
+            if least < 0 or size < smallest or (size == smallest and ages[pool[j]] < ages[pool[least]]):
+                least, smallest = j, size
+    return least
+
+
+@jit
+def cheapest_merge(G, pool, clock, beta, ages, least):
+    """`least`, or a support vector of this step if another one stands for it with less loss."""
+    best, smallest = least, merge_loss(G, pool, beta, least)
+    for j in range(pool.shape[0]):
+        if beta[pool[j]] != 0.0 and ages[pool[j]] == clock[STEP] - 1.0:
+            loss = merge_loss(G, pool, beta, j)
+            if loss < smallest:
+                best, smallest = j, loss
+    return best
+
+
+@jit
+def merge_loss(G, pool, beta, j):
+    """What is left of |beta_j psi(x_j)|^2 when its best partner stands for it."""
+    other, coefficient = best_partner(G, pool, beta, j), beta[pool[j]]
+    left = G[j, j] if other == j else G[j, j] - G[j, other] * G[j, other] / G[other, other]
+    return coefficient * coefficient * left
+
+
+@jit
+def best_partner(G, pool, beta, gone):
+    """The support vector whose multiple comes nearest to psi(x_gone); itself if there is none."""
+    best, closeness = gone, -1.0
+    for j in range(pool.shape[0]):
+        if j != gone and beta[pool[j]] != 0.0 and G[j, j] > 0.0:
+            close = G[gone, j] * G[gone, j] / G[j, j]
+            if close > closeness:
+                best, closeness = j, close
+    return best
