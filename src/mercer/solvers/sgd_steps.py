@@ -15,8 +15,8 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.prefetch import prefetch
-from mercer._jit.row_steps import row_add_both
-from mercer._jit.row_views import row_add, row_dot_fresh, row_prefetch, row_square
+from mercer._jit.row_steps import row_add_both, row_ask
+from mercer._jit.row_views import row_add, row_dot_fresh, row_square
 from mercer._jit.vectors import vector_loop
 
 # The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
@@ -61,7 +61,7 @@ def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, c
         for k in range(begin, end):
             i = order[k]
             if 0 < ahead < order.shape[0] - k:
-                row_prefetch(rows, order[k + ahead])
+                row_ask(rows, order[k + ahead])
                 prefetch(signs, order[k + ahead])
             margin = signs[i] * scale * value_of(rows, i, theta, bias)
             if margin < ENOUGH:
