@@ -5,11 +5,12 @@ from numba.core import types
 from numba.extending import overload
 
 from mercer._jit.compile import FAST
+from mercer._jit.prefetch import LINE, prefetch
 from mercer._jit.row_views import DenseRows
 
 _OPTIONS = {"fastmath": set(FAST)}
 # Rows ahead of the one being visited for which memory is asked.
-AHEAD = 4
+AHEAD = 8
 # Rows that take fewer bytes than this stay in the cache by themselves.
 WORTH_ASKING = 2**20
 
@@ -18,6 +19,30 @@ def rows_ahead(rows):
     """How many rows ahead to ask for memory; 0 where all of it stays in the cache."""
     values = rows.values if isinstance(rows, DenseRows) else rows.data
     return AHEAD if values.nbytes > WORTH_ASKING else 0
+
+
+def row_ask(rows, i):
+    """Ask for the beginning of row i; the processor sees by itself where a long one goes on."""
+
+
+@overload(row_ask, inline="always")
+def _row_ask(rows, i):
+    if isinstance(rows, types.BaseNamedTuple) and rows.instance_class is DenseRows:
+
+        def dense(rows, i):
+            row = rows.values[i]
+            prefetch(row, 0)
+            prefetch(row, LINE // 4)
+
+        return dense
+
+    def sparse(rows, i):
+        begin = rows.indptr[i]
+        prefetch(rows.data, begin)
+        prefetch(rows.data, begin + LINE // 8)
+        prefetch(rows.indices, begin)
+
+    return sparse
 
 
 def row_add_both(rows, i, step, w, other_step, v):

@@ -135,8 +135,8 @@ def _labels(y):
 
 
 def _two_integers(y):
-    """As `np.unique` for two integers, the usual labels, without sorting; else None."""
-    if y.dtype.kind not in "iu":
+    """As `np.unique` for two numbers, the usual labels, without sorting; else None."""
+    if y.dtype.kind not in "iuf":
         return None
     low, high = y.min(), y.max()
     is_high = y == high

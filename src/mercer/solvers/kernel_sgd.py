@@ -31,6 +31,8 @@ OVERFLOW = "the coefficients overflow; scale the features, or raise lam"
 class KernelIterate(Iterate):
     """beta, and the sum of all iterates, of one two-class problem over the items of a matrix."""
 
+    visits_a_point = TOGETHER
+
     def __init__(self, n, steps, budget=None, strategy="merging"):
         super().__init__(steps)
         self.beta, self.sums, self.ages = np.zeros(n), np.zeros(n), np.zeros(n)

@@ -26,9 +26,8 @@ from mercer.solvers.result import Status
 from mercer.solvers.sampling import Sampler
 from mercer.solvers.sgd_steps import LOSS, NORM, ROWS, SCALE, SHORT, STEP, SUM, linear_steps, new_clock
 
-# Points of a trace at most, and visits between two of them at least.
+# Points of a trace at most.
 TRACE_POINTS = 50
-FEWEST_VISITS = 8192
 # Entries of rows in the first slice of a run.
 FIRST_SLICE = 2**20
 # Weights beyond this overflow when they are multiplied.
@@ -109,6 +108,9 @@ class SGDSolution:
 
 class Iterate:
     """A point of a run: what every form of SGD keeps, and how a run is cut into slices."""
+
+    # Visits between two points of a trace at least, so that the trace costs next to nothing.
+    visits_a_point = 2**15
 
     def __init__(self, steps):
         self.steps = steps
@@ -202,7 +204,7 @@ class LinearIterate(Iterate):
 def run_steps(iterate, source, signs, weights, sampler, T, limits):
     """Take T steps, with a trace; (status, trace)."""
     batch, trace = iterate.steps.batch_size, []
-    points = min(max(1, T * batch // FEWEST_VISITS), TRACE_POINTS)
+    points = min(max(1, T * batch // iterate.visits_a_point), TRACE_POINTS)
     edges = [T * k // points for k in range(points + 1)]
     first = iterate.iterations
     for begin, end in pairwise(edges):

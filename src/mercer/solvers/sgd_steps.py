@@ -14,8 +14,9 @@ entries of its own rows only, averaged or not.
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer._jit.row_steps import row_add_both
-from mercer._jit.row_views import row_add, row_dot_fresh, row_prefetch, row_square
+from mercer._jit.prefetch import prefetch
+from mercer._jit.row_steps import row_add_both, row_ask
+from mercer._jit.row_views import row_add, row_dot_fresh, row_square
 from mercer._jit.vectors import vector_loop
 
 # The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
@@ -50,37 +51,46 @@ def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, c
     vector_loop()
     last = theta.shape[0] - 1
     averaged, projected = sums.shape[0] > 0, radius < np.inf
+    # In registers: what stands in an array is stored and loaded anew at each step.
+    step_number, factor, total, loss, missed = clock[STEP], clock[SCALE], clock[SUM], 0.0, 0
     for begin in range(0, order.shape[0], batch):
         end = min(begin + batch, order.shape[0])
-        scale = clock[SCALE] / (lam * clock[STEP])
-        clock[SUM] += scale
+        scale = factor / (lam * step_number)
+        total += scale
         count = 0
         for k in range(begin, end):
             i = order[k]
             if 0 < ahead < order.shape[0] - k:
-                row_prefetch(rows, order[k + ahead])
+                row_ask(rows, order[k + ahead])
+                prefetch(signs, order[k + ahead])
             margin = signs[i] * scale * value_of(rows, i, theta, bias)
             if margin < ENOUGH:
                 short[count] = i
                 count += 1
-                clock[LOSS] += weights[i] * (1.0 - margin)
-        clock[SHORT] += count
+                loss += weights[i] * (1.0 - margin)
+        missed += count
         for k in range(count):
             i = short[k]
-            step = weights[i] * signs[i] / (clock[SCALE] * (end - begin))
+            step = weights[i] * signs[i] / (factor * (end - begin))
             if projected:
                 dot = value_of(rows, i, theta, bias)
                 clock[NORM] += step * (2.0 * dot + step * (row_square(rows, i) + bias))
             theta[last] += step * bias
             if averaged:
-                row_add_both(rows, i, step, theta, step * clock[SUM], sums)
-                sums[last] += step * bias * clock[SUM]
+                row_add_both(rows, i, step, theta, step * total, sums)
+                sums[last] += step * bias * total
             else:
                 row_add(rows, i, step, theta)
-        clock[STEP] += 1.0
-        if projected and project(clock, lam, radius):
-            rescale(clock, theta, sums)
+        step_number += 1.0
+        if projected:
+            clock[STEP], clock[SUM] = step_number, total
+            if project(clock, lam, radius):
+                rescale(clock, theta, sums)
+            factor, total = clock[SCALE], clock[SUM]
+    clock[STEP], clock[SUM] = step_number, total
     clock[ROWS] += order.shape[0]
+    clock[SHORT] += missed
+    clock[LOSS] += loss
 
 
 @jit
