@@ -275,8 +275,19 @@ def test_streams_are_refused_by_name(attempt, kind, message):
         attempt()
 
 
-def test_a_program_has_no_stream():
-    assert not hasattr(Perceptron(method="lp"), "partial_fit")
+def test_a_program_has_no_stream(toy):
+    model = Perceptron(method="lp").fit(*toy)
+    assert not hasattr(model, "partial_fit")
+    # With another method a stream begins anew.
+    model.set_params(method="online").partial_fit(*toy, classes=[-1, 1])
+    assert model.n_updates_[0] > 0
+
+
+def test_a_stream_goes_on_after_a_fit(toy):
+    model = Perceptron().fit(*toy)
+    before = model.coef_.copy()
+    np.testing.assert_array_equal(model.partial_fit(*toy).coef_, before)  # there is nothing left to learn
+    assert model.status_ is Status.OPTIMAL
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self
         """
         check_parameters(self, METHODS)
-        is_first = "_machines" not in vars(self)
+        is_first = vars(self).get("_machines") is None
         if is_first and classes is None:
             raise ParameterError("classes must be passed on the first call to partial_fit")
         X, y = self._batch_of_stream(X, y, is_first)
