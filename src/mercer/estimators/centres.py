@@ -28,6 +28,10 @@ class _VersionSpaces(TwoClassProblems):
 class _VersionSpaceMachine(KernelClassifier):
     """What the centre machines share: the version spaces, and a matrix in double precision."""
 
+    # One column for each class, whose largest is the answer.
+    decision_function_shape = "ovr"
+    break_ties = True
+
     def _check_parameters(self):
         super()._check_parameters()
         require_number("slack", self.slack, least=0.0)
@@ -70,8 +74,8 @@ class AnalyticCentreMachine(_VersionSpaceMachine):
         separated are then an error.
     bias : {"penalised", "none"}, default="penalised"
         A version space is a cone, so that a bias is a feature that is 1 for every row, or absent.
-    multi_class, decision_function_shape, break_ties
-        As in `SVC`.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        As in `SVC`; ties between classes are broken by the decision values.
     max_iter : int, default=-1
         Bound on the Newton steps of each two-class problem; -1 for none.
     time_limit, memory_limit, n_jobs, callbacks, verbose
@@ -123,8 +127,6 @@ class AnalyticCentreMachine(_VersionSpaceMachine):
         slack=0.1,
         bias="penalised",
         multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=True,
         max_iter=-1,
         time_limit=None,
         memory_limit=None,
@@ -140,8 +142,6 @@ class AnalyticCentreMachine(_VersionSpaceMachine):
         self.slack = slack
         self.bias = bias
         self.multi_class = multi_class
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -184,8 +184,8 @@ class BayesPointMachine(_VersionSpaceMachine):
         Effective sample size at which to stop.
     random_state : int, RandomState or None
         Seed of the walks; the same seed gives the same model.
-    multi_class, decision_function_shape, break_ties
-        As in `SVC`.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        As in `SVC`; ties between classes are broken by the decision values.
     max_iter : int, default=-1
         Bound on the steps of each walk; -1 for ten million.
     time_limit, memory_limit, n_jobs, callbacks, verbose
@@ -246,8 +246,6 @@ class BayesPointMachine(_VersionSpaceMachine):
         min_ess=200,
         random_state=None,
         multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=True,
         max_iter=-1,
         time_limit=None,
         memory_limit=None,
@@ -267,8 +265,6 @@ class BayesPointMachine(_VersionSpaceMachine):
         self.min_ess = min_ess
         self.random_state = random_state
         self.multi_class = multi_class
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.memory_limit = memory_limit
