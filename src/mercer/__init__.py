@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.linear import LinearSVC as LinearSVC
+    from mercer.estimators.linear import LinearSVR as LinearSVR
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -29,6 +31,8 @@ _ROOMS = ("kernels", "plot")
 _HOME = {
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
+    "LinearSVC": "mercer.estimators.linear",
+    "LinearSVR": "mercer.estimators.linear",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",

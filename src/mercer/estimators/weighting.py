@@ -5,22 +5,37 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from mercer._errors import DataError, ParameterError
 
+_NO_WEIGHT = (
+    "Invalid input - all samples have zero or negative weights. "
+    "There must be at least one non-zero number, and it must be positive"
+)
+
 
 def sample_weights(given, codes, classes):
-    """One finite number for each point, none negative; every class has a positive one.
+    """One finite number for each point, none negative; every class has a positive one."""
+    weights = _numbers(given, len(codes))
+    _require_every_class(weights, codes, classes)
+    return weights
 
-    A negative weight becomes zero: such a point takes no part, as in LIBSVM.
-    """
+
+def row_weights(given, n):
+    """One finite number for each of n points, none negative and not all zero."""
+    weights = _numbers(given, n)
+    if not weights.any():
+        raise DataError(_NO_WEIGHT)
+    return weights
+
+
+def _numbers(given, n):
+    """Weights as an array. A negative one becomes zero: such a point takes no part, as in LIBSVM."""
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
     if weights.ndim == 0:
-        weights = np.full(len(codes), weights)
-    _require_one_each(weights, len(codes))
-    weights = np.maximum(weights, 0.0)
-    _require_every_class(weights, codes, classes)
-    return weights
+        weights = np.full(n, weights)
+    _require_one_each(weights, n)
+    return np.maximum(weights, 0.0)
 
 
 def _require_one_each(weights, n):
@@ -36,10 +51,7 @@ def _require_one_each(weights, n):
 def _require_every_class(weights, codes, classes):
     present = np.bincount(codes[weights > 0], minlength=len(classes)) > 0
     if not present.any():
-        raise DataError(
-            "Invalid input - all samples have zero or negative weights. "
-            "There must be at least one non-zero number, and it must be positive"
-        )
+        raise DataError(_NO_WEIGHT)
     if present.sum() == 1:
         raise DataError("Invalid input - all samples with positive weights belong to the same class")
     if not present.all():

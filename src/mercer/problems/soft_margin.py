@@ -82,7 +82,7 @@ class SoftMargin:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
         primal = self.primal(beta, self._projections(beta, gradient), self.intercept(beta, dual.bias(beta, gradient)))
-        return _relative_gap(primal, dual.objective(beta, gradient))
+        return relative_gap(primal, dual.objective(beta, gradient))
 
     def _projections(self, beta, gradient):
         projections = self.signs - gradient
@@ -118,7 +118,7 @@ class SoftMargin:
             primal=primal_value,
             dual=dual_value,
             gap=primal_value - dual_value,
-            relative_gap=_relative_gap(primal_value, dual_value),
+            relative_gap=relative_gap(primal_value, dual_value),
             kkt_violation=dual.violation(beta, gradient),
             equality_residual=abs(float(beta.sum())) if dual.has_equality else 0.0,
             box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
@@ -128,5 +128,6 @@ class SoftMargin:
         )
 
 
-def _relative_gap(primal, dual):
+def relative_gap(primal, dual):
+    """(primal - dual) / max(1, |primal|); infinite where the primal is."""
     return (primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf
