@@ -247,10 +247,13 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         X, y = training_rows(self, X, y)
         self.classes_, codes = classes_and_codes(y)
         C = self._weights(codes, y, sample_weight)
-        if self.multi_class == "crammer_singer":
+        if self.multi_class == "crammer_singer" and len(self.classes_) > 2:
             self._fit_together(X, codes, C, limits)
+        elif self.multi_class == "crammer_singer":
+            # For two classes w_1 = -w_0, and u = w_1 - w_0 minimises |u|^2/2 + 2 C hinge: half of that is theirs.
+            self._fit_each(X, codes, 2.0 * C, "l2", "hinge", method, limits)
         else:
-            self._fit_each(X, codes, C, method, limits)
+            self._fit_each(X, codes, C, self.penalty, self.loss, method, limits)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
@@ -281,42 +284,41 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
             n, factors = weights.sum(), factors * weights
         return self._finite_C(n) * factors
 
-    def _fit_each(self, X, codes, C, method, limits):
+    def _fit_each(self, X, codes, C, penalty, loss, method, limits):
         """One machine for two classes, or one for each class against the rest."""
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         signs = [np.where(codes == c, 1.0, -1.0) for c in positive]
         scale = float(self.intercept_scaling)
-        if self.penalty == "l1":
+        if penalty == "l1":
             columns = l1_newton.columns_of(X)
             problems = [SparseMargin(each, C, self._bias, scale) for each in signs]
 
             def solve(products, problem, start):
                 return l1_newton.solve(
-                    products, columns.alone(), problem, gap_tol=self._goal, limits=limits, start=start
+                    products, columns.alone(), problem, gap_tol=self._goal, limits=limits, start=start,
+                    polish=linear_machine.is_tiny(products),
                 )
         else:
-            problems = [LinearMargin(each, C, self.loss, self._bias, scale) for each in signs]
+            problems = [LinearMargin(each, C, loss, self._bias, scale) for each in signs]
             solve = self._by_machine(method, limits)
         found = self._solve(X, problems, solve, limits)
         self.coef_ = np.array([solution.w for solution in found])
         self.intercept_ = np.array([solution.bias for solution in found])
 
     def _fit_together(self, X, codes, C, limits):
-        """The machine of Crammer and Singer; two classes leave one weight vector, as in scikit-learn."""
+        """The machine of Crammer and Singer for several classes."""
         scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
         problem = CrammerSinger(codes, len(self.classes_), C, scale)
         seed = seed_of(self.random_state)
 
         def solve(products, problem, start):
             return crammer_singer.solve(
-                products, problem, gap_tol=self._goal, limits=limits, start=start, seed=seed
+                products, problem, gap_tol=self._goal, limits=limits, start=start, seed=seed,
+                polish=linear_machine.is_tiny(products),
             )
 
         (found,) = self._solve(X, [problem], solve, limits)
         self.coef_, self.intercept_ = found.w, found.bias
-        if len(self.classes_) == 2:
-            self.coef_ = self.coef_[1:] - self.coef_[:1]
-            self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
 
     def decision_function(self, X):
         """Signed scores: above 0 the second of two classes, else one column a class.

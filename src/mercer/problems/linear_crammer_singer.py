@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.problems.certificate import Certificate
+from mercer.problems.linear_dual import ROUNDING
 from mercer.problems.soft_margin import relative_gap
 
 
@@ -87,6 +88,7 @@ class CrammerSinger:
         """Largest g_i^m over all m, minus smallest over those that may shrink, with g = scores + e."""
         gradient = values + 1.0
         gradient[np.arange(len(self.codes)), self.codes] -= 1.0
-        smallest = np.where(alpha < self.upper(), gradient, np.inf).min(axis=1)
+        inside = alpha < self.upper() - ROUNDING * self.C[:, None]
+        smallest = np.where(inside, gradient, np.inf).min(axis=1)
         spread = gradient.max(axis=1) - smallest
         return float(np.max(spread, initial=0.0, where=(self.C > 0) & np.isfinite(spread)))

@@ -24,6 +24,8 @@ import numpy as np
 
 # No bound: compiled code, which sees the box, does not know infinity.
 UNBOUNDED = 1e300
+# Coefficients this close to a bound, as a share of the largest, are at it.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,21 @@ class LinearDual:
         bias = 0.0 if self.has_equality or self.scale == 0 else (b / self.scale) ** 2
         return 0.5 * float(w @ w + bias)
 
+    def at_bounds(self, beta):
+        """(where beta is at its lower bound, at its upper one), to within rounding."""
+        size = np.max(np.abs(beta), initial=0.0)
+        slack = ROUNDING * np.minimum(self.reach, size)
+        return beta <= self.lower + slack, beta >= self.upper - slack
+
     def violation(self, beta, values):
         """Largest violation of the optimality conditions, given f(x_i) for every i."""
+        at_lower, at_upper = self.at_bounds(beta)
+        sign = np.where(np.abs(beta) <= ROUNDING * np.max(np.abs(beta), initial=0.0), 0.0, np.sign(beta))
         gradient = self.linear - values - self.ridge * beta
-        rise = gradient - np.where(beta >= 0, self.epsilon, -self.epsilon)
-        fall = -gradient - np.where(beta <= 0, self.epsilon, -self.epsilon)
-        highest = np.max(rise, initial=0.0, where=beta < self.upper)
-        return float(max(highest, np.max(fall, initial=0.0, where=beta > self.lower)))
+        rise = gradient - np.where(sign >= 0, self.epsilon, -self.epsilon)
+        fall = -gradient - np.where(sign <= 0, self.epsilon, -self.epsilon)
+        highest = np.max(rise, initial=0.0, where=~at_upper)
+        return float(max(highest, np.max(fall, initial=0.0, where=~at_lower)))
 
     def feasible(self, beta):
         """The nearest starting point in the box; with a free bias the heavier side is made lighter."""

@@ -80,7 +80,8 @@ class LinearMachine:
             values = products.dots(w) + b
             primal_value = self.primal(w, b, values)
             dual_value = dual.value(beta, products.combination(beta))
-        inside = (beta > dual.lower) & (beta < dual.upper)
+        at_lower, at_upper = dual.at_bounds(beta)
+        inside = ~(at_lower | at_upper)
         return Certificate(
             primal=primal_value,
             dual=dual_value,

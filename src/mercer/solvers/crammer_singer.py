@@ -1,7 +1,8 @@
 """The sequential dual method for the machine of Crammer & Singer (Keerthi et al. 2008).
 
 A step solves the dual over all alpha_i^m of one row: a projection onto a simplex with one bound, found by
-a monotone Newton iteration on its multiplier. A pass costs two operations for each entry and class.
+a monotone Newton iteration on its multiplier. An iteration is a pass over all rows and some over those
+that moved in it; a pass costs two operations for each entry and class.
 Weights are stored feature by feature, so that the classes of a feature stand side by side in memory.
 """
 
@@ -13,10 +14,13 @@ from mercer._jit.compile import jit
 from mercer._jit.row_views import row_adds, row_dots
 from mercer.solvers.coordinate_steps import shuffle
 from mercer.solvers.dual_coordinate import FIRST_CHECK, HOPELESS, LONGEST_WAIT, SEED, passes_left
-from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
+from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
 SLICE_PRODUCTS = 30_000_000
+# After a pass over all rows, so many over those that still move, or until they move little.
+INNER_PASSES = 30
+INNER_SHARE = 0.1
 
 
 @jit
@@ -62,8 +66,11 @@ def _settle(alpha, code):
 
 @jit
 def crammer_singer_pass(rows, codes, C, squares, scale, W, alpha, active, begin, end):
-    """A step for each of the rows active[begin:end]; the largest change of a coefficient."""
-    K, last, largest = W.shape[1], W.shape[0] - 1, 0.0
+    """A step for each of the rows active[begin:end]; how many moved, and by how much at most.
+
+    The rows that moved are put first among them.
+    """
+    K, last, largest, count = W.shape[1], W.shape[0] - 1, 0.0, begin
     B, goal, steps = np.empty(K), np.empty(K), np.empty(K)
     for k in range(begin, end):
         i = active[k]
@@ -86,8 +93,10 @@ def crammer_singer_pass(rows, codes, C, squares, scale, W, alpha, active, begin,
                 alpha[i, m] = goal[m]
                 W[last, m] += scale * steps[m]
             row_adds(rows, i, steps, W)
-            largest = max(largest, moved)
-    return largest
+            largest = max(largest, moved / C[i])
+            active[k], active[count] = active[count], i
+            count += 1
+    return count - begin, largest
 
 
 @jit
@@ -99,7 +108,7 @@ def _scores(rows, W, scale, out, begin, end):
         row_dots(rows, i, W, out[i])
 
 
-def solve(products, problem, *, gap_tol, limits, start=None, seed=0):
+def solve(products, problem, *, gap_tol, limits, start=None, seed=0, polish=False):
     """Solve a `CrammerSinger` problem; w, bias and beta of the solution have a row for each class.
 
     Parameters
@@ -110,13 +119,19 @@ def solve(products, problem, *, gap_tol, limits, start=None, seed=0):
     limits : Limits
     start : LinearSolution, optional
     seed : int
+    polish : bool
+        Go on to the last digits where they can be had.
 
     Returns
     -------
     LinearSolution
         With w (K, d), bias (K,) and beta (n, K).
     """
-    return _Descent(products, problem, start, seed).run(gap_tol, limits)
+    descent = _Descent(products, problem, start, seed)
+    found = descent.run(POLISHED if polish else gap_tol, limits)
+    if is_within(descent.primal, descent.dual, gap_tol):
+        found.status = Status.OPTIMAL
+    return found
 
 
 class _Descent:
@@ -128,7 +143,6 @@ class _Descent:
         if start is not None:
             self._fit_weights()
         self.state = np.array([(seed * 2 + 1) * SEED % 2**64], dtype=np.uint64)
-        self.active = np.arange(n)
         self.primal, self.dual = np.inf, -np.inf
         self.epochs, self.trace = 0, []
 
@@ -146,7 +160,7 @@ class _Descent:
             before = share_of_gap(self.primal, self.dual), self.epochs - wait
             self._check()
             gap = share_of_gap(self.primal, self.dual)
-            point = TracePoint(limits.seconds, self.epochs, gap, self.dual, len(self.active), self.products.n)
+            point = TracePoint(limits.seconds, self.epochs, gap, self.dual, self.products.n, self.products.n)
             self.trace.append(point)
             limits.report(point)
             if is_within(self.primal, self.dual, gap_tol):
@@ -156,7 +170,7 @@ class _Descent:
                 return self._solution(status)
             if gap < before[0]:
                 last_better = self.epochs
-            elif self.epochs - last_better > HOPELESS:
+            elif self.epochs - last_better > HOPELESS // INNER_PASSES:
                 return self._solution(Status.OPTIMAL_INACCURATE)
             left = passes_left(before, (gap, self.epochs), gap_tol)
             wait = max(1, min(math.ceil(0.9 * left), int(LONGEST_WAIT * self.epochs)))
@@ -168,16 +182,32 @@ class _Descent:
         for _ in range(passes):
             if limits.iterations_left(self.epochs) <= 0:
                 return Status.ITERATION_LIMIT
-            shuffle(self.active, self.state)
-            for begin in range(0, len(self.active), size):
-                if begin and limits.stop():
-                    return limits.reached()
-                crammer_singer_pass(
-                    self.products.rows, problem.codes, problem.C, self.products.squares(), problem.scale,
-                    self.W, self.alpha, self.active, begin, min(begin + size, len(self.active)),
-                )  # fmt: skip
+            moved, first = self._pass(np.arange(self.products.n), size, limits)
+            for _ in range(INNER_PASSES):
+                if len(moved) == 0 or limits.stop():
+                    break
+                moved, largest = self._pass(moved, size, limits)
+                if largest <= INNER_SHARE * first:
+                    break
             self.epochs += 1
+            if limits.reached() is not None:
+                return limits.reached()
         return None
+
+    def _pass(self, chosen, size, limits):
+        """A step for each of the chosen rows, in slices; (those that moved, the largest move)."""
+        problem, moved, largest = self.problem, [], 0.0
+        shuffle(chosen, self.state)
+        for begin in range(0, len(chosen), size):
+            if begin and limits.stop():
+                break
+            count, most = crammer_singer_pass(
+                self.products.rows, problem.codes, problem.C, self.products.squares(), problem.scale,
+                self.W, self.alpha, chosen, begin, min(begin + size, len(chosen)),
+            )  # fmt: skip
+            moved.append(chosen[begin : begin + count])
+            largest = max(largest, most)
+        return np.concatenate(moved), largest
 
     def _check(self):
         problem = self.problem

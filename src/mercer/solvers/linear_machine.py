@@ -13,6 +13,8 @@ from mercer.solvers.newton_system import DIRECT
 SOLVERS = ("auto", "dual_cd", "newton")
 # Passes that coordinate descent may still seem to need before Newton's method takes over.
 PATIENCE = 2000
+# Rows and features up to which a machine is solved to rounding error.
+TINY = 100
 
 
 def solve(products, dual, *, gap_tol, limits, solver="auto", start=None, seed=0):
@@ -36,7 +38,9 @@ def solve(products, dual, *, gap_tol, limits, solver="auto", start=None, seed=0)
         raise ParameterError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}")
     with one_blas_thread():
         if solver == "newton" or (solver == "auto" and _has_small_systems(products)):
-            return primal_newton.solve(products, dual, gap_tol=gap_tol, limits=limits, start=start)
+            return primal_newton.solve(
+                products, dual, gap_tol=gap_tol, limits=limits, start=start, polish=is_tiny(products)
+            )
         patience = PATIENCE if solver == "auto" else float("inf")
         beta = None if start is None else start.beta
         found = dual_coordinate.solve(
@@ -50,5 +54,11 @@ def solve(products, dual, *, gap_tol, limits, solver="auto", start=None, seed=0)
         return after
 
 
+def is_tiny(products):
+    """Whether a few more steps cost nothing: then the order of rows, dense or sparse storage, and weights in
+    the place of repeated rows do not show in the answer."""
+    return max(products.n, products.n_features) <= TINY
+
+
 def _has_small_systems(products):
-    return products.n_features < min(DIRECT, products.n)
+    return products.n_features < min(DIRECT, products.n) or is_tiny(products)

@@ -33,6 +33,10 @@ class LinearSolution:
     trace: list[TracePoint] = field(default_factory=list)
 
 
+# The relative gap at which a solver that is asked to polish stops.
+POLISHED = 1e-15
+
+
 def is_within(primal, dual, gap_tol):
     """Whether the gap is at most `gap_tol` of the primal objective."""
     return primal - dual <= gap_tol * abs(primal)

@@ -34,9 +34,11 @@ MOST_STEPS = 1000
 # Steps without a better gap after which rounding errors are all that is left.
 HOPELESS = 15
 INACCURATE = 1e-6
+# A residual this small beside w is rounding.
+ROUNDING = 1e-12
 
 
-def solve(products, dual, *, gap_tol, limits, start=None):
+def solve(products, dual, *, gap_tol, limits, start=None, polish=False):
     """Solve a linear machine.
 
     Parameters
@@ -48,13 +50,16 @@ def solve(products, dual, *, gap_tol, limits, start=None):
     limits : Limits
     start : LinearSolution, optional
         Weights, bias and coefficients to begin from.
+    polish : bool
+        Go on until only rounding errors are left: a few steps more, since the method ends by itself once
+        it has found which rows have a response that moves.
 
     Returns
     -------
     LinearSolution
     """
     newton = _Newton(products, dual, start)
-    status = newton.run(gap_tol, limits)
+    status = newton.run(gap_tol, limits, polish)
     return newton.solution(status)
 
 
@@ -101,33 +106,47 @@ class _Newton:
         reach = self.dual.reach
         self.inverse = np.where(self.dual.ridge == 0.0, self.width / np.where(reach > 0.0, reach, 1.0), 0.0)
 
-    def run(self, gap_tol, limits):
+    def run(self, gap_tol, limits, polish):
         """Newton steps until an end; the status."""
-        last_better, gap = 0, np.inf
+        last_better, gap, before = 0, np.inf, np.inf
+        patience = HOPELESS * (5 if self.has_kinks else 1)
         while True:
             distance = self._respond()
+            residual = self._residual()
             before, gap = gap, share_of_gap(self.primal, self.dual_value)
             last_better = self.steps if gap < 0.99 * before else last_better
-            point = TracePoint(
-                limits.seconds, self.steps, gap, self.dual_value, int(np.count_nonzero(self.slope)), len(self.beta)
-            )
-            self.trace.append(point)
-            limits.report(point)
-            if is_within(self.primal, self.dual_value, gap_tol):
+            self._report(gap, limits)
+            is_solved = is_within(self.primal, self.dual_value, gap_tol)
+            if is_solved and not (polish and self._is_rough(residual, distance) and self.steps - last_better <= patience):
                 return Status.OPTIMAL
-            if limits.reached() is not None:
-                return limits.reached()
-            if limits.iterations_left(self.steps) <= 0:
-                return Status.ITERATION_LIMIT
-            if self.steps - last_better > HOPELESS * (5 if self.has_kinks else 1) or self.steps >= MOST_STEPS:
-                return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
-            residual = self._residual()
+            status = limits.reached() or self._limit(limits, last_better, patience, gap)
+            if status is not None:
+                return Status.OPTIMAL if is_solved else status
             if self.has_kinks and residual @ residual <= INNER * distance:
                 self.centre = self.beta.copy()
                 self._narrow(NARROWER)
                 self._respond()
                 residual = self._residual()
             self._step(residual)
+
+    def _limit(self, limits, last_better, patience, gap):
+        """The status that ends the steps now, or None."""
+        if limits.iterations_left(self.steps) <= 0:
+            return Status.ITERATION_LIMIT
+        if self.steps - last_better > patience or self.steps >= MOST_STEPS:
+            return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+        return None
+
+    def _is_rough(self, residual, distance):
+        """Whether another step would change more than rounding does."""
+        size = self.w @ self.w + 1e-300
+        return residual @ residual > ROUNDING**2 * size or distance > ROUNDING**2 * size
+
+    def _report(self, gap, limits):
+        moving = int(np.count_nonzero(self.slope))
+        point = TracePoint(limits.seconds, self.steps, gap, self.dual_value, moving, len(self.beta))
+        self.trace.append(point)
+        limits.report(point)
 
     def _respond(self):
         """Responses of the rows, both objectives, the best of each; the length of the proximal step."""
