@@ -36,6 +36,22 @@ def _squares(rows, out, begin, end):
         out[i] = row_square(rows, i)
 
 
+@jit
+def _find_duplicate(indices, indptr, last_seen):
+    """The first row that has two entries for one feature, or -1."""
+    for i in range(indptr.shape[0] - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            if last_seen[indices[k]] == i:
+                return i
+            last_seen[indices[k]] = i
+    return -1
+
+
+def has_duplicates(X):
+    """Whether a row of a CSR matrix has two entries for one feature; its indices need not be sorted."""
+    return _find_duplicate(X.indices, X.indptr, np.full(X.shape[1], -1, X.indptr.dtype)) >= 0
+
+
 class RowProducts:
     """A matrix X with what solvers ask of it: X w, X^T c and |x_i|^2.
 

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from mercer._errors import DataError
+from mercer._jit.row_products import has_duplicates
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
@@ -48,21 +49,31 @@ def training_input(estimator, X, y):
     return training_rows(estimator, X, y)
 
 
-def training_rows(estimator, X, y):
-    """Rows and labels of the same length; notes the features on the estimator."""
+def training_rows(estimator, X, y, tidy=None):
+    """Rows and labels of the same length; notes the features on the estimator.
+
+    `tidy` is what is done to sparse rows: by default indices are sorted and duplicates added up.
+    """
     if _is_plain(X) and _is_plain_target(y, len(X)):
         _note_features(estimator, X)
         return X, y
     require_sound_csr(X)
     X, y = validate_data(estimator, X, y, **_ROWS)
-    return _canonical(X), _labels(y)
+    return (tidy or _canonical)(X), _labels(y)
+
+
+def without_duplicates(X):
+    """Sparse rows as they are, sorted or not, unless an entry is there twice."""
+    if not sparse.issparse(X) or (X.has_sorted_indices and X.has_canonical_format):
+        return X
+    return _canonical(X) if has_duplicates(X) else X
 
 
 def regression_rows(estimator, X, y):
     """Rows and finite numbers of the same length; notes the features on the estimator."""
     require_sound_csr(X)
     X, y = validate_data(estimator, X, y, y_numeric=True, **_ROWS)
-    return _canonical(X), np.asarray(y, dtype=np.float64)
+    return without_duplicates(X), np.asarray(y, dtype=np.float64)
 
 
 def prediction_rows(estimator, X):

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
-from mercer.estimators.inputs import classes_and_codes, prediction_rows, regression_rows, training_rows
+from mercer.estimators.inputs import classes_and_codes, prediction_rows, regression_rows, training_rows, without_duplicates
 from mercer.estimators.linear_fits import row_products, seed_of, solve_each, usable_starts
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -244,7 +244,7 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         require_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
         method = self._method_of_problem()
         limits = self._limits()
-        X, y = training_rows(self, X, y)
+        X, y = training_rows(self, X, y, without_duplicates)
         self.classes_, codes = classes_and_codes(y)
         C = self._weights(codes, y, sample_weight)
         if self.multi_class == "crammer_singer" and len(self.classes_) > 2:

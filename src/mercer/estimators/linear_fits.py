@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mercer._jit.row_products import RowProducts
+from mercer._jit.row_products import WORTH_A_THREAD, RowProducts
 from mercer._jit.row_views import view_rows
 from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
 from mercer.problems.certificate import Certificate
@@ -35,7 +35,8 @@ def solve_each(products, problems, solve, n_jobs):
         if len(problems) == 1:
             return [_fit(products, problems[0], solve, 0)]
         products.squares()
-        workers = min(thread_count(n_jobs), len(problems))
+        is_small = products.n_entries * len(problems) < WORTH_A_THREAD
+        workers = 1 if is_small else min(thread_count(n_jobs), len(problems))
         alone = products.alone() if workers > 1 else products
         fits = [None] * len(problems)
 

@@ -44,9 +44,15 @@ class LinearMachine:
         """Loss of each row, given f(x_i)."""
         raise NotImplementedError
 
+    def _dual(self):
+        raise NotImplementedError
+
     def dual(self):
         """The dual problem."""
-        raise NotImplementedError
+        found = self.__dict__.get("_kept")
+        if found is None:
+            found = self.__dict__["_kept"] = self._dual()
+        return found
 
     def _bias(self):
         kinds = {"free": (1.0, True), "penalised": (self.scale, False), "none": (0.0, False)}
@@ -102,7 +108,7 @@ class LinearMargin(LinearMachine):
     def losses(self, values):
         return MARGIN_LOSSES[self.loss].value(self.targets * values)
 
-    def dual(self):
+    def _dual(self):
         reach, ridge = self._box(MARGIN_LOSSES[self.loss])
         return LinearDual(
             linear=self.targets,
@@ -122,7 +128,7 @@ class LinearTube(LinearMachine):
     def losses(self, values):
         return TUBE_LOSSES[self.loss].value(self.targets - values, self.epsilon)
 
-    def dual(self):
+    def _dual(self):
         reach, ridge = self._box(TUBE_LOSSES[self.loss])
         return LinearDual(
             linear=self.targets,

@@ -175,18 +175,39 @@ def separable_dual(beta, linear, ridge, epsilon):
 
 
 @jit
-def separation(beta, other, ridge):
-    """((b - o)'R(b - o), sum of b - o)."""
-    square, total = 0.0, 0.0
+def improve_dual(best, best_sum, value, beta, total, linear, ridge, epsilon, scale):
+    """Move `best` (with its sum of rows and its dual value) towards beta as far as the dual grows.
+
+    The dual is concave along the segment: its values at the ends and its curvature give the parabola
+    whose top is wanted. (With epsilon it is one only in pieces, and the top is a good guess.) Returns the
+    dual value reached. `scale` is 0 where a free bias does not count.
+    """
+    square, balance = 0.0, 0.0
     for i in range(beta.shape[0]):
-        step = beta[i] - other[i]
+        step = beta[i] - best[i]
         square += ridge[i] * step * step
-        total += step
-    return square, total
+        balance += step
+    square += (scale * balance) ** 2
+    for j in range(total.shape[0]):
+        square += (total[j] - best_sum[j]) ** 2
+    if square <= 0.0:
+        return value
+    t = 0.5 + (dual_value(beta, total, linear, ridge, epsilon, scale) - value) / square
+    if t <= 0.0:
+        return value
+    t = t if t < 1.0 else 1.0
+    for i in range(beta.shape[0]):
+        best[i] += t * (beta[i] - best[i])
+    for j in range(total.shape[0]):
+        best_sum[j] += t * (total[j] - best_sum[j])
+    return dual_value(best, best_sum, linear, ridge, epsilon, scale)
 
 
 @jit
-def move_towards(best, goal, t):
-    """best += t (goal - best)."""
-    for i in range(best.shape[0]):
-        best[i] += t * (goal[i] - best[i])
+def dual_value(beta, total, linear, ridge, epsilon, scale):
+    """The dual objective at beta, given the sum of beta_i x_i."""
+    separable, balance = separable_dual(beta, linear, ridge, epsilon)
+    square = (scale * balance) ** 2
+    for j in range(total.shape[0]):
+        square += total[j] * total[j]
+    return separable - 0.5 * square

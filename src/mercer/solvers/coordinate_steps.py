@@ -11,7 +11,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.prefetch import prefetch
 from mercer._jit.row_views import row_add, row_announce, row_dot_fresh, row_prefetch
-from mercer.solvers.conjugate_losses import dual_slope, shrunk
+from mercer.solvers.conjugate_losses import BEYOND, dual_slope, shrunk
 
 # What `points[i]` holds of row i.
 LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA = range(6)
@@ -61,7 +61,7 @@ def _fetch(rows, points, active, k):
 
 @jit
 def sweep(rows, points, epsilon, scale, w, active, begin, end, kept, firm):
-    """A step for each of the rows active[begin:end]; (rows still active, largest slope met).
+    """A step for each of the rows active[begin:end]; (rows still active, largest slope of a row that moved).
 
     `active` is shortened in place: a row leaves whose slope is below -`firm`; `kept` rows before
     `begin` have stayed. `points` is flat, with WIDTH numbers for each row. The last entry of w is the
@@ -75,17 +75,16 @@ def sweep(rows, points, epsilon, scale, w, active, begin, end, kept, firm):
         point = points[i * WIDTH : i * WIDTH + WIDTH]
         beta = point[BETA]
         gradient = point[LINEAR] - row_dot_fresh(rows, i, w) - scale * w[last] - point[RIDGE] * beta
-        slope = dual_slope(beta, gradient, epsilon, point[LOWER], point[UPPER])
-        if slope < -firm:
-            continue
-        active[kept] = i
-        kept += 1
-        if slope <= 0.0:
-            continue
-        largest = slope if slope > largest else largest
         moved = _best(beta, gradient, point[CURVATURE], epsilon, point[LOWER], point[UPPER])
-        if moved != beta:
+        if moved == beta:
+            if firm < BEYOND and dual_slope(beta, gradient, epsilon, point[LOWER], point[UPPER]) < -firm:
+                continue
+        else:
+            pull = abs(gradient) - epsilon
+            largest = pull if pull > largest else largest
             point[BETA] = moved
             row_add(rows, i, moved - beta, w)
             w[last] += scale * (moved - beta)
+        active[kept] = i
+        kept += 1
     return kept, largest

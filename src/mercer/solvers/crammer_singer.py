@@ -6,14 +6,12 @@ that moved in it; a pass costs two operations for each entry and class.
 Weights are stored feature by feature, so that the classes of a feature stand side by side in memory.
 """
 
-import math
-
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_adds, row_dots
 from mercer.solvers.coordinate_steps import shuffle
-from mercer.solvers.dual_coordinate import FIRST_CHECK, HOPELESS, LONGEST_WAIT, SEED, passes_left
+from mercer.solvers.dual_coordinate import FIRST_CHECK, HOPELESS, SEED, next_wait, passes_left
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
@@ -173,7 +171,7 @@ class _Descent:
             elif self.epochs - last_better > HOPELESS // INNER_PASSES:
                 return self._solution(Status.OPTIMAL_INACCURATE)
             left = passes_left(before, (gap, self.epochs), gap_tol)
-            wait = max(1, min(math.ceil(0.9 * left), int(LONGEST_WAIT * self.epochs)))
+            wait = next_wait(left, self.epochs)
 
     def _descend(self, passes, limits):
         problem = self.problem

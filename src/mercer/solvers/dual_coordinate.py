@@ -24,9 +24,9 @@ from mercer.solvers.result import Status, TracePoint
 
 # Entries of rows in a slice: some 50 ms.
 SLICE_ENTRIES = 15_000_000
-FIRST_CHECK = 2
+FIRST_CHECK = 4
 # Passes between checks, as a share of those done: a check costs about half a pass.
-LONGEST_WAIT = 0.3
+LONGEST_WAIT = 0.5
 SEED = 0x9E3779B97F4A7C15
 # Passes without a better gap after which rounding errors are all that is left.
 HOPELESS = 3000
@@ -113,7 +113,7 @@ class _Descent:
             left = passes_left(before, (gap, self.epochs), gap_tol)
             if left > patience and self.epochs >= 2 * FIRST_CHECK:
                 return None
-            wait = max(1, min(math.ceil(0.9 * left), int(LONGEST_WAIT * self.epochs))) if left < 1e9 else self.epochs
+            wait = next_wait(left, self.epochs)
 
     def _descend(self, passes, limits):
         """Some passes over the active rows; a status, if a limit was met."""
@@ -201,6 +201,11 @@ class _Descent:
         """The best that was met."""
         w, bias = self.best
         return LinearSolution(w, float(bias), self.best_beta, status, self.epochs, self.trace)
+
+
+def next_wait(left, done):
+    """Passes until the next check: most of those that seem to be left, but not too many blindly."""
+    return int(max(1, min(0.9 * left + 0.5, max(FIRST_CHECK, LONGEST_WAIT * done))))
 
 
 def passes_left(before, now, gap_tol):

@@ -14,12 +14,12 @@ system of `newton_system`.
 import numpy as np
 
 from mercer.problems.linear_dual import balanced
+from mercer.solvers import fused_newton
 from mercer.solvers.conjugate_losses import (
+    dual_value,
+    improve_dual,
     line_minimum,
-    move_towards,
     respond,
-    separable_dual,
-    separation,
     settled_bias,
 )
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
@@ -35,7 +35,8 @@ MOST_STEPS = 1000
 HOPELESS = 15
 INACCURATE = 1e-6
 # A residual this small beside w is rounding.
-ROUNDING = 1e-12
+ROUNDING = 1e-11
+MOST_POLISHING = 20
 
 
 def solve(products, dual, *, gap_tol, limits, start=None, polish=False):
@@ -59,7 +60,7 @@ def solve(products, dual, *, gap_tol, limits, start=None, polish=False):
     LinearSolution
     """
     newton = _Newton(products, dual, start)
-    status = newton.run(gap_tol, limits, polish)
+    status = newton.run(gap_tol, limits, MOST_POLISHING if polish else 0)
     return newton.solution(status)
 
 
@@ -74,11 +75,17 @@ class _Newton:
             self._begin_from(start)
         self.system = NewtonSystem(products, dual.scale, 0.0 if dual.has_equality else 1.0)
         self.change, self.slope = np.empty(n), np.empty(n)
+        self.is_fused = d < fused_newton.LARGEST and products.n_entries <= fused_newton.MOST_ENTRIES
+        if self.is_fused:
+            self.H, self.direction = np.empty((d + 1, d + 1)), np.empty(n)
         self.best_beta, self.best_sum = self.beta.copy(), self.sum.copy()
         self.has_kinks = not dual.ridge.all()
         self.width = FIRST_WIDTH * max(float(np.mean(np.abs(dual.linear - self.values))), 1e-12)
         self._narrow(1.0)
-        self.primal, self.dual_value = np.inf, self._value(self.beta, self.sum)
+        # With a free bias the sum of beta is zero, and has no price.
+        self.priced = 0.0 if dual.has_equality else dual.scale
+        self.primal = np.inf
+        self.dual_value = dual_value(self.beta, self.sum, dual.linear, dual.ridge, dual.epsilon, self.priced)
         self.best, self.steps, self.trace = (self.w.copy(), 0.0), 0, []
 
     def _begin_from(self, start):
@@ -110,6 +117,8 @@ class _Newton:
         """Newton steps until an end; the status."""
         last_better, gap, before = 0, np.inf, np.inf
         patience = HOPELESS * (5 if self.has_kinks else 1)
+        if self.is_fused and self.products.n_entries <= fused_newton.FEW_ENTRIES and not limits.callbacks:
+            self._run_in_one(gap_tol, min(fused_newton.STEPS_IN_ONE, limits.iterations_left(0)))
         while True:
             distance = self._respond()
             residual = self._residual()
@@ -117,8 +126,9 @@ class _Newton:
             last_better = self.steps if gap < 0.99 * before else last_better
             self._report(gap, limits)
             is_solved = is_within(self.primal, self.dual_value, gap_tol)
-            if is_solved and not (polish and self._is_rough(residual, distance) and self.steps - last_better <= patience):
+            if is_solved and not (polish > 0 and self._is_rough(residual, distance)):
                 return Status.OPTIMAL
+            polish -= is_solved
             status = limits.reached() or self._limit(limits, last_better, patience, gap)
             if status is not None:
                 return Status.OPTIMAL if is_solved else status
@@ -128,6 +138,21 @@ class _Newton:
                 self._respond()
                 residual = self._residual()
             self._step(residual)
+
+    def _run_in_one(self, gap_tol, steps):
+        """The first steps in one compiled call, which no callback would see one by one."""
+        numbers, best_w = np.array([1e300, self.dual_value]), self.w.copy()
+        weight = 0.0 if self.dual.has_equality else 1.0
+        before = self.inverse.max(initial=0.0)
+        self.steps = fused_newton.fused_run(
+            self.products.rows, self.values, *self._rounded, self.beta, self.change, self.slope, self.sum,
+            self.best_beta, self.best_sum, self.w, best_w, self.H, self.direction, self.dual.scale, weight,
+            self.has_kinks, INNER, NARROWER, numbers, gap_tol, steps,
+        )  # fmt: skip
+        self.primal, self.dual_value = numbers
+        self.best = best_w, self.dual.scale * best_w[-1]
+        if before > 0.0:
+            self.width *= self.inverse.max() / before
 
     def _limit(self, limits, last_better, patience, gap):
         """The status that ends the steps now, or None."""
@@ -155,45 +180,28 @@ class _Newton:
             shift = settled_bias(self.values, *self._rounded)
             self.w[-1] += shift
             self.values += shift
-        loss, distance = respond(
-            self.values, *self._rounded, self.beta, self.change, self.slope
-        )
-        self.products.combination(self.change, self.sum)
+        if self.is_fused:
+            loss, distance, self.balance = fused_newton.fused_response(
+                self.products.rows, self.values, *self._rounded, self.beta, self.change, self.slope, self.sum
+            )
+        else:
+            loss, distance = respond(self.values, *self._rounded, self.beta, self.change, self.slope)
+            self.products.combination(self.change, self.sum)
+            self.balance = self.beta.sum()
         primal = dual.penalty(self.w[:-1], self._bias) + loss
         if primal < self.primal:
             self.primal, self.best = primal, (self.w.copy(), self._bias)
-        self._combine()
+        self.dual_value = improve_dual(
+            self.best_beta, self.best_sum, self.dual_value, self.beta, self.sum,
+            dual.linear, dual.ridge, dual.epsilon, self.priced,
+        )  # fmt: skip
         return distance
-
-    def _value(self, beta, total):
-        """The dual objective at beta, given the sum of beta_i x_i."""
-        dual = self.dual
-        separable, balance = separable_dual(beta, dual.linear, dual.ridge, dual.epsilon)
-        bias = 0.0 if dual.has_equality else (dual.scale * balance) ** 2
-        return separable - 0.5 * (total @ total + bias)
-
-    def _combine(self):
-        """Move the best dual point towards the responses as far as the dual grows."""
-        dual = self.dual
-        toward = self.sum - self.best_sum
-        square, balance = separation(self.beta, self.best_beta, dual.ridge)
-        square += toward @ toward + (0.0 if dual.has_equality else (dual.scale * balance) ** 2)
-        if square <= 0.0:
-            return
-        # The dual is concave along the segment: its ends and its curvature give the parabola whose
-        # top is wanted. (With epsilon it is one only in pieces, and the top is a good guess.)
-        t = 0.5 + (self._value(self.beta, self.sum) - self.dual_value) / square
-        if t > 0.0:
-            t = min(1.0, t)
-            move_towards(self.best_beta, self.beta, t)
-            self.best_sum += t * toward
-            self.dual_value = self._value(self.best_beta, self.best_sum)
 
     def _residual(self):
         """Minus the gradient of the rounded primal."""
         out = np.empty_like(self.w)
         out[:-1] = self.sum
-        out[-1] = self.dual.scale * self.beta.sum()
+        out[-1] = self.dual.scale * self.balance
         if self.dual.has_equality:
             out[:-1] -= self.w[:-1]
         else:
@@ -201,6 +209,12 @@ class _Newton:
         return out
 
     def _step(self, residual):
+        self.steps += 1
+        if self.is_fused and fused_newton.fused_step(
+            self.products.rows, self.values, *self._rounded, self.slope, residual, self.w, self.H, self.direction,
+            self.dual.scale, 0.0 if self.dual.has_equality else 1.0,
+        ):  # fmt: skip
+            return
         step = self.system.solve(self.slope, residual)
         if not self.dual.scale:
             step[-1] = 0.0
@@ -211,7 +225,6 @@ class _Newton:
         t = line_minimum(self.values, direction, along, square, *self._rounded)
         self.w += t * step
         self.values += t * direction
-        self.steps += 1
 
     def solution(self, status):
         """The best that was met."""
