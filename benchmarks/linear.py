@@ -141,7 +141,7 @@ def _row(name, loss, C, options):
         ours.fit({"loss": loss, "C": C})
         row["primal"], row["gap"] = judge(ours), ours.gap()
         fits = {"mercer": (ours, {"loss": loss, "C": C})}
-        for peer in _peers(options):
+        for peer in _peers():
             worker = stack.enter_context(Worker(LinearContestant(peer), name, LinearBench))
             found = _equal_setting(worker, peer, loss, C, row["primal"], judge)
             if found is not None:
@@ -155,7 +155,7 @@ def _row(name, loss, C, options):
     return row
 
 
-def _peers(options):
+def _peers():
     from importlib.util import find_spec
 
     wanted = ["sklearn", *(["snapml"] if find_spec("snapml") else [])]
@@ -190,7 +190,9 @@ def _line(row):
         f"excess {row['primal'] / row[f'{peer} primal'] - 1:+.1e}, {row[f'{peer} setting']})"
         for peer in peers
     ]
-    return f"{row['data']} {row['loss']}: mercer {seconds(row['mercer s'])} s, gap {row['gap']:.1e}; " + "; ".join(parts)
+    return f"{row['data']} {row['loss']}: mercer {seconds(row['mercer s'])} s, gap {row['gap']:.1e}; " + "; ".join(
+        parts
+    )
 
 
 def _print(rows):
@@ -199,7 +201,15 @@ def _print(rows):
     headings += tuple(text for peer in peers for text in (f"{peer} s", "ratio", "excess"))
     body = []
     for row in rows:
-        cells = [row["data"], row["n"], row["d"], row["entries"], row["loss"], f"{row['gap']:.1e}", seconds(row["mercer s"])]
+        cells = [
+            row["data"],
+            row["n"],
+            row["d"],
+            row["entries"],
+            row["loss"],
+            f"{row['gap']:.1e}",
+            seconds(row["mercer s"]),
+        ]
         for peer in peers:
             taken = row.get(f"{peer} s")
             ratio = "-" if taken is None else f"{taken / row['mercer s']:.2f}"

@@ -6,7 +6,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
-from mercer.estimators.inputs import classes_and_codes, prediction_rows, regression_rows, training_rows, without_duplicates
+from mercer.estimators.inputs import (
+    classes_and_codes,
+    prediction_rows,
+    regression_rows,
+    training_rows,
+    without_duplicates,
+)
 from mercer.estimators.linear_fits import row_products, seed_of, solve_each, usable_starts
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -94,9 +100,7 @@ class _LinearEstimator(BaseEstimator):
         starts = usable_starts(getattr(self, "_last", None) if self.warm_start else None, *X.shape, len(problems))
         products = row_products(X, self.n_jobs)
         with limits.catching_interrupts():
-            fits = solve_each(
-                products, problems, lambda rows, problem, k: solve(rows, problem, starts[k]), self.n_jobs
-            )
+            fits = solve_each(products, problems, lambda rows, problem, k: solve(rows, problem, starts[k]), self.n_jobs)
         self.status_ = Status.worst([fit.solution.status for fit in fits])
         self.n_iter_ = max(fit.solution.iterations for fit in fits)
         self.certificate_ = _one_or_list([fit.certificate for fit in fits])
@@ -295,7 +299,12 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
 
             def solve(products, problem, start):
                 return l1_newton.solve(
-                    products, columns.alone(), problem, gap_tol=self._goal, limits=limits, start=start,
+                    products,
+                    columns.alone(),
+                    problem,
+                    gap_tol=self._goal,
+                    limits=limits,
+                    start=start,
                     polish=linear_machine.is_tiny(products),
                 )
         else:
@@ -313,7 +322,12 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
 
         def solve(products, problem, start):
             return crammer_singer.solve(
-                products, problem, gap_tol=self._goal, limits=limits, start=start, seed=seed,
+                products,
+                problem,
+                gap_tol=self._goal,
+                limits=limits,
+                start=start,
+                seed=seed,
                 polish=linear_machine.is_tiny(products),
             )
 

@@ -210,9 +210,7 @@ class _Descent:
     def _check(self):
         problem = self.problem
         values = np.empty_like(self.alpha)
-        self.products.run(
-            lambda begin, end: _scores(self.products.rows, self.W, problem.scale, values, begin, end)
-        )
+        self.products.run(lambda begin, end: _scores(self.products.rows, self.W, problem.scale, values, begin, end))
         W, bias = self.W[:-1].T, problem.scale * self.W[-1]
         primal = problem.primal(W, bias, values)
         if primal < self.primal:

@@ -22,9 +22,7 @@ def fused_response(
     rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total
 ):  # fmt: skip
     """`respond`, and `total` += the sum of change_i x_i; (loss, length of the proximal step, sum of beta)."""
-    loss, distance = respond(
-        values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope
-    )
+    loss, distance = respond(values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope)
     balance = 0.0
     for i in range(beta.shape[0]):
         balance += beta[i]
@@ -139,9 +137,7 @@ def fused_run(
         if primal < numbers[0]:
             numbers[0] = primal
             best_w[:] = w
-        numbers[1] = improve_dual(
-            best, best_sum, numbers[1], beta, total, linear, ridge, epsilon, weight * scale
-        )
+        numbers[1] = improve_dual(best, best_sum, numbers[1], beta, total, linear, ridge, epsilon, weight * scale)
         if numbers[0] - numbers[1] <= gap_tol * abs(numbers[0]):
             return done
         square = _residual(total, w, scale * balance, weight, residual)

@@ -141,7 +141,11 @@ class _State:
                 return limits.reached()
             if limits.iterations_left(self.rounds) <= 0:
                 return Status.ITERATION_LIMIT
-            if self.rounds - last_better > HOPELESS or self.rounds >= MOST_ROUNDS or not self._step(beta, working, limits):
+            if (
+                self.rounds - last_better > HOPELESS
+                or self.rounds >= MOST_ROUNDS
+                or not self._step(beta, working, limits)
+            ):
                 return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
             self.rounds += 1
 

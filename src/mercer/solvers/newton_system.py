@@ -145,9 +145,7 @@ class NewtonSystem:
         """The sum over the chunks of what a compiled loop adds up."""
         parts = {chunk: np.zeros(self.size) for chunk in self.products.chunks}
         self.products.run(
-            lambda begin, end: compiled(
-                self.products.rows, slope, self.scale, *vectors, parts[begin, end], begin, end
-            )
+            lambda begin, end: compiled(self.products.rows, slope, self.scale, *vectors, parts[begin, end], begin, end)
         )
         out, *others = parts.values()
         for other in others:

@@ -117,7 +117,11 @@ class _Newton:
         """Newton steps until an end; the status."""
         last_better, gap, before = 0, np.inf, np.inf
         patience = HOPELESS * (5 if self.has_kinks else 1)
-        if self.is_fused and self.products.n_entries <= fused_newton.FEW_ENTRIES and not limits.callbacks:
+        if (
+            self.is_fused
+            and self.products.n_entries <= fused_newton.FEW_ENTRIES
+            and not (limits.callbacks or limits.stop())
+        ):
             self._run_in_one(gap_tol, min(fused_newton.STEPS_IN_ONE, limits.iterations_left(0)))
         while True:
             distance = self._respond()
