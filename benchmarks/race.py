@@ -9,6 +9,7 @@ from benchmarks.entry import as_record
 from benchmarks.environment import environment, headline
 from benchmarks.grid import fit_race, predict_race, short_race, small_race
 from benchmarks.growth import growth_race
+from benchmarks.linear import linear_growth_race, linear_race
 from benchmarks.memory import memory_race
 from benchmarks.peers import PEERS
 from benchmarks.pegasos import pegasos_race
@@ -21,6 +22,8 @@ RACES = {
     "small": small_race,
     "pegasos": pegasos_race,
     "growth": growth_race,
+    "linear": linear_race,
+    "linear_growth": linear_growth_race,
     "memory": memory_race,
     "startup": startup_race,
     "short": short_race,

@@ -90,7 +90,7 @@ class Bench:
         reset_peak()
 
 
-def _serve(connection, contestant, data_name):
+def _serve(connection, kind, contestant, data_name):
     bench = None
     while True:
         message = connection.recv()
@@ -98,7 +98,7 @@ def _serve(connection, contestant, data_name):
             return
         method, arguments = message
         try:
-            bench = bench or Bench(contestant, data_name)
+            bench = bench or kind(contestant, data_name)
             connection.send((True, getattr(bench, method)(*arguments)))
         except Exception:  # noqa: BLE001 - whatever a contestant does, the race goes on
             connection.send((False, traceback.format_exc()))
@@ -111,16 +111,16 @@ class WorkerError(RuntimeError):
 class Worker:
     """The parent's end: `worker.fit(10, 0.02)` calls `Bench.fit` in the process."""
 
-    def __init__(self, contestant, data_name):
+    def __init__(self, contestant, data_name, kind=Bench):
         context = multiprocessing.get_context("spawn")
-        self.contestant = contestant
+        self.contestant, self._kind = contestant, kind
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, contestant, data_name), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, kind, contestant, data_name), daemon=True)
         self._process.start()
         theirs.close()
 
     def __getattr__(self, method):
-        if method.startswith("_") or not hasattr(Bench, method):
+        if method.startswith("_") or not hasattr(self._kind, method):
             raise AttributeError(method)
         return lambda *arguments: self._call(method, arguments)
 

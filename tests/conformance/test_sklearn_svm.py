@@ -7,6 +7,7 @@ that cannot apply is named below with its reason, and nothing is left out in any
 
 import importlib.util
 import inspect
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from unittest.mock import patch
@@ -93,13 +94,15 @@ def scored(*args, probability=False, **parameters):
     return Scored(*args, **parameters)
 
 
-def load(name, SVC):
-    """The test module of this name, executed with `SVC` in scikit-learn's place."""
+def load(name, **replacements):
+    """The test module of this name, executed with these classes in scikit-learn's place."""
     spec = importlib.util.find_spec(f"sklearn.svm.tests.{name}")
     module = ModuleType(f"{name}_with_mercer")
     module.__file__ = spec.origin
     code = compile(Path(spec.origin).read_text(encoding="utf-8"), spec.origin, "exec")
-    with patch.object(sklearn, "svm", SimpleNamespace(**{**vars(svm), "SVC": SVC})):
+    stand_in = SimpleNamespace(**{**vars(svm), **replacements})
+    # `from sklearn import svm` looks at the package, `from sklearn.svm import SVC` at the list of modules.
+    with patch.object(sklearn, "svm", stand_in), patch.dict(sys.modules, {"sklearn.svm": stand_in}):
         exec(code, vars(module))  # noqa: S102 - the installed tests are the subject
     return module
 
@@ -112,8 +115,8 @@ def functions_of(module):
 
 def borrowed(name):
     """A class body: every test of a module that applies, as a static method."""
-    tests = functions_of(load(name, mercer.SVC))
-    with_scores = functions_of(load(name, scored))
+    tests = functions_of(load(name, SVC=mercer.SVC))
+    with_scores = functions_of(load(name, SVC=scored))
     tests |= {each: with_scores[each] for each in SCORES_FOR_PROBABILITIES.get(name, ())}
     left_out = {**CANNOT_APPLY[name], **ABOUT_OTHER_ESTIMATORS[name]}
     return {each: staticmethod(function) for each, function in tests.items() if each not in left_out}
@@ -129,10 +132,10 @@ TestSparse = type("TestSparse", (), borrowed("test_sparse"))
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_every_test_that_is_left_out_exists(name):
     listed = {*CANNOT_APPLY[name], *SCORES_FOR_PROBABILITIES.get(name, ()), *ABOUT_OTHER_ESTIMATORS[name]}
-    assert listed <= set(functions_of(load(name, mercer.SVC)))
+    assert listed <= set(functions_of(load(name, SVC=mercer.SVC)))
 
 
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_tests_about_other_estimators_do_not_mention_svc(name):
-    tests = functions_of(load(name, mercer.SVC))
+    tests = functions_of(load(name, SVC=mercer.SVC))
     assert not [each for each in ABOUT_OTHER_ESTIMATORS[name] if "svm.SVC" in inspect.getsource(tests[each])]

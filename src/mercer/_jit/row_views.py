@@ -88,7 +88,7 @@ def row_square_add(rows, i, step, w):
 
 
 def row_outer(rows, i, step, H):
-    """The lower triangle of H += step x_i x_i^T; the indices of a CSR row are sorted."""
+    """The lower triangle of H += step x_i x_i^T."""
 
 
 def row_weighted_square(rows, i, weights):
@@ -239,9 +239,10 @@ def _row_outer(rows, i, step, H):
     def sparse(rows, i, step, H):
         begin, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
         for j in range(begin, end):
-            scaled, target = step * rows.data[j], H[unsigned(rows.indices[j])]
+            scaled, row = step * rows.data[j], unsigned(rows.indices[j])
             for k in range(begin, j + np.uint64(1)):
-                target[unsigned(rows.indices[k])] += scaled * rows.data[k]
+                column = unsigned(rows.indices[k])
+                H[max(row, column), min(row, column)] += scaled * rows.data[k]
 
     return sparse
 

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from mercer._errors import DataError
+from mercer._jit.row_products import has_duplicates
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
@@ -43,23 +44,51 @@ def training_input(estimator, X, y):
         X = as_items(X)
         check_consistent_length(X, y)
         return X, _labels(column_or_1d(y, warn=True))
+    if sparse.issparse(X) and is_precomputed(estimator.kernel):
+        raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
+    return training_rows(estimator, X, y)
+
+
+def training_rows(estimator, X, y, tidy=None):
+    """Rows and labels of the same length; notes the features on the estimator.
+
+    `tidy` is what is done to sparse rows: by default indices are sorted and duplicates added up.
+    """
     if _is_plain(X) and _is_plain_target(y, len(X)):
         _note_features(estimator, X)
         return X, y
-    if sparse.issparse(X) and is_precomputed(estimator.kernel):
-        raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
     require_sound_csr(X)
     X, y = validate_data(estimator, X, y, **_ROWS)
-    return _canonical(X), _labels(y)
+    return (tidy or _canonical)(X), _labels(y)
+
+
+def without_duplicates(X):
+    """Sparse rows as they are, sorted or not, unless an entry is there twice."""
+    if not sparse.issparse(X) or (X.has_sorted_indices and X.has_canonical_format):
+        return X
+    return _canonical(X) if has_duplicates(X) else X
+
+
+def regression_rows(estimator, X, y):
+    """Rows and finite numbers of the same length; notes the features on the estimator."""
+    require_sound_csr(X)
+    X, y = validate_data(estimator, X, y, y_numeric=True, **_ROWS)
+    return without_duplicates(X), np.asarray(y, dtype=np.float64)
+
+
+def prediction_rows(estimator, X):
+    """Rows with the features of the fit."""
+    if not _is_plain(X) or X.shape[1] != estimator.n_features_in_ or hasattr(estimator, "feature_names_in_"):
+        require_sound_csr(X)
+        X = validate_data(estimator, X, reset=False, **_ROWS)
+    return X
 
 
 def prediction_input(estimator, X):
     """Rows (or items) like those of the fit."""
     if takes_items(estimator.kernel):
         return as_items(X)
-    if not _is_plain(X) or X.shape[1] != estimator.n_features_in_ or hasattr(estimator, "feature_names_in_"):
-        require_sound_csr(X)
-        X = validate_data(estimator, X, reset=False, **_ROWS)
+    X = prediction_rows(estimator, X)
     if sparse.issparse(X) and not estimator._sparse:
         name = type(estimator).__name__
         raise DataError(f"cannot use sparse input in {name!r} trained on dense data; pass X.toarray()")

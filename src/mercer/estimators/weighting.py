@@ -6,11 +6,24 @@ from sklearn.utils.class_weight import compute_class_weight
 from mercer._errors import DataError, ParameterError
 from mercer.problems.regularization import resolve_C
 
+_NO_WEIGHT = (
+    "Invalid input - all samples have zero or negative weights. "
+    "There must be at least one non-zero number, and it must be positive"
+)
+
 
 def sample_weights(given, codes, classes):
     """One finite number for each point, none negative; every class has a positive one."""
     weights = row_weights(given, len(codes))
     _require_every_class(weights, codes, classes)
+    return weights
+
+
+def target_weights(given, n):
+    """As `row_weights`, and not all zero: for targets that have no classes."""
+    weights = row_weights(given, n)
+    if not weights.any():
+        raise DataError(_NO_WEIGHT)
     return weights
 
 
@@ -42,10 +55,7 @@ def _require_one_each(weights, n):
 def _require_every_class(weights, codes, classes):
     present = np.bincount(codes[weights > 0], minlength=len(classes)) > 0
     if not present.any():
-        raise DataError(
-            "Invalid input - all samples have zero or negative weights. "
-            "There must be at least one non-zero number, and it must be positive"
-        )
+        raise DataError(_NO_WEIGHT)
     if present.sum() == 1:
         raise DataError("Invalid input - all samples with positive weights belong to the same class")
     if not present.all():

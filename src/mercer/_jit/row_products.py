@@ -1,0 +1,119 @@
+"""Products of a matrix, seen by its rows, with vectors: on all cores, in double precision.
+
+Rows are cut into chunks of about as many entries each, one for a thread. Sums over rows are
+collected in a vector for each chunk and added in the order of the chunks, so results do not
+depend on which thread came first.
+"""
+
+import copy
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.row_views import DenseRows, row_add, row_dot, row_square
+from mercer._jit.threads import run_parallel, thread_count
+
+# Below this many entries a second thread costs more than it saves.
+WORTH_A_THREAD = 200_000
+
+
+@jit
+def _dots(rows, w, out, begin, end):
+    for i in range(begin, end):
+        out[i] = row_dot(rows, i, w)
+
+
+@jit
+def _combine(rows, factors, out, begin, end):
+    for i in range(begin, end):
+        if factors[i] != 0.0:
+            row_add(rows, i, factors[i], out)
+
+
+@jit
+def _squares(rows, out, begin, end):
+    for i in range(begin, end):
+        out[i] = row_square(rows, i)
+
+
+@jit
+def _find_duplicate(indices, indptr, last_seen):
+    """The first row that has two entries for one feature, or -1."""
+    for i in range(indptr.shape[0] - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            if last_seen[indices[k]] == i:
+                return i
+            last_seen[indices[k]] = i
+    return -1
+
+
+def has_duplicates(X):
+    """Whether a row of a CSR matrix has two entries for one feature; its indices need not be sorted."""
+    return _find_duplicate(X.indices, X.indptr, np.full(X.shape[1], -1, X.indptr.dtype)) >= 0
+
+
+class RowProducts:
+    """A matrix X with what solvers ask of it: X w, X^T c and |x_i|^2.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+    n_features : int
+    n_jobs : int or None
+        Threads; all cores by default.
+    """
+
+    def __init__(self, rows, n_features, n_jobs=None):
+        self.rows, self.n_features = rows, n_features
+        self.n = rows.n_rows
+        self.is_dense = isinstance(rows, DenseRows)
+        self.n_entries = rows.n_entries
+        self.workers = max(1, min(thread_count(n_jobs), self.n_entries // WORTH_A_THREAD))
+        self.chunks = self._chunks()
+        self._squares = None
+
+    def _chunks(self):
+        bounds = np.linspace(0, self.n, self.workers + 1).astype(np.int64)
+        if not self.is_dense and self.workers > 1:
+            goals = np.linspace(0, self.n_entries, self.workers + 1)[1:-1]
+            bounds[1:-1] = np.searchsorted(self.rows.indptr, goals)
+        return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+    def run(self, work):
+        """work(begin, end) for each chunk, side by side."""
+        if self.workers == 1:
+            work(0, self.n)
+        else:
+            run_parallel(lambda chunk: work(*chunk), self.chunks, self.workers)
+
+    def dots(self, w, out=None):
+        """X w for every row."""
+        out = np.empty(self.n) if out is None else out
+        self.run(lambda begin, end: _dots(self.rows, w, out, begin, end))
+        return out
+
+    def combination(self, factors, out=None):
+        """X^T factors, added to `out` where that is given; rows of factor zero cost nothing."""
+        out = np.zeros(self.n_features) if out is None else out
+        if self.workers == 1:
+            _combine(self.rows, factors, out, 0, self.n)
+            return out
+        parts = {chunk: np.zeros(self.n_features) for chunk in self.chunks}
+        self.run(lambda begin, end: _combine(self.rows, factors, parts[begin, end], begin, end))
+        for chunk in self.chunks:
+            out += parts[chunk]
+        return out
+
+    def squares(self):
+        """|x_i|^2 for every row; computed once."""
+        if self._squares is None:
+            out = np.empty(self.n)
+            self.run(lambda begin, end: _squares(self.rows, out, begin, end))
+            self._squares = out
+        return self._squares
+
+    def alone(self):
+        """The same for use in one thread, beside others that have their own."""
+        twin = copy.copy(self)
+        twin.workers, twin.chunks = 1, [(0, self.n)]
+        return twin

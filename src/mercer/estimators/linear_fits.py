@@ -1,0 +1,70 @@
+"""The problems of a linear fit, solved side by side, each with its certificate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer._jit.row_products import WORTH_A_THREAD, RowProducts
+from mercer._jit.row_views import view_rows
+from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
+from mercer.problems.certificate import Certificate
+from mercer.solvers.linear_result import LinearSolution
+
+
+@dataclass
+class LinearFit:
+    """A solution, and what it is worth.
+
+    Two passes over the rows are little beside a fit, so the certificate is computed at once and the
+    model need not keep the data.
+    """
+
+    solution: LinearSolution
+    certificate: Certificate
+
+
+def row_products(X, n_jobs):
+    """X as the solvers see it: the user's own arrays."""
+    return RowProducts(view_rows(X), X.shape[1], n_jobs)
+
+
+def solve_each(products, problems, solve, n_jobs):
+    """solve(products, problem, k) for every problem: one on all cores, several side by side."""
+    with one_blas_thread():
+        if len(problems) == 1:
+            return [_fit(products, problems[0], solve, 0)]
+        products.squares()
+        is_small = products.n_entries * len(problems) < WORTH_A_THREAD
+        workers = 1 if is_small else min(thread_count(n_jobs), len(problems))
+        alone = products.alone() if workers > 1 else products
+        fits = [None] * len(problems)
+
+        def run(k):
+            fits[k] = _fit(alone, problems[k], solve, k)
+
+        run_parallel(run, range(len(problems)), workers)
+        return fits
+
+
+def _fit(products, problem, solve, k):
+    solution = solve(products, problem, k)
+    return LinearFit(solution, problem.certificate(products, solution.w, solution.bias, solution.beta))
+
+
+def usable_starts(last, n, d, n_problems):
+    """The solutions of the last fit, if they fit this one; else a None for each problem."""
+    if last is not None and len(last) == n_problems:
+        shapes = {(len(s.beta), s.w.shape[-1]) for s in last}
+        if shapes == {(n, d)}:
+            return last
+    return [None] * n_problems
+
+
+def seed_of(random_state):
+    """A whole number for the order of rows: 0 unless a state is given, so that fits repeat."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,90 @@
+"""Compiled passes of dual coordinate descent.
+
+A step maximises the dual of `mercer.problems.linear_dual` over one beta_i with w kept up to date:
+one inner product with a row, and one addition of it where beta_i moves. Rows are visited in random
+order (any other order that was tried needs more passes), so everything that belongs to a row stands
+in one cache line, and the rows that come next are fetched while this one is worked on.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.prefetch import prefetch
+from mercer._jit.row_views import row_add, row_announce, row_dot_fresh, row_prefetch
+from mercer.solvers.conjugate_losses import BEYOND, dual_slope, shrunk
+
+# What `points[i]` holds of row i.
+LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA = range(6)
+WIDTH = 8
+# How many rows ahead the data of a row, and where they stand, are asked for.
+AHEAD, FAR_AHEAD = 1, 2
+
+
+@jit
+def next_random(state, below):
+    """A whole number in [0, below), below < 2^32, by xorshift (Marsaglia 2003)."""
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return np.int64(((x >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32))
+
+
+@jit
+def shuffle(order, state):
+    """Put the entries of `order` in random order."""
+    for k in range(order.shape[0] - 1, 0, -1):
+        j = next_random(state, k + 1)
+        order[k], order[j] = order[j], order[k]
+
+
+@jit
+def _best(beta, gradient, curvature, epsilon, lower, upper):
+    """The beta_i that maximises the dual when all others stay."""
+    goal = shrunk(curvature * beta + gradient, epsilon) / curvature
+    goal = goal if goal > lower else lower
+    return goal if goal < upper else upper
+
+
+@jit
+def _fetch(rows, points, active, k):
+    """Ask for the rows that come after the k-th."""
+    n = active.shape[0]
+    if k + FAR_AHEAD < n:
+        i = active[k + FAR_AHEAD]
+        prefetch(points, i * WIDTH)
+        row_announce(rows, i)
+    if k + AHEAD < n:
+        row_prefetch(rows, active[k + AHEAD])
+
+
+@jit
+def sweep(rows, points, epsilon, scale, w, active, begin, end, kept, firm):
+    """A step for each of the rows active[begin:end]; (rows still active, largest slope of a row that moved).
+
+    `active` is shortened in place: a row leaves whose slope is below -`firm`; `kept` rows before
+    `begin` have stayed. `points` is flat, with WIDTH numbers for each row. The last entry of w is the
+    weight of the constant feature `scale`.
+    """
+    last = w.shape[0] - 1
+    largest = 0.0
+    for k in range(begin, end):
+        _fetch(rows, points, active, k)
+        i = active[k]
+        point = points[i * WIDTH : i * WIDTH + WIDTH]
+        beta = point[BETA]
+        gradient = point[LINEAR] - row_dot_fresh(rows, i, w) - scale * w[last] - point[RIDGE] * beta
+        moved = _best(beta, gradient, point[CURVATURE], epsilon, point[LOWER], point[UPPER])
+        if moved == beta:
+            if firm < BEYOND and dual_slope(beta, gradient, epsilon, point[LOWER], point[UPPER]) < -firm:
+                continue
+        else:
+            pull = abs(gradient) - epsilon
+            largest = pull if pull > largest else largest
+            point[BETA] = moved
+            row_add(rows, i, moved - beta, w)
+            w[last] += scale * (moved - beta)
+        active[kept] = i
+        kept += 1
+    return kept, largest

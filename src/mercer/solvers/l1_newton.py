@@ -1,0 +1,229 @@
+"""Proximal Newton steps for the L1 penalty with the squared hinge (Yuan, Ho & Lin 2012).
+
+At the present w the losses are replaced by their second-order model, which leaves a lasso problem;
+cyclic coordinate descent over the features that are not zero, or want not to be, solves it roughly, with
+Newton steps on the features that are not zero where those are few (they may be as alike as they like), and
+a line search on the true objective takes what is good of it. A round costs a pass over all columns for the
+gradient, and two operations for each entry of the columns in the working set in each inner pass.
+
+Needs the columns: a transposed copy of the rows.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._jit.compile import jit
+from mercer._jit.row_products import RowProducts
+from mercer._jit.row_views import row_add, row_dot, row_weighted_add, row_weighted_square, view_rows
+from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
+from mercer.solvers.result import Status, TracePoint
+
+MOST_ROUNDS = 2000
+INNER_PASSES = 50
+# The inner problem is solved until its largest step is this share of the first pass's.
+INNER_SHARE = 0.05
+HALVINGS = 40
+HOPELESS = 30
+INACCURATE = 1e-6
+# Multiplications above which a Newton step on the non-zero features costs more than it saves.
+MOST_PRODUCTS = 1e8
+
+
+@jit
+def _lasso_pass(columns, working, curvature, slope, residual, goal, scale, weight, balance):
+    """One cyclic pass of coordinate descent on the model; the largest decrease of a coordinate.
+
+    `goal` is the point being built (its last entry the weight of the constant feature `scale`, which
+    costs `weight`), `residual` what the rows answer at it, `balance` the sum of `slope`.
+    """
+    largest, last = 0.0, goal.shape[0] - 1
+    for k in range(working.shape[0]):
+        j = working[k]
+        h = curvature[j]
+        if h <= 0.0:
+            continue
+        wish = goal[j] + row_dot(columns, j, residual) / h
+        wish = wish - 1.0 / h if wish > 1.0 / h else (wish + 1.0 / h if wish < -1.0 / h else 0.0)
+        step = wish - goal[j]
+        if step != 0.0:
+            goal[j] = wish
+            row_weighted_add(columns, j, -step, slope, residual)
+            largest = max(largest, h * step * step)
+    h = scale * scale * balance
+    if h > 0.0:
+        wish = goal[last] + scale * residual.sum() / h
+        cut = weight / h
+        wish = wish - cut if wish > cut else (wish + cut if wish < -cut else 0.0)
+        step = wish - goal[last]
+        goal[last] = wish
+        for i in range(residual.shape[0]):
+            residual[i] -= step * scale * slope[i]
+        largest = max(largest, h * step * step)
+    return largest
+
+
+@jit
+def _curvatures(columns, working, slope, out):
+    for k in range(working.shape[0]):
+        out[working[k]] = row_weighted_square(columns, working[k], slope)
+
+
+@jit
+def _spread(columns, chosen, out):
+    """Add the chosen columns to the rows of `out`."""
+    for k in range(chosen.shape[0]):
+        row_add(columns, chosen[k], 1.0, out[k])
+
+
+def columns_of(X):
+    """The transposed matrix as rows, in the same floating point type."""
+    if sparse.issparse(X):
+        turned = sparse.csr_array(X).T.tocsr()
+        return RowProducts(view_rows(turned), X.shape[0])
+    return RowProducts(view_rows(np.ascontiguousarray(X.T)), X.shape[0])
+
+
+def solve(products, columns, problem, *, gap_tol, limits, start=None, polish=False):
+    """Solve a `SparseMargin`.
+
+    Parameters
+    ----------
+    products, columns : RowProducts
+        The rows, and the same matrix by its columns.
+    problem : SparseMargin
+    gap_tol : float
+    limits : Limits
+    start : LinearSolution, optional
+    polish : bool
+        Go on to the last digits where they can be had.
+
+    Returns
+    -------
+    LinearSolution
+    """
+    state = _State(products, columns, problem, start)
+    status = state.run(POLISHED if polish else gap_tol, limits)
+    if is_within(state.primal, state.dual, gap_tol):
+        status = Status.OPTIMAL
+    w, bias = state.best
+    return LinearSolution(w, float(bias), state.best_beta, status, state.rounds, state.trace)
+
+
+class _State:
+    def __init__(self, products, columns, problem, start):
+        self.products, self.columns, self.problem = products, columns, problem
+        d = products.n_features
+        self.scale = {"free": 1.0, "penalised": problem.scale, "none": 0.0}[problem.bias]
+        self.weight = 1.0 if problem.bias == "penalised" else 0.0
+        self.w = np.zeros(d + 1)
+        if start is not None:
+            self.w[:d] = start.w
+            self.w[d] = start.bias / self.scale if self.scale else 0.0
+        self.values = products.dots(self.w[:d]) + self.scale * self.w[d]
+        self.curvature = np.zeros(d)
+        self.primal, self.dual = np.inf, -np.inf
+        self.rounds, self.trace = 0, []
+
+    def run(self, gap_tol, limits):
+        """Rounds until an end; the status."""
+        last_better, gap = 0, np.inf
+        while True:
+            beta, gradient = self._check()
+            before, gap = gap, share_of_gap(self.primal, self.dual)
+            last_better = self.rounds if gap < 0.99 * before else last_better
+            working = self._working_set(gradient)
+            point = TracePoint(limits.seconds, self.rounds, gap, self.dual, len(working), len(self.w) - 1)
+            self.trace.append(point)
+            limits.report(point)
+            if is_within(self.primal, self.dual, gap_tol):
+                return Status.OPTIMAL
+            if limits.reached() is not None:
+                return limits.reached()
+            if limits.iterations_left(self.rounds) <= 0:
+                return Status.ITERATION_LIMIT
+            if (
+                self.rounds - last_better > HOPELESS
+                or self.rounds >= MOST_ROUNDS
+                or not self._step(beta, working, limits)
+            ):
+                return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+            self.rounds += 1
+
+    def _check(self):
+        """Both objectives at the present w, the best of each kept; the response and its gradient."""
+        problem, d = self.problem, len(self.w) - 1
+        bias = self.scale * self.w[d]
+        primal = problem.primal(self.w[:d], bias, self.values)
+        if primal < self.primal:
+            self.primal, self.best = primal, (self.w[:d].copy(), bias)
+        beta = problem.response(self.values)
+        gradient = self.columns.dots(beta)
+        even, evened = beta, gradient
+        if problem.bias == "free":
+            even = problem.even(beta)
+            evened = self.columns.dots(even)
+        candidate = problem.feasible(even, evened)
+        value = problem.dual(candidate)
+        if value > self.dual:
+            self.dual, self.best_beta = value, candidate
+        return beta, gradient
+
+    def _working_set(self, gradient):
+        """Features that are not zero, and those whose gradient says they should not be, or nearly."""
+        near = np.abs(gradient) > 1.0 - 1e-2
+        return np.flatnonzero(near | (self.w[:-1] != 0))
+
+    def _step(self, beta, working, limits):
+        """A proximal Newton step; False where it does not decrease the objective any more."""
+        problem = self.problem
+        slope = np.where(beta != 0, 2.0 * problem.C, 0.0)
+        rows = self.columns.rows
+        _curvatures(rows, working, slope, self.curvature)
+        goal, residual = self.w.copy(), beta.copy()
+        first = None
+        for _ in range(INNER_PASSES):
+            largest = _lasso_pass(
+                rows, working, self.curvature, slope, residual, goal, self.scale, self.weight, slope.sum()
+            )
+            first = largest if first is None else first
+            if largest <= INNER_SHARE**2 * first or limits.stop():
+                break
+            self._face_step(goal, residual, slope)
+        return self._line_search(goal - self.w)
+
+    def _face_step(self, goal, residual, slope):
+        """Newton's method on the model with the signs of the weights held, up to the first that would change."""
+        last = len(goal) - 1
+        chosen = np.flatnonzero(goal)
+        if self.scale and self.weight == 0.0 and goal[last] == 0.0:
+            chosen = np.append(chosen, last)
+        if len(chosen) == 0 or len(chosen) ** 2 * len(residual) > MOST_PRODUCTS:
+            return
+        Z = np.zeros((len(chosen), len(residual)))
+        _spread(self.columns.rows, chosen[chosen < last], Z)
+        Z[chosen == last] = self.scale
+        penalty = np.where(chosen == last, self.weight, 1.0) * np.sign(goal[chosen])
+        H = (Z * slope) @ Z.T
+        H[np.diag_indices(len(H))] *= 1.0 + 1e-12
+        H[np.diag_indices(len(H))] += 1e-12 * H.diagonal().max() + 1e-300
+        step = np.linalg.solve(H, Z @ residual - penalty)
+        crosses = (goal[chosen] * step < 0) & (penalty != 0)
+        ratios = np.where(crosses, -goal[chosen] / np.where(crosses, step, 1.0), np.inf)
+        t = min(1.0, ratios.min())
+        goal[chosen] = np.where(ratios <= t, 0.0, goal[chosen] + t * step)
+        residual -= t * slope * (step @ Z)
+
+    def _line_search(self, step):
+        direction = self.products.dots(step[:-1]) + self.scale * step[-1]
+        now = self._objective(self.w, self.values)
+        t = 1.0
+        for _ in range(HALVINGS):
+            w, values = self.w + t * step, self.values + t * direction
+            if self._objective(w, values) < now:
+                self.w, self.values = w, values
+                return True
+            t *= 0.5
+        return False
+
+    def _objective(self, w, values):
+        return self.problem.primal(w[:-1], self.scale * w[-1], values)

@@ -1,0 +1,47 @@
+"""What a solver of a linear machine gives back, and how both solvers keep the best of what they met."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer.solvers.result import Status, TracePoint
+
+
+@dataclass
+class LinearSolution:
+    """Weights and bias with the dual coefficients that prove them.
+
+    Attributes
+    ----------
+    w : ndarray (d,)
+    bias : float
+    beta : ndarray (n,)
+        Signed dual coefficients; the sum of beta_i x_i is close to w, not the same numbers.
+    status : Status or None
+        None, if the solver was asked to hand over to another.
+    iterations : int
+        Passes over the rows, or Newton steps.
+    trace : list of TracePoint
+        Its `violation` is the relative duality gap.
+    """
+
+    w: np.ndarray
+    bias: float
+    beta: np.ndarray
+    status: Status | None
+    iterations: int
+    trace: list[TracePoint] = field(default_factory=list)
+
+
+# The relative gap at which a solver that is asked to polish stops.
+POLISHED = 1e-15
+
+
+def is_within(primal, dual, gap_tol):
+    """Whether the gap is at most `gap_tol` of the primal objective."""
+    return primal - dual <= gap_tol * abs(primal)
+
+
+def share_of_gap(primal, dual):
+    """The gap as a share of the primal objective."""
+    return (primal - dual) / max(abs(primal), 1e-300)

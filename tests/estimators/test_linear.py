@@ -1,0 +1,220 @@
+"""LinearSVC and LinearSVR: forms of data, endings, and errors that say what to do."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import svm
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+
+from mercer import DataError, LinearSVC, LinearSVR, ParameterError, Regularization, Status
+
+
+def made(n=300, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    return X, (X @ rng.normal(size=d) + 0.5 * rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("solver", ["newton", "dual_cd"])
+def test_every_form_of_the_data_gives_the_same_machine(loss, solver):
+    X, y = made()
+    fit = lambda data: LinearSVC(loss=loss, solver=solver, tol=1e-9, max_iter=-1).fit(data, y).coef_  # noqa: E731
+    expected = fit(X)
+    wide = sparse.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for data in (sparse.csr_matrix(X), wide, np.asfortranarray(X), X.tolist()):
+        np.testing.assert_allclose(fit(data), expected, atol=1e-4)
+    for data in (X.astype(np.float32), sparse.csr_array(X.astype(np.float32))):
+        np.testing.assert_allclose(fit(data), expected, atol=1e-3)
+
+
+def test_unsorted_and_duplicate_entries():
+    X, y = made()
+    csr = sparse.csr_array(X)
+    backwards = csr.copy()
+    for begin, end in zip(csr.indptr[:-1], csr.indptr[1:], strict=True):
+        backwards.indices[begin:end] = csr.indices[begin:end][::-1]
+        backwards.data[begin:end] = csr.data[begin:end][::-1]
+    twice = sparse.csr_array((np.repeat(csr.data / 2, 2), np.repeat(csr.indices, 2), 2 * csr.indptr), shape=csr.shape)
+    expected = LinearSVC(tol=1e-10).fit(X, y).coef_
+    for data in (backwards, twice):
+        before = data.data.copy()
+        np.testing.assert_allclose(LinearSVC(tol=1e-10).fit(data, y).coef_, expected, atol=1e-7)
+        np.testing.assert_array_equal(data.data, before)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_same_machine_as_liblinear(loss):
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    ours = LinearSVC(loss=loss, tol=1e-9, max_iter=-1).fit(X, y)
+    theirs = svm.LinearSVC(loss=loss, tol=1e-10, max_iter=1_000_000, dual=True, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-4)
+
+
+def test_the_same_regression_as_liblinear():
+    X, y = load_diabetes(return_X_y=True)
+    ours = LinearSVR(C=10.0, epsilon=2.0, loss="squared_epsilon_insensitive", tol=1e-10).fit(X, y)
+    theirs = svm.LinearSVR(
+        C=10.0, epsilon=2.0, loss="squared_epsilon_insensitive", tol=1e-10, dual=False, max_iter=10**6
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-4)
+
+
+def test_weights_of_classes_and_samples_multiply():
+    X, y = made()
+    heavy = LinearSVC(class_weight={1: 3.0}, tol=1e-9).fit(X, y)
+    same = LinearSVC(tol=1e-9).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_allclose(heavy.coef_, same.coef_, atol=1e-6)
+
+
+def test_rows_of_no_weight_take_no_part():
+    X, y = made()
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    for loss in ("hinge", "squared_hinge"):
+        for solver in ("newton", "dual_cd"):
+            model = LinearSVC(loss=loss, solver=solver, tol=1e-9, max_iter=-1)
+            expected = model.fit(X[weight > 0], y[weight > 0]).coef_
+            np.testing.assert_allclose(model.fit(X, y, sample_weight=weight).coef_, expected, atol=1e-4)
+
+
+def test_a_large_intercept_scaling_frees_the_bias():
+    X, y = made()
+    X = X + 3.0
+    free = LinearSVC(bias="free", tol=1e-10).fit(X, y)
+    nearly = LinearSVC(intercept_scaling=1e4, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(free.intercept_, nearly.intercept_, rtol=1e-3)
+
+
+def test_regularization_by_lambda():
+    X, y = made()
+    lam = LinearSVC(C=Regularization.from_lambda(0.01), tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(lam.coef_, LinearSVC(C=50.0 / len(y), tol=1e-9).fit(X, y).coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"solver": "dual_cd"}, {"solver": "newton"}, {"penalty": "l1"}, {"multi_class": "crammer_singer"}],
+)
+def test_the_same_bits_every_time_and_certified(parameters):
+    X, y = made(n=400)
+    y = y + (X[:, 0] > 1)
+    first, second = (LinearSVC(max_iter=-1, **parameters).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+    found = first.certificate_ if isinstance(first.certificate_, list) else [first.certificate_]
+    assert all(-1e-10 <= each.relative_gap <= 1e-4 for each in found)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"loss": "hinge", "solver": "dual_cd"},
+        {"loss": "hinge", "solver": "newton"},
+        {"penalty": "l1", "tol": 1e-12},
+        {"multi_class": "crammer_singer", "tol": 1e-12},
+    ],
+)
+def test_a_limit_keeps_the_best_machine(parameters):
+    X, y = load_breast_cancer(return_X_y=True)
+    y = y + (X[:, 0] > 15)
+    with pytest.warns(ConvergenceWarning, match="ITERATION_LIMIT"):
+        model = LinearSVC(max_iter=2, **parameters).fit(X, y)
+    assert model.status_ is Status.ITERATION_LIMIT
+    assert model.predict(X).shape == y.shape
+    with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
+        stopped = LinearSVC(callbacks=[lambda point: True], **parameters).fit(X, y)
+    assert np.isfinite(stopped.decision_function(X)).all()
+    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
+        LinearSVC(time_limit=1e-9, **parameters).fit(X, y)
+
+
+def test_warm_start_goes_on():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LinearSVC(loss="hinge", solver="dual_cd", warm_start=True, max_iter=20, tol=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = model.fit(scale(X), y).certificate_
+        second = model.fit(scale(X), y).certificate_
+    assert second.dual > first.dual
+
+
+def test_sparsify_and_back():
+    X, y = made()
+    model = LinearSVC("l1", C=0.05).fit(X, y)
+    expected = model.decision_function(X)
+    assert sparse.issparse(model.sparsify().coef_)
+    np.testing.assert_allclose(model.decision_function(X), expected)
+    np.testing.assert_allclose(model.densify().decision_function(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": -1.0}, "C must be a positive number, got -1.0"),
+        ({"C": np.inf}, "C must be finite here"),
+        ({"C": np.nan}, "C must be a positive number"),
+        ({"tol": 0.0}, "tol must be a finite number above 0"),
+        ({"loss": "logistic"}, "loss must be one of"),
+        ({"penalty": "l0"}, "penalty must be one of"),
+        ({"penalty": "l1", "loss": "hinge"}, "Unsupported set of arguments"),
+        ({"penalty": "l1", "solver": "dual_cd"}, "cannot solve penalty='l1'"),
+        ({"loss": "hinge", "dual": False}, "Unsupported set of arguments"),
+        ({"dual": True, "solver": "newton"}, "contradicts"),
+        ({"dual": "perhaps"}, "dual must be True, False or 'auto'"),
+        ({"bias": "free", "fit_intercept": False}, "fit_intercept=False"),
+        ({"bias": "free", "multi_class": "crammer_singer"}, "not available"),
+        ({"intercept_scaling": 0}, "intercept_scaling must be a finite number above 0"),
+        ({"solver": "smo"}, "solver must be one of"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = made(n=30)
+    with pytest.raises(ParameterError, match=message):
+        LinearSVC(**parameters).fit(X, y)
+
+
+def test_bad_data():
+    X, y = made(n=30)
+    for bad in (np.nan, np.inf):
+        spoilt = X.copy()
+        spoilt[3, 2] = bad
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            LinearSVC().fit(spoilt, y)
+    with pytest.raises(DataError, match="number of classes"):
+        LinearSVC().fit(X, np.ones(30))
+    corrupt = sparse.csr_array(X)
+    corrupt.indices[0] = 99
+    with pytest.raises(DataError, match="not a sound CSR matrix"):
+        LinearSVC().fit(corrupt, y)
+    with pytest.raises(ParameterError, match="epsilon must not be negative"):
+        LinearSVR(epsilon=-0.1).fit(X, X[:, 0])
+    with pytest.raises(DataError, match="zero or negative weights"):
+        LinearSVR().fit(X, X[:, 0], sample_weight=np.zeros(30))
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-5, 1e8])
+def test_features_of_any_size_end_with_a_status(factor):
+    X, y = made(n=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LinearSVC(loss="hinge").fit(X * factor, y)
+    assert np.isfinite(model.coef_).all()
+    assert model.certificate_.gap >= -1e-6 * max(1.0, model.certificate_.primal)
+
+
+def test_zero_features_and_zero_rows():
+    X, y = made(n=40)
+    X[:, 3] = 0.0
+    X[5] = 0.0
+    for solver in ("newton", "dual_cd"):
+        model = LinearSVC(solver=solver, fit_intercept=False, max_iter=-1).fit(X, y)
+        assert model.coef_[0, 3] == 0.0
+        assert model.status_ is Status.OPTIMAL
