@@ -2,8 +2,8 @@ r"""A feasible point of the dual, to say how far given weights are from the opti
 
 Stochastic gradient descent knows no dual variables of use: how often a row was drawn is random,
 and may exceed the box. So they are found afterwards. Method (Hsieh et al. 2008): coordinate
-steps on the dual, from the point in which every row that falls short of the margin has its
-largest coefficient. Every point on the way is feasible, so whenever the passes end, the dual
+steps on the dual, from the better of two points, scaled: every row has its largest coefficient, or
+every row that falls short of the margin has. Every point on the way is feasible, so whenever the passes end, the dual
 value is a bound.
 
 Cost of a pass: the entries of all rows. Needs of a problem: the hinge loss, and no bias or
@@ -59,6 +59,16 @@ def row_squares(rows, out):
         out[i] = row_square(rows, i)
 
 
+def _scaled(rows, signs, bias, alpha, n_features):
+    """The best multiple of alpha in the box, and v = sum_i alpha_i y_i x_i."""
+    v = np.zeros(n_features + 1)
+    _weighted_sum(rows, alpha * signs, v)
+    v[-1] = bias * float(alpha @ signs)
+    square = float(v @ v)
+    share = min(1.0, alpha.sum() / square) if square > 0.0 else 1.0
+    return share * alpha, share * v
+
+
 def raise_dual(X, problem, values, primal, stop=None):
     """Signed dual coefficients whose value comes near that of the optimum.
 
@@ -78,10 +88,8 @@ def raise_dual(X, problem, values, primal, stop=None):
     squares = np.empty(len(signs))
     row_squares(rows, squares)
     squares += bias
-    alpha = np.where(signs * values < 1.0, C, 0.0)
-    v = np.zeros(X.shape[1] + 1)
-    _weighted_sum(rows, alpha * signs, v)
-    v[-1] = bias * float(alpha @ signs)
+    starts = [_scaled(rows, signs, bias, where * C, X.shape[1]) for where in (signs * values < 1.0, np.ones(len(C)))]
+    alpha, v = max(starts, key=lambda start: start[0].sum() - 0.5 * start[1] @ start[1])
     sampler = Sampler(len(signs), 0, "permutation")
     dual = best = alpha.sum() - 0.5 * v @ v
     for k in range(MOST_PASSES):
