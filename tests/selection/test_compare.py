@@ -4,7 +4,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, ParameterError, compare_solvers
+from mercer import SVC, LinearSVC, LinearSVR, ParameterError, compare_solvers
 from mercer.solvers.by_name import SOLVERS
 
 TOY = np.array([[0.0, 0], [2, 2], [2, 0], [3, 0]]), np.array([-1, -1, 1, 1])
@@ -76,3 +76,13 @@ def test_an_estimator_without_solvers_of_ours():
         compare_solvers(StandardScaler(), *iris())
     with pytest.raises(ParameterError, match="LogisticRegression"):
         compare_solvers(LogisticRegression(), *iris())
+
+
+@pytest.mark.parametrize(
+    "estimator", [LinearSVC(gap_tol=1e-9), LinearSVC(loss="hinge", gap_tol=1e-9), LinearSVR(gap_tol=1e-9)]
+)
+def test_linear_machines(estimator):
+    table = compare_solvers(estimator, *breast_cancer(), repeats=1)
+    assert [row.solver for row in table] == ["dual_cd", "newton"]
+    assert table.spread <= 1e-6
+    assert all(row.n_support > 0 for row in table)

@@ -95,6 +95,9 @@ class SVC(KernelClassifier):
     True
     """
 
+    # Names that `solver` takes.
+    solvers = tuple(SOLVERS)
+
     def __init__(
         self,
         C=1.0,

@@ -39,6 +39,9 @@ from mercer.solvers.result import Status
 class _LinearEstimator(BaseEstimator):
     """What the two estimators share: parameters, limits, and what a fit leaves behind."""
 
+    # Names that `solver` takes.
+    solvers = linear_machine.SOLVERS
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -8,7 +8,6 @@ from sklearn.base import clone
 
 from mercer._errors import MercerError, ParameterError
 from mercer.problems.certificate import Certificate
-from mercer.solvers.by_name import SOLVERS
 
 COLUMNS = (
     ("solver", "{:<12}"),
@@ -108,7 +107,7 @@ def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeat
 
     Parameters
     ----------
-    estimator : SVC or another estimator with a `solver` parameter
+    estimator : SVC, LinearSVC or LinearSVR
         Its other parameters are left as they are.
     X, y
         Training data.
@@ -132,9 +131,12 @@ def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeat
     >>> round(table["qp"].objective, 6)
     1.0
     """
-    if "solver" not in estimator.get_params() or not type(estimator).__module__.startswith("mercer."):
-        raise ParameterError(f"{type(estimator).__name__} has no solver to choose here; use SVC or another of Mercer")
-    names = [name for name in SOLVERS if name != "auto"] if solvers is None else list(solvers)
+    offered = [name for name in getattr(estimator, "solvers", ()) if name != "auto"]
+    if not offered:
+        raise ParameterError(
+            f"{type(estimator).__name__} has no solver to choose here; use SVC, LinearSVC or LinearSVR"
+        )
+    names = offered if solvers is None else list(solvers)
     rows, models = [], {}
     for name in names:
         try:
@@ -165,7 +167,7 @@ def _row(name, model, seconds):
         relative_gap=max(each.relative_gap for each in found),
         kkt_violation=max(each.kkt_violation for each in found),
         seconds=seconds,
-        n_support=len(model.support_),
+        n_support=len(model.support_) if hasattr(model, "support_") else sum(e.n_free + e.n_bounded for e in found),
         status=model.status_.name,
     )
 
@@ -175,11 +177,15 @@ def _with_differences(rows, models, X):
     if not solved:
         return rows
     best = min(solved, key=lambda row: row.objective).solver
-    values = {name: model.decision_function(X) for name, model in models.items()}
+    values = {name: _values(model, X) for name, model in models.items()}
     return [
         row if row.reason else SolverRow(**asdict(row) | {"difference": _largest(values[row.solver], values[best])})
         for row in rows
     ]
+
+
+def _values(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
 
 
 def _largest(values, others):

@@ -37,17 +37,20 @@ class Limits:
         # In a list, so that copies with other limits hear of it too.
         self._interrupted = [False]
 
+    def with_max_iter(self, max_iter):
+        """The same limits, but with another bound on iterations: for a part of the work."""
+        other = copy.copy(self)
+        other.max_iter = max_iter
+        return other
+
     def at_most(self, steps):
         """The same limits with no more than so many iterations."""
-        shorter = copy.copy(self)
-        shorter.max_iter = steps if self.max_iter < 0 else min(steps, self.max_iter)
-        return shorter
+        return self.with_max_iter(steps if self.max_iter < 0 else min(steps, self.max_iter))
 
     def unwatched(self, done=0):
         """The same limits for a part of the work: no callbacks, `done` iterations behind."""
-        inner = copy.copy(self)
+        inner = self.with_max_iter(self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done))
         inner.callbacks = ()
-        inner.max_iter = self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done)
         return inner
 
     @property
@@ -58,12 +61,6 @@ class Limits:
     def iterations_left(self, done):
         """How many more iterations a problem may take."""
         return 2**62 if self.max_iter < 0 else self.max_iter - done
-
-    def with_max_iter(self, max_iter):
-        """The same limits, but with another bound on iterations: for a part of the work."""
-        other = copy.copy(self)
-        other.max_iter = max_iter
-        return other
 
     def reached(self):
         """The status that ends the fit now, or None."""
