@@ -7,7 +7,6 @@ import numpy as np
 from mercer._jit.compile import announce_compilation
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.estimators.support import Support
-from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import class_pairs as report_of
 from mercer.solvers.class_pairs import LEFT, solve_class_pairs
@@ -52,7 +51,7 @@ class PairsSolved:
         limits = self._limits
         matrix = data.matrix(min(tol, ROUNDING), None, budget, n_jobs).view(self._order)
         try:
-            matrix = matrix if isinstance(matrix, StoredMatrix) else matrix.stored(limits.stop)
+            matrix = matrix.stored(limits.stop)
             self._solve_all(matrix.values, data.kernel.is_psd is True, tol, n_jobs)
             self._solve_rest(matrix, solve_one)
         except Stopped:

@@ -55,6 +55,10 @@ class KernelMatrix(ABC):
         """The matrix of a subset of the items."""
 
     @abstractmethod
+    def stored(self, stop=None):
+        """All of it in memory, as a `StoredMatrix`."""
+
+    @abstractmethod
     def in_double(self):
         """The same matrix evaluated in float64."""
 
@@ -114,6 +118,10 @@ class StoredMatrix(KernelMatrix):
         values = padded_square(len(matrix), matrix.dtype)
         values[:, : len(matrix)] = matrix
         return cls(values, n_jobs)
+
+    def stored(self, stop=None):
+        """Itself: it is in memory already."""
+        return self
 
     def release(self):
         """Hand the memory to the next matrix; this one must not be used again."""
@@ -200,7 +208,6 @@ class EvaluatedMatrix(KernelMatrix):
         return self._cache
 
     def stored(self, stop=None):
-        """All of it in memory, as a `StoredMatrix`."""
         values = padded_square(self.n, self.dtype, _borrowed)
         engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
         return StoredMatrix(values, self.n_jobs, self)

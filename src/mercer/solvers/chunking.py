@@ -100,8 +100,7 @@ class _Chunks:
         return np.flatnonzero(chosen)
 
     def _round(self, places, violation):
-        state, part = self.state, self.state.matrix.view(places)
-        part = part if hasattr(part, "values") else part.stored(self.limits.stop)
+        state, part = self.state, self.state.matrix.view(places).stored(self.limits.stop)
         before = state.beta[places]
         found = self.inner(
             _restricted(self.problem, places, state, part),

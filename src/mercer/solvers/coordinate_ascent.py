@@ -62,8 +62,7 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, *
     if 8 * n * n > memory:
         return Solution.empty(n, Status.MEMORY_LIMIT)
     announce_compilation()
-    stored = matrix.in_double()
-    stored = stored if hasattr(stored, "values") else stored.stored(limits.stop)
+    stored = matrix.in_double().stored(limits.stop)
     beta = np.zeros(n) if start is None else problem.feasible(start)
     passes, trace = _passes(problem, stored, beta, tol, limits)
     solution = small.solve(problem, stored, tol=tol, limits=limits, start=beta, memory=memory, **finish)

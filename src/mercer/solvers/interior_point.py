@@ -17,7 +17,6 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
-from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import small
 from mercer.solvers.quadratic_program import MOST_ITERATIONS, solve_quadratic_program
 from mercer.solvers.result import Solution, Status
@@ -42,7 +41,7 @@ def solve(
         raise ParameterError(f'solver="qp" is for at most {LARGEST} points, got {n}; solver="smo" has no such bound')
     if 16 * n * n > memory:
         return Solution.empty(n, Status.MEMORY_LIMIT)
-    stored = _stored_in_double(matrix, limits.stop)
+    stored = matrix.in_double().stored(limits.stop)
     if not convex:
         _require_convex(stored.values[:, :n])
     beta, iterations, is_solved = _interior_point(problem, stored, limits)
@@ -69,11 +68,6 @@ def _polished(problem, stored, beta, stop):
     whole.newton(stop)
     whole.newton(stop)  # of what rounding has left
     return whole.beta
-
-
-def _stored_in_double(matrix, stop):
-    matrix = matrix.in_double()
-    return matrix if isinstance(matrix, StoredMatrix) else matrix.stored(stop)
 
 
 def _require_convex(K):
