@@ -85,3 +85,14 @@ def test_svc_takes_the_same_bits_twice(solver):
 def test_a_hard_margin_is_sent_to_a_solver_that_can():
     with pytest.raises(ParameterError, match=r'needs a finite C; solver="smo" takes C=inf'):
         SVC(solver="sgd", C=np.inf).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("solver", ["smo", "chunking", "dual_cd", "sgd", "qp"])
+@pytest.mark.parametrize("most", [1, 7, 400])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_no_more_steps_than_allowed(solver, most):
+    X, y = made(n=450)
+    model = SVC(solver=solver, max_iter=most, tol=1e-10).fit(X, y)
+    assert model.n_iter_[0] <= most
+    assert model.certificate_.box_violation == 0.0
+    assert model.certificate_.equality_residual <= 1e-9

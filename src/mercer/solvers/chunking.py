@@ -106,7 +106,7 @@ class _Chunks:
             _restricted(self.problem, places, state, part),
             part,
             tol=INNER_ACCURACY * self.target,
-            limits=self.limits.unwatched(self.iterations),
+            limits=self.limits.after(self.iterations).unwatched(),
             start=before,
             memory=self.memory,
             **self.options,

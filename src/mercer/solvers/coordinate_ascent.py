@@ -64,30 +64,31 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, *
     announce_compilation()
     stored = matrix.in_double().stored(limits.stop)
     beta = np.zeros(n) if start is None else problem.feasible(start)
-    passes, trace = _passes(problem, stored, beta, tol, limits)
-    solution = small.solve(problem, stored, tol=tol, limits=limits, start=beta, memory=memory, **finish)
-    solution.iterations += passes * n
+    steps, trace = _passes(problem, stored, beta, tol, limits)
+    solution = small.solve(problem, stored, tol=tol, limits=limits.after(steps), start=beta, memory=memory, **finish)
+    solution.iterations += steps
     solution.trace[:0] = trace
     return solution
 
 
 def _passes(problem, stored, beta, tol, limits):
-    """Change `beta` in place; returns how many passes it took, and their trace."""
+    """Change `beta` in place; returns how many steps it took, and a trace of the passes."""
     n = len(problem)
     whole = WorkingSet(problem, stored, np.arange(n), beta, problem.gradient(stored, beta))
     rng, penalty, price = np.random.default_rng(0), 0.0, 0.0
     if problem.has_equality:
         penalty = max(float(whole.diag[:n].mean()), SMALLEST_CURVATURE)
-    trace, total = [], float(beta.sum())
-    for done in range(1, MOST_PASSES + 1):
+    trace, total, done = [], float(beta.sum()), 0
+    for _ in range(MOST_PASSES):
+        order = rng.permutation(n)[: limits.iterations_left(done)]
         total, violation = one_pass(
-            whole.values, rng.permutation(n), whole.lower, whole.upper, beta, whole.gradient, price, penalty, total
+            whole.values, order, whole.lower, whole.upper, beta, whole.gradient, price, penalty, total
         )
+        done += len(order)
         price += penalty * total
         violation = max(violation, penalty * abs(total))
-        dual = problem.objective(beta, whole.gradient[:n])
-        trace.append(TracePoint(limits.seconds, done * n, violation, dual, n, n))
+        trace.append(TracePoint(limits.seconds, done, violation, problem.objective(beta, whole.gradient[:n]), n, n))
         limits.report(trace[-1])
-        if violation <= HANDOVER * tol or limits.stop() or limits.iterations_left(done * n) <= 0:
+        if violation <= HANDOVER * tol or limits.stop() or limits.iterations_left(done) <= 0:
             break
     return done, trace

@@ -49,7 +49,15 @@ def solve(
         return _as_far_as_it_came(problem, stored, beta, limits.reached(), iterations)
     begin = _polished(problem, stored, beta, limits.stop) if is_solved else start
     solution = small.solve(
-        problem, stored, tol=tol, limits=limits, convex=convex, start=begin, gap=gap, gap_tol=gap_tol, **finish
+        problem,
+        stored,
+        tol=tol,
+        limits=limits.after(iterations),
+        convex=convex,
+        start=begin,
+        gap=gap,
+        gap_tol=gap_tol,
+        **finish,
     )
     solution.iterations += iterations
     return solution

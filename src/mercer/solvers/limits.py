@@ -47,11 +47,15 @@ class Limits:
         """The same limits with no more than so many iterations."""
         return self.with_max_iter(steps if self.max_iter < 0 else min(steps, self.max_iter))
 
-    def unwatched(self, done=0):
-        """The same limits for a part of the work: no callbacks, `done` iterations behind."""
-        inner = self.with_max_iter(self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done))
-        inner.callbacks = ()
-        return inner
+    def after(self, done):
+        """The same limits when so many iterations have been taken already."""
+        return self.with_max_iter(self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done))
+
+    def unwatched(self):
+        """The same limits without callbacks: for a part of the work that reports by itself."""
+        quiet = copy.copy(self)
+        quiet.callbacks = ()
+        return quiet
 
     @property
     def seconds(self):

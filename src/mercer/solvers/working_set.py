@@ -86,6 +86,7 @@ class WorkingSet:
         while True:
             allowed = min(pace, between - taken % between, limits.iterations_left(iterations_done + taken))
             if allowed <= 0:
+                self._slice(tol, 0)  # no step, but the violation is known
                 return taken
             begin = limits.seconds
             steps = self._slice(tol, allowed)
