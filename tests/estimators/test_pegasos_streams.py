@@ -1,6 +1,8 @@
 """Batches, files larger than memory, and what happens when they are not as they should be."""
 
 import gzip
+import os
+import signal
 
 import numpy as np
 import pyarrow as pa
@@ -172,3 +174,19 @@ def test_fit_after_a_stream_begins_anew(rows):
     model = PegasosSVC(lam=0.01, T=500).fit_stream(batches_of(X, y))
     assert (model.fit(X, y).coef_ == PegasosSVC(lam=0.01, T=500).fit(X, y).coef_).all()
     assert model.n_iter_ == 500
+
+
+def test_ctrl_c_keeps_what_was_learnt(rows):
+    X, y = rows
+
+    def press(point):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
+        model = PegasosSVC(lam=0.01, callbacks=[press]).fit_stream(batches_of(X, y) * 50, classes=[-1, 1])
+    assert model.status_ == Status.INTERRUPTED
+    assert model.n_iter_ < 30_000
+    with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
+        fitted = PegasosSVC(lam=0.01, T=10**11, callbacks=[press]).fit(X, y)
+    assert fitted.score(X, y) > 0.9
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
