@@ -25,9 +25,11 @@ for ax, loss in zip(axes, ("squared_hinge", "hinge"), strict=True):
         gaps = [max(point.violation, 1e-16) for point in seen]
         ax.plot(steps, gaps, marker=marker, markersize=4, color=colour, label=solver)
     ax.axhline(1e-4, color="0.6", linewidth=1, linestyle="--")
-    ax.set(xscale="symlog", yscale="log", xlabel="passes, or Newton steps", title=loss.replace("_", " "))
+    ax.set(
+        xscale="symlog", yscale="log", xlim=(0, None), xlabel="passes, or Newton steps", title=loss.replace("_", " ")
+    )
 axes[0].set_ylabel("relative duality gap")
-axes[0].annotate("where a fit stops by default", (0.5, 1.4e-4), color="0.4", fontsize=9)
+axes[0].annotate("where a fit stops by default", (0.1, 2e-5), color="0.4", fontsize=9)
 axes[1].legend(title="solver", frameon=False)
 
 # %%
