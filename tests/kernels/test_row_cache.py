@@ -136,7 +136,7 @@ def test_a_symmetric_matrix_is_completed_from_its_known_rows(rng):
     known, unknown = np.array([1, 4, 6]), np.array([0, 2, 3, 5])
     out = np.zeros((7, 9))
     out[known, :7] = K[known]
-    scatter_symmetric(K[np.ix_(unknown, unknown)].copy(), unknown, known, out)
+    scatter_symmetric(K[np.ix_(unknown, unknown)].copy(), unknown, known, out, 2)
     np.testing.assert_array_equal(out[:, :7], K)
 
 

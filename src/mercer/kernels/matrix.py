@@ -251,7 +251,7 @@ class EvaluatedMatrix(KernelMatrix):
         if len(unknown):
             block = np.empty((len(unknown), len(unknown)), self.dtype)
             engine.gram(self.kernel, self.items.take(indices[unknown]), block, self.n_jobs, stop)
-            scatter_symmetric(block, unknown, known, out)
+            scatter_symmetric(block, unknown, known, out, self._workers)
         return out
 
     def product(self, columns, coefficients, rows=None, stop=None):

@@ -37,15 +37,19 @@ def gather(store, slots, columns, out, places):
 
 
 @jit
-def scatter_symmetric(block, unknown, known, out):
-    """Complete a symmetric `out` of which the rows `known` are there: out[unknown, unknown]
-    from `block`, out[unknown, known] from the known rows."""
-    for a in range(unknown.shape[0]):
-        target, source, i = out[unknown[a]], block[a], unknown[a]
-        for b in range(unknown.shape[0]):
-            target[unknown[b]] = source[b]
+def scatter(block, unknown, known, out, begin, end):
+    """The rows unknown[begin:end] of what `scatter_symmetric` does, sixteen at a time: an entry
+    of a known row brings its neighbours with it into the cache."""
+    for first in range(begin, end, 16):
+        last = min(first + 16, end)
+        for a in range(first, last):
+            target, source = out[unknown[a]], block[a]
+            for b in range(unknown.shape[0]):
+                target[unknown[b]] = source[b]
         for b in range(known.shape[0]):
-            target[known[b]] = out[known[b], i]
+            source, column = out[known[b]], known[b]
+            for a in range(first, last):
+                out[unknown[a], column] = source[unknown[a]]
 
 
 def split(n, parts):
@@ -68,6 +72,12 @@ def gather_rows(store, slots, columns, out, places, workers):
         split(len(slots), 4 * workers),
         workers,
     )
+
+
+def scatter_symmetric(block, unknown, known, out, workers):
+    """Complete a symmetric `out` of which the rows `known` are there: out[unknown, unknown]
+    from `block`, out[unknown, known] from the known rows."""
+    run_parallel(lambda span: scatter(block, unknown, known, out, *span), split(len(unknown), 4 * workers), workers)
 
 
 class RowCache:
