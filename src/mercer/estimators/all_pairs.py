@@ -14,7 +14,7 @@ from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.small import LARGEST, ROUNDING
 
 # Entries of pair matrices that are worth a turn on another thread.
-TURN = 500_000
+TURN = 100_000
 NOT_BEGUN = -2
 
 
