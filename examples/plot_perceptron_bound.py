@@ -45,7 +45,7 @@ model = Perceptron(fit_intercept=False, shuffle=False).fit(X, y)
 print("by hand:", path[-1], "  by Perceptron:", model.coef_[0])
 print(model.mistake_bound_)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10.0, 4.6), layout="constrained")
+fig, left = plt.subplots(figsize=(8.0, 4.6), layout="constrained")
 left.plot(*X[y < 0].T, "o", color="#0072B2", markersize=3, alpha=0.6)
 left.plot(*X[y > 0].T, "s", color="#E69F00", markersize=3, alpha=0.6)
 left.plot(*path.T, "-", color="#222222", linewidth=0.8)
@@ -54,6 +54,7 @@ left.annotate("w", path[-1], xytext=(6, 4), textcoords="offset points", fontsize
 along = 1.4 * np.array([-w[1], w[0]]) / np.linalg.norm(w)
 left.plot(*np.array([-along, along]).T, color="#222222", linewidth=1.6)
 left.set(aspect="equal", title=f"{len(path) - 1} updates of w, and where it ends")
+plt.show()
 
 # %%
 # Many runs
@@ -62,6 +63,7 @@ left.set(aspect="equal", title=f"{len(path) - 1} updates of w, and where it ends
 # the mean of all mistakes at once, obey it too.
 
 gaps = np.geomspace(0.3, 0.003, 14)
+fig, right = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
 for method, colour, mark in (("online", "#0072B2", "o"), ("batch", "#D55E00", "^")):
     counts = []
     for gap in gaps:
