@@ -6,6 +6,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from mercer._errors import DataError, ParameterError
 from mercer.problems.regularization import resolve_C
 
+NO_WEIGHT = (
+    "Invalid input - all samples have zero or negative weights. "
+    "There must be at least one non-zero number, and it must be positive"
+)
+
 
 def sample_weights(given, codes, classes):
     """One finite number for each point, none negative; every class has a positive one."""
@@ -29,6 +34,14 @@ def row_weights(given, n):
     return np.maximum(weights, 0.0)
 
 
+def some_weights(given, n):
+    """As `row_weights`, or ones; at least one is positive."""
+    weights = np.ones(n) if given is None else row_weights(given, n)
+    if not weights.any():
+        raise DataError(NO_WEIGHT)
+    return weights
+
+
 def _require_one_each(weights, n):
     # The texts are scikit-learn's, which programs may look for.
     if weights.ndim != 1:
@@ -42,10 +55,7 @@ def _require_one_each(weights, n):
 def _require_every_class(weights, codes, classes):
     present = np.bincount(codes[weights > 0], minlength=len(classes)) > 0
     if not present.any():
-        raise DataError(
-            "Invalid input - all samples have zero or negative weights. "
-            "There must be at least one non-zero number, and it must be positive"
-        )
+        raise DataError(NO_WEIGHT)
     if present.sum() == 1:
         raise DataError("Invalid input - all samples with positive weights belong to the same class")
     if not present.all():

@@ -13,7 +13,7 @@ from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import smo
 from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
 from mercer.solvers.result import Solution, Status, TracePoint
-from mercer.solvers.working_set import WorkingSet
+from mercer.solvers.working_set import Piece, WorkingSet
 
 # Up to this many points a Newton step costs less than the pair steps before it.
 LARGEST = 400
@@ -23,6 +23,8 @@ PAIR_STEPS = 20
 NEWTON_STEPS = 10
 # How many of them between two looks at the limits.
 NEWTON_SLICE = 16
+# How often coordinates at a kink may be given another side of it.
+MOST_PIECES = 20
 # A violation this small counts as none.
 ROUNDING = 1e-11
 
@@ -45,14 +47,15 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
 def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     """Pair steps, then Newton steps; None where those do not end."""
     n = len(problem)
-    beta = np.zeros(n) if start is None else problem.feasible(start)
+    beta = problem.beginning(start)
     working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
     steps = working.run(0.9 * tol, limits.at_most(PAIR_STEPS * n), 0)
     status = _ending(working.violation, tol, limits, steps)
     has_diverged = not np.abs(working.beta).max() < smo.NEVER_BINDS
     if has_diverged or (status is None and not convex):
         return None
-    beta, gradient, violation = working.beta, working.gradient[:n], working.violation
+    beta, gradient = _in_order(working, working.beta), _in_order(working, working.gradient[:n])
+    violation = working.violation
     if status == Status.OPTIMAL and not convex and working.curvature < smo.NEGATIVE_CURVATURE:
         status = Status.NOT_CONVEX
     elif status in (Status.OPTIMAL, None):
@@ -82,6 +85,13 @@ def _short_of(violation, is_exact, problem):
     return Status.OPTIMAL_INACCURATE if violation <= smo.INACCURATE else Status.STALLED
 
 
+def _in_order(working, values):
+    """`values` of a working set that holds every coordinate, in the order of the problem."""
+    out = np.empty_like(values)
+    out[working.indices] = values
+    return out
+
+
 def _finish(problem, working, stop):
     """(beta, gradient, violation, whether only rounding errors are left) after Newton steps.
 
@@ -89,24 +99,48 @@ def _finish(problem, working, stop):
     """
     n = len(problem)
     beta, gradient = working.beta.copy(), working.gradient.copy()
-    free = (beta > working.lower) & (beta < working.upper)
-    ending, slices = UNFINISHED if working.violation > ROUNDING else EXACT, 0
+    ending = EXACT if working.violation <= ROUNDING else UNFINISHED
+    bias = working.middle if problem.kink else 0.0
+    for _ in range(MOST_PIECES if problem.kink else 1):
+        if ending == EXACT or stop():
+            break
+        ending = _newton_on_piece(problem, working, beta, gradient, bias, stop)
+        if problem.kink:
+            # Where the bias has moved, another side of a kink may be the right one.
+            ordered, slopes = _in_order(working, beta), _in_order(working, gradient[:n])
+            bias = problem.bias(ordered, slopes)
+            if ending == EXACT and problem.violation(ordered, slopes) > 10.0 * ROUNDING * max(1.0, abs(bias)):
+                ending = UNFINISHED
+    if np.abs(beta).max() < smo.NEVER_BINDS:
+        smooth = problem.linear[working.indices] - working.values[:, :n] @ beta
+        beta, smooth = _in_order(working, beta), _in_order(working, smooth)
+        violation = problem.violation(beta, smooth)
+        if violation <= working.violation:
+            return beta, smooth, violation, ending == EXACT
+    return _in_order(working, working.beta), _in_order(working, working.gradient[:n]), working.violation, False
+
+
+def _newton_on_piece(problem, working, beta, gradient, bias, stop):
+    """Newton steps where the dual is quadratic; `beta` and the padded `gradient` are changed."""
+    n, ending, slices = len(problem), UNFINISHED, 0
+    piece = Piece(problem, beta, working.lower, working.upper, gradient[:n], bias)
+    groups = np.zeros(n, np.int64) if problem.groups is None else problem.groups[working.indices].astype(np.int64)
+    n_groups = int(problem.has_equality) if problem.groups is None else 2
+    free = (beta > piece.lower) & (beta < piece.upper)
+    gradient[:n] -= piece.slope
     while ending == UNFINISHED and slices * NEWTON_SLICE < NEWTON_STEPS * n and not stop():
         ending = newton_steps(
             working.values,
             beta,
             gradient,
-            working.lower,
-            working.upper,
+            piece.lower,
+            piece.upper,
             free,
-            problem.has_equality,
+            groups,
+            n_groups,
             ROUNDING,
             NEWTON_SLICE,
         )
         slices += 1
-    if np.abs(beta).max() < smo.NEVER_BINDS:
-        gradient = problem.linear - working.values[:, :n] @ beta
-        violation = problem.violation(beta, gradient)
-        if violation <= working.violation:
-            return beta, gradient, violation, ending == EXACT
-    return working.beta, working.gradient[:n], working.violation, False
+    gradient[:n] += piece.slope
+    return ending
