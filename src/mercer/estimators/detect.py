@@ -55,6 +55,19 @@ class _Detector(OutlierMixin, OneFunctionModel):
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
+    def decision_function(self, X):
+        """The scores less their offset: positive inside, 0 at the border, negative outside.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.score_samples(X) - self.offset_
+
 
 class OneClassSVM(_Detector):
     """The half-space of the feature space that holds most of the data, as far from 0 as it can be.
@@ -148,21 +161,8 @@ class OneClassSVM(_Detector):
         super()._keep(X, data, setup, solved)
         self.offset_ = -self.intercept_
 
-    def decision_function(self, X):
-        """Signed distance from the border, in the scale of the dual coefficients: positive inside.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._function(X)
-
     def score_samples(self, X):
-        """The decision function before the offset is taken off.
+        """<w, psi(x)>: the larger, the more x is like the training data.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class OneClassSVM(_Detector):
         -------
         ndarray of shape (n,)
         """
-        return self.decision_function(X) + self.offset_
+        return self._function(X) - self.intercept_[0]
 
 
 class SVDD(_Detector):
@@ -297,19 +297,6 @@ class SVDD(_Detector):
             raise AttributeError("center_ is only available when using a linear kernel")
         return np.asarray(linear_coefficients(self.expansion_)).ravel()
 
-    def decision_function(self, X):
-        """Squared radius less squared distance from the centre: positive inside.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return 2.0 * self._function(X) - self._norms(X)
-
     def score_samples(self, X):
         """Minus the squared distance from the centre.
 
@@ -321,7 +308,7 @@ class SVDD(_Detector):
         -------
         ndarray of shape (n,)
         """
-        return self.decision_function(X) + self.offset_
+        return 2.0 * (self._function(X) - self.intercept_[0]) - self._norms(X) - self._centre
 
     def _norms(self, X):
         """k(x, x) of each row."""

@@ -27,8 +27,7 @@ class NuProblems(TwoClassProblems):
         return self._problems
 
     def _problem(self, task):
-        factors = self.class_weight[self.codes[task.indices]]
-        return NuMargin(task.signs, self.C[task.indices], self.nu, factors / factors.min())
+        return NuMargin(task.signs, self.C[task.indices], self.nu, self.class_weight[self.codes[task.indices]])
 
     def require_feasible(self):
         """Refuse nu before anything is solved, with the largest value that all problems can have."""
@@ -73,8 +72,8 @@ class NuSVC(KernelClassifier):
         dual coefficients is nu times the number of points, before they are divided by the margin).
     cache_size : float, optional
     class_weight : dict or "balanced", optional
-        In each two-class problem, the coefficients of the heavier class may be so many times larger;
-        nu keeps its meaning for the lighter one.
+        Multiplies the weight of each row, so that "balanced" makes every nu feasible. Where the weights
+        leave a class less than nu asks of it, all of that class is asked for.
     verbose, max_iter, decision_function_shape, break_ties, random_state
         As for `SVC`.
     multi_class, gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks

@@ -22,6 +22,9 @@ import numpy as np
 
 from mercer._errors import ParameterError
 
+# Bounds that add up to a sum but for rounding, relative to them, do.
+SUM_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class DualProblem:
@@ -224,8 +227,11 @@ def _with_total(beta, lower, upper, total):
     def moved(step):
         return np.clip(beta + step, lower, upper)
 
-    if not lower.sum() <= total <= upper.sum():
+    least, most = float(lower.sum()), float(upper.sum())
+    slack = SUM_ROUNDING * max(abs(least), abs(most))
+    if not least - slack <= total <= most + slack:
         raise ParameterError(f"no point of the box has the sum {total!r}")
+    total = min(max(total, least), most)
     step = 1.0
     while not moved(-step).sum() <= total <= moved(step).sum():
         step *= 2.0

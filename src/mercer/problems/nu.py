@@ -38,7 +38,8 @@ class NuMargin:
         All positive; nu is a share of their sum.
     nu : float
     factors : ndarray (n,)
-        The box is weights * factors; the smaller of the two factors is 1.
+        Of the classes: they multiply the weights in the box. Where they leave a class less than nu
+        asks of it, all of that class is asked for.
     """
 
     signs: np.ndarray
@@ -53,14 +54,26 @@ class NuMargin:
 
     @property
     def largest_nu(self):
-        """No larger nu is feasible."""
+        """No larger nu is feasible, neither with the factors of the classes nor without them."""
+        return max(
+            2.0 * self._smaller(each) / float(each.sum()) for each in (self.weights, self.weights * self.factors)
+        )
+
+    def _smaller(self, weights):
+        """The weight of the lighter class."""
         positive = self.signs > 0
-        box = self.weights * self.factors
-        return 2.0 * float(min(box[positive].sum(), box[~positive].sum()) / self.weights.sum())
+        return float(min(weights[positive].sum(), weights[~positive].sum()))
+
+    @property
+    def box(self):
+        """u: the weights times the factors, scaled so that the sums are S whatever the factors are."""
+        raw = self.weights * self.factors
+        asked = max(float(self.weights.sum() / raw.sum()), self.side / self._smaller(raw))
+        return raw * asked
 
     def dual(self):
         """The dual quadratic program."""
-        reach = self.signs * self.weights * self.factors
+        reach = self.signs * self.box
         return DualProblem(
             linear=np.zeros(len(reach)),
             lower=np.minimum(reach, 0.0),
@@ -82,7 +95,7 @@ class NuMargin:
     def _primal(self, beta, projections, biases):
         b, rho = 0.5 * float(np.sum(biases)), 0.5 * float(biases[1] - biases[0])
         short = np.maximum(0.0, rho - self.signs * (projections + b))
-        return 0.5 * float(beta @ projections) - 2.0 * self.side * rho + float(self.weights * self.factors @ short)
+        return 0.5 * float(beta @ projections) - 2.0 * self.side * rho + float(self.box @ short)
 
     def gap(self, beta, gradient):
         """Relative duality gap from a gradient that is known for every point."""

@@ -28,6 +28,10 @@ import numpy as np
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.dual import DualProblem
 
+# The border belongs to the inside: it is moved out by this share of its size, so that rounding errors
+# do not put points outside that lie on it.
+BORDER = 1e-10
+
 
 @dataclass(frozen=True)
 class OneClass:
@@ -55,8 +59,8 @@ class OneClass:
         return DualProblem(linear=np.zeros(n), lower=np.zeros(n), upper=self.weights, total=self.total)
 
     def intercept(self, _beta, free_bias):
-        """-rho."""
-        return float(free_bias)
+        """-rho, with the border inside."""
+        return float(free_bias) + BORDER * abs(float(free_bias))
 
     def primal(self, beta, projections, intercept):
         """Primal objective, given <w, psi(x_i)> for every i."""
@@ -110,8 +114,8 @@ class SoftBall:
         )
 
     def intercept(self, _beta, free_bias):
-        """Half of R^2 - |c|^2, the constant of the decision function's half."""
-        return float(free_bias)
+        """Half of R^2 - |c|^2, with the border inside."""
+        return float(free_bias) + BORDER * float(self.diag.max())
 
     def distances(self, beta, projections):
         """|psi(x_i) - c|^2 for every i."""
