@@ -50,7 +50,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         X, y = training_input(self, X, y)
         classes, codes = classes_and_codes(y)
         class_weight = class_weights(self.class_weight, classes, y)
-        weights = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
+        weights = None if sample_weight is None else self._sample_weights(sample_weight, codes, classes)
         setup = self._two_class_problems(codes, class_weight, weights)
         setup.classes = classes
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
@@ -68,6 +68,9 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             require_flag(name, getattr(self, name))
         require_choice("multi_class", self.multi_class, ("ovo", "ovr"))
         require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+
+    def _sample_weights(self, given, codes, classes):
+        return sample_weights(given, codes, classes)
 
     def _starts(self, setup):
         """Coefficients of the last fit, if it is to be continued and had as many rows."""

@@ -8,6 +8,7 @@ from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_flag, require_number, require_optional_number
 from mercer.estimators.support import Support
 from mercer.estimators.training import solve_all
+from mercer.estimators.weighting import row_weights
 from mercer.problems.nu import NuMargin
 from mercer.solvers import sampled_start
 
@@ -161,6 +162,15 @@ the smaller class of 1 and 0, got 0.9; lower nu
                 f"probability={self.probability!r} is not available in this version; "
                 "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
             )
+
+    def _sample_weights(self, given, codes, classes):
+        weights = row_weights(given, len(codes))
+        if len(np.unique(codes[weights > 0])) == 1:
+            raise ParameterError(
+                "specified nu is infeasible: all samples with positive weights belong to the same class, "
+                f"so that no nu is feasible, got {self.nu!r}"
+            )
+        return super()._sample_weights(given, codes, classes)
 
     def _two_class_problems(self, codes, class_weight, weights):
         weights = np.ones(len(codes)) if weights is None else weights

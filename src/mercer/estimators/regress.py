@@ -54,10 +54,7 @@ class _Regression(RegressorMixin, OneFunctionModel):
         return self._function(X)
 
     def _weighted_C(self, weights):
-        C = weighted_C(self.C, np.zeros(len(weights), np.intp), np.ones(1), weights)
-        if not np.isfinite(C).all():
-            raise ParameterError(f"C must be finite for regression, got {self.C!r}; a large number comes close")
-        return C
+        return weighted_C(self.C, np.zeros(len(weights), np.intp), np.ones(1), weights)
 
 
 class SVR(_Regression):
@@ -75,7 +72,7 @@ class SVR(_Regression):
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
     C : float or Regularization, default=1.0
-        Weight of the losses against the norm of the function.
+        Weight of the losses against the norm of the function. ``inf`` lets no point out of the tube.
     epsilon : float, default=0.1
         Half the width of the tube, in units of y.
     shrinking : bool, default=True
@@ -261,7 +258,10 @@ class NuSVR(_Regression):
         require_number("nu", self.nu, above=0.0, most=1.0)
 
     def _problem(self, y, weights, _data, _used):
-        return NuRegression(y, self._weighted_C(weights), float(self.nu))
+        C = self._weighted_C(weights)
+        if not np.isfinite(C).all():
+            raise ParameterError(f"C must be finite where nu is given, got {self.C!r}; SVR takes C=inf")
+        return NuRegression(y, C, float(self.nu))
 
     def _solve_one(self, problem, matrix, *, start, **options):
         copies = RepeatedMatrix(matrix)

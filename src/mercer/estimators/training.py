@@ -102,6 +102,8 @@ class TrainingData:
 
     def diagonal(self, indices):
         """k(x_i, x_i) for the rows at `indices`, in double precision."""
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(self.X.diagonal(), dtype=np.float64)[indices]
         return self.kernel.diag_of(self.prepare(np.float64, indices))
 
     def squared_norm(self, indices, coefficients, n_jobs):

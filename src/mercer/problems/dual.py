@@ -199,9 +199,10 @@ class DualProblem:
         if not self.has_equality:
             return beta
         if np.any(self.total):
-            for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
-                beta[mask] = _with_total(beta[mask], self.lower[mask], self.upper[mask], float(total))
-            return beta
+            if not np.abs(self.excess(beta)).max() <= SUM_ROUNDING * np.abs(self.total).max():
+                for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
+                    beta[mask] = _with_total(beta[mask], self.lower[mask], self.upper[mask], float(total))
+            return self.balanced(beta)
         excess = beta.sum()
         side = beta > 0 if excess > 0 else beta < 0
         total = np.abs(beta[side]).sum()
@@ -212,6 +213,21 @@ class DualProblem:
     def excess(self, beta):
         """By how much each fixed sum is missed."""
         return np.array([float(beta[m].sum()) for m in self.members()]) - np.atleast_1d(self.total)
+
+    def balanced(self, beta):
+        """`beta` without rounding errors in its sums: one coordinate of each takes them, where there is room."""
+        if not self.has_equality or len(beta) == 0:
+            return beta
+        room = np.minimum(beta - self.lower, self.upper - beta)
+        if self.kink:
+            room = np.minimum(room, np.abs(beta))
+        places = np.arange(len(beta))
+        for mask, excess in zip(self.members(), self.excess(beta), strict=True):
+            own = places[mask]
+            place = own[np.argmax(room[own])] if len(own) else 0
+            if excess and room[place] > 2.0 * abs(excess):
+                beta[place] -= excess
+        return beta
 
 
 def _between(highest, lowest):

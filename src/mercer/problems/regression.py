@@ -26,6 +26,9 @@ import numpy as np
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.dual import DualProblem
 
+# Points of infinite weight may be this far outside the tube, relative to the targets.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class EpsilonInsensitive:
@@ -66,7 +69,10 @@ class EpsilonInsensitive:
         half_norm = 0.5 * float(beta @ projections)
         if self.bias == "penalised":
             half_norm += 0.5 * intercept**2
-        return half_norm + float(self.C @ _outside(self.targets - projections - intercept, self.epsilon))
+        outside, hard = _outside(self.targets - projections - intercept, self.epsilon), np.isinf(self.C)
+        if np.max(outside[hard], initial=0.0) > ROUNDING * max(1.0, float(np.abs(self.targets).max())):
+            return float("inf")
+        return half_norm + float(self.C[~hard] @ outside[~hard])
 
     def gap(self, beta, gradient):
         """Relative duality gap from a gradient that is known for every point."""

@@ -103,14 +103,4 @@ class DualState:
 
     def balance(self):
         """Take the rounding errors of many steps out of the sum of beta, where there is room."""
-        if not self.problem.has_equality or len(self.beta) == 0:
-            return
-        room = np.minimum(self.beta - self.problem.lower, self.problem.upper - self.beta)
-        if self.problem.kink:
-            room = np.minimum(room, np.abs(self.beta))
-        places = np.arange(len(self.beta))
-        for mask, excess in zip(self.problem.members(), self.problem.excess(self.beta), strict=True):
-            own = places[mask]
-            place = own[np.argmax(room[own])] if len(own) else 0
-            if excess and room[place] > 2.0 * abs(excess):
-                self.beta[place] -= excess
+        self.beta = self.problem.balanced(self.beta)

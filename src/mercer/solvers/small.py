@@ -25,6 +25,8 @@ NEWTON_STEPS = 10
 NEWTON_SLICE = 16
 # How often coordinates at a kink may be given another side of it.
 MOST_PIECES = 20
+# Points whose squared distance is below this, relative to the largest norm, are equal.
+EQUAL = 1e-14
 # A violation this small counts as none.
 ROUNDING = 1e-11
 
@@ -64,6 +66,8 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
         status = Status.OPTIMAL if is_solved else _short_of(violation, is_exact, problem)
     if status is None:
         return None
+    if np.any(problem.total):
+        beta = _shared_among_equals(problem, matrix, beta)
     point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
     limits.report(point)
     return Solution(beta, gradient, problem.bias(beta, gradient), status, steps, trace=[point])
@@ -118,6 +122,24 @@ def _finish(problem, working, stop):
         if violation <= working.violation:
             return beta, smooth, violation, ending == EXACT
     return _in_order(working, working.beta), _in_order(working, working.gradient[:n]), working.violation, False
+
+
+def _shared_among_equals(problem, matrix, beta):
+    """Coefficients of equal points in proportion to their bounds: any other way to share their sum
+    is as good, and which one the steps end at is chance."""
+    n, K = len(problem), matrix.values[:, : len(problem)]
+    diag = K.diagonal()
+    distances = diag[:, None] + diag[None, :] - 2.0 * K
+    equal = (distances <= EQUAL * np.abs(diag).max()) & (problem.linear[:, None] == problem.linear[None, :])
+    reach = problem.upper - problem.lower
+    # The same sum, and the same side of zero.
+    key = np.sign(problem.upper + problem.lower)
+    equal &= key[:, None] == key[None, :]
+    first = equal.argmax(axis=1)
+    if (first == np.arange(n)).all():
+        return beta
+    totals, reaches = np.bincount(first, beta, minlength=n), np.bincount(first, reach, minlength=n)
+    return np.clip(reach * (totals / np.maximum(reaches, 1e-300))[first], problem.lower, problem.upper)
 
 
 def _newton_on_piece(problem, working, beta, gradient, bias, stop):
