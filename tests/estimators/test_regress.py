@@ -1,4 +1,5 @@
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_regression
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
 from mercer import SVR, DataError, NuSVR, ParameterError, Regularization, Status
 from mercer.kernels import RBF, Custom
@@ -64,7 +66,7 @@ def test_a_tube_of_no_width_when_there_is_no_noise():
     model = NuSVR(kernel="linear", C=1e4, nu=0.9).fit(X, 2 * X[:, 0] - 1)
     assert model.epsilon_ == pytest.approx(0.0, abs=1e-9)
     np.testing.assert_allclose(model.predict(X), 2 * X[:, 0] - 1, atol=1e-8)
-    assert abs(model.certificate_.gap) < 1e-7
+    assert abs(model.certificate_.gap) < 1e-5
 
 
 def test_everything_inside_the_tube_needs_no_support_vectors(diabetes):
@@ -106,16 +108,17 @@ def test_forms_of_the_data_make_no_difference(diabetes, model):
     K = RBF(gamma)(X)
     given = clone(model).set_params(kernel="precomputed").fit(K, y)
     np.testing.assert_allclose(given.predict(K), expected, rtol=1e-7)
-    called = clone(model).set_params(kernel=lambda a, b: RBF(gamma)(a, b)).fit(X, y)
+    called = clone(model).set_params(kernel=partial(rbf_kernel, gamma=gamma)).fit(X, y)
     np.testing.assert_allclose(called.predict(X), expected, rtol=1e-7)
-    np.testing.assert_allclose(
-        pickle.loads(pickle.dumps(called.set_params(kernel="rbf"))).certificate_.gap, 0, atol=1e-6
-    )
+    kept = pickle.loads(pickle.dumps(called))  # noqa: S301 - its own
+    np.testing.assert_array_equal(kept.predict(X), called.predict(X))
+    assert kept.certificate_.relative_gap < 1e-8
 
 
 def test_items_that_are_not_vectors():
     words = ["a", "aa", "aaa", "aaaa", "aaaaa"]
-    model = SVR(kernel=Custom(lambda s, t: float(len(s) * len(t))), C=100.0, epsilon=0.01).fit(words, [1, 2, 3, 4, 5])
+    kernel = Custom(lambda left, right: np.outer([len(s) for s in left], [len(t) for t in right]))
+    model = SVR(kernel=kernel, C=100.0, epsilon=0.01).fit(words, [1, 2, 3, 4, 5])
     assert model.predict(["aaaaaa"])[0] == pytest.approx(6.0, abs=0.1)
 
 
