@@ -53,6 +53,11 @@ def load(name):
     return X[train], y[train], X[test], y[test]
 
 
+def offers(contestant, kind):
+    """Whether a contestant has a form of its own (scikit-learn-intelex has no OneClassSVM)."""
+    return hasattr(import_module(CONTESTANTS[contestant].module), kind)
+
+
 def serve(connection, contestant, name):
     """Fit as often as asked; then tell what the last model is worth."""
     warnings.simplefilter("ignore")
@@ -107,8 +112,9 @@ def main(arguments=None):
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
     print(headline(environment()))
-    names = [each for each in ("mercer", *options.peers) if CONTESTANTS[each].is_installed()]
+    installed = [each for each in ("mercer", *options.peers) if CONTESTANTS[each].is_installed()]
     for name in options.sets:
+        names = [each for each in installed if offers(each, SETS[name][0])]
         found = race(name, names, options.repeats)
         own, others = min(found["mercer"][0]), [min(found[each][0]) for each in names[1:]]
         told = "  ".join(f"{n} {min(s):7.3f} s (error {e:.4f}, sv {v:.1%})" for n, (s, e, v) in found.items())

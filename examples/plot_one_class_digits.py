@@ -2,9 +2,9 @@
 What is not a three
 ===================
 
-A one-class machine sees only threes, and is then shown all digits. `SVDD` draws the smallest ball of the feature space that
-holds all but a share `nu` of what it has seen; whatever is outside is not like them. For a Gaussian kernel
-`OneClassSVM` is the same machine.
+A one-class machine sees only threes, and is then shown all digits. `SVDD` draws the smallest ball of the feature
+space that holds all but a share `nu` of what it has seen; whatever is outside is not like them. For a Gaussian
+kernel `OneClassSVM` is the same machine.
 """
 
 import matplotlib.pyplot as plt

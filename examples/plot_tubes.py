@@ -21,12 +21,12 @@ X = (x - x.mean()) / x.std()
 line = np.linspace(X.min(), X.max(), 300)[:, None]
 
 # %%
-# Only points on the border of the tube or outside it are support vectors. A certificate says of each fit how far it can be
-# from the optimum.
+# Only points on the border of the tube or outside it are support vectors. A certificate says of each fit how far it
+# can be from the optimum.
 
 figure, axes = plt.subplots(1, 3, figsize=(14, 4.8), sharey=True, layout="constrained")
 models = (SVR(C=50.0, gamma=0.3, epsilon=30.0), NuSVR(C=50.0, gamma=0.3, nu=0.5), NuSVR(C=50.0, gamma=0.3, nu=0.1))
-names = ("SVR: the tube is 30 wide", "NuSVR: half may be outside", "NuSVR: a tenth may be outside")
+names = ("SVR: the tube is given", "NuSVR: half may be outside", "NuSVR: a tenth may be outside")
 for ax, model, name in zip(axes, models, names, strict=True):
     model.fit(X, y)
     epsilon = getattr(model, "epsilon_", None) or model.epsilon

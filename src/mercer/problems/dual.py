@@ -190,7 +190,10 @@ class DualProblem:
             reach = self.upper[places] if total > 0 else -self.lower[places]
             order = np.argsort(-preference[places] if total > 0 else preference[places], kind="stable")
             before = np.cumsum(reach[order]) - reach[order]
-            beta[places[order]] = np.sign(total) * np.clip(abs(total) - before, 0.0, reach[order])
+            amounts, slack = np.clip(abs(total) - before, 0.0, reach[order]), SUM_ROUNDING * abs(total)
+            # What is at a bound but for rounding is there: else it would count as free.
+            amounts = np.where(reach[order] - amounts <= slack, reach[order], np.where(amounts <= slack, 0.0, amounts))
+            beta[places[order]] = np.sign(total) * amounts
         return beta
 
     def feasible(self, beta):
