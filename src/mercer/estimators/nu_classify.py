@@ -74,7 +74,8 @@ class NuSVC(KernelClassifier):
     cache_size : float, optional
     class_weight : dict or "balanced", optional
         Multiplies the weight of each row, so that "balanced" makes every nu feasible. Where the weights
-        leave a class less than nu asks of it, all of that class is asked for.
+        leave a class less than nu asks of it, all of that class is asked for, and the other one gains
+        ground as much as nu asks for more.
     verbose, max_iter, decision_function_shape, break_ties, random_state
         As for `SVC`.
     multi_class, gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks

@@ -39,7 +39,8 @@ class NuMargin:
     nu : float
     factors : ndarray (n,)
         Of the classes: they multiply the weights in the box. Where they leave a class less than nu
-        asks of it, all of that class is asked for.
+        asks of it, all of that class is asked for. Its own side of the margin is then anywhere beyond
+        its points, and is set as many times farther away as nu asks for more than there is.
     """
 
     signs: np.ndarray
@@ -84,13 +85,24 @@ class NuMargin:
 
     def margin(self, biases):
         """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""
-        biases = np.broadcast_to(biases, 2)  # a fit that was stopped at once has none
+        biases = self._widened(biases)
         rho = 0.5 * float(biases[1] - biases[0])
         return rho if rho > NO_MARGIN * max(1.0, float(np.abs(biases).max())) else 1.0
 
     def intercept(self, _beta, biases):
         """b / rho of the classifier."""
-        return float(np.mean(biases)) / self.margin(biases)
+        return float(np.mean(self._widened(biases))) / self.margin(biases)
+
+    def _widened(self, biases):
+        """The biases of both classes, that of a class that is all asked for moved away."""
+        low, high = np.broadcast_to(biases, 2)  # a fit that was stopped at once has none
+        raw = self.weights * self.factors
+        asked = 0.5 * self.nu * float(raw.sum()) / self._smaller(raw)
+        if asked <= 1.0 or low >= high:
+            return np.array([low, high])
+        width = asked * (high - low)
+        is_positive_lighter = raw[self.signs > 0].sum() < raw[self.signs < 0].sum()
+        return np.array([high - width, high] if is_positive_lighter else [low, low + width])
 
     def _primal(self, beta, projections, biases):
         b, rho = 0.5 * float(np.sum(biases)), 0.5 * float(biases[1] - biases[0])
