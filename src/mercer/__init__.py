@@ -22,13 +22,18 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.detect import SVDD as SVDD
+    from mercer.estimators.detect import OneClassSVM as OneClassSVM
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.linear import LinearSVC as LinearSVC
     from mercer.estimators.linear import LinearSVR as LinearSVR
+    from mercer.estimators.nu_classify import NuSVC as NuSVC
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.estimators.regress import SVR as SVR
+    from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -58,6 +63,11 @@ _HOME = {
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",
+    "NuSVC": "mercer.estimators.nu_classify",
+    "NuSVR": "mercer.estimators.regress",
+    "OneClassSVM": "mercer.estimators.detect",
+    "SVDD": "mercer.estimators.detect",
+    "SVR": "mercer.estimators.regress",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",

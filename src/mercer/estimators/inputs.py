@@ -8,7 +8,13 @@ sparse formats, and whose errors are known.
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
@@ -17,6 +23,8 @@ from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+# Squares of targets, and products with coefficients of their size, must not overflow.
+LARGEST_TARGET = 1e100
 _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
 
 
@@ -44,8 +52,7 @@ def training_input(estimator, X, y):
         X = as_items(X)
         check_consistent_length(X, y)
         return X, _labels(column_or_1d(y, warn=True))
-    if sparse.issparse(X) and is_precomputed(estimator.kernel):
-        raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
+    _require_rows_or_gram(estimator, X)
     return training_rows(estimator, X, y)
 
 
@@ -69,11 +76,11 @@ def without_duplicates(X):
     return _canonical(X) if has_duplicates(X) else X
 
 
-def regression_rows(estimator, X, y):
+def regression_rows(estimator, X, y, tidy=without_duplicates):
     """Rows and finite numbers of the same length; notes the features on the estimator."""
     require_sound_csr(X)
     X, y = validate_data(estimator, X, y, y_numeric=True, **_ROWS)
-    return without_duplicates(X), np.asarray(y, dtype=np.float64)
+    return tidy(X), np.asarray(y, dtype=np.float64)
 
 
 def prediction_rows(estimator, X):
@@ -82,6 +89,44 @@ def prediction_rows(estimator, X):
         require_sound_csr(X)
         X = validate_data(estimator, X, reset=False, **_ROWS)
     return X
+
+
+def regression_input(estimator, X, y):
+    """Rows (or items) and targets, which are finite numbers; notes the features on the estimator."""
+    if takes_items(estimator.kernel):
+        X = as_items(X)
+        check_consistent_length(X, y)
+        return X, _targets(check_array(column_or_1d(y, warn=True), ensure_2d=False, input_name="y"))
+    if _is_plain(X) and type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.dtype.kind == "f":
+        _note_features(estimator, X)
+        return X, _targets(check_array(y, ensure_2d=False, input_name="y"))
+    _require_rows_or_gram(estimator, X)
+    X, y = regression_rows(estimator, X, y, _canonical)
+    return X, _targets(y)
+
+
+def unlabelled_input(estimator, X):
+    """Rows (or items) alone; notes the features on the estimator."""
+    if takes_items(estimator.kernel):
+        return as_items(X)
+    if _is_plain(X):
+        _note_features(estimator, X)
+        return X
+    _require_rows_or_gram(estimator, X)
+    require_sound_csr(X)
+    return _canonical(validate_data(estimator, X, **_ROWS))
+
+
+def _targets(y):
+    y = np.asarray(y, dtype=np.float64)
+    if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
+        raise DataError(f"y must be below {LARGEST_TARGET:g} in size, got {y[np.abs(y).argmax()]:g}; scale the targets")
+    return y
+
+
+def _require_rows_or_gram(estimator, X):
+    if sparse.issparse(X) and is_precomputed(estimator.kernel):
+        raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
 
 
 def prediction_input(estimator, X):

@@ -473,7 +473,7 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         method = self._method(primal_exists=self.loss == "squared_epsilon_insensitive")
         limits = self._limits()
         X, y = regression_rows(self, X, y)
-        weights = np.ones(len(y)) if sample_weight is None else target_weights(sample_weight, len(y))
+        weights = target_weights(sample_weight, len(y))
         C = self._finite_C(weights.sum()) * weights
         problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
         (found,) = self._solve(X, [problem], self._by_machine(method, limits), limits)

@@ -7,14 +7,15 @@ import numpy as np
 from mercer._errors import ParameterError
 
 
-def require_number(name, value, *, above=-np.inf, below=np.inf, least=-np.inf):
-    """A finite real number, larger than `above`, smaller than `below`, and `least` or more."""
+def require_number(name, value, *, above=-np.inf, below=np.inf, least=-np.inf, most=np.inf):
+    """A finite real number, larger than `above`, smaller than `below`, `least` or more, `most` or less."""
     if type(value) is not float and (not isinstance(value, Real) or isinstance(value, (bool, np.bool_))):
         fine = False
     else:
-        fine = above < value < below and value >= least
+        fine = above < value < below and least <= value <= most
     if not fine:
-        bounds = {f" above {above:g}": above, f" below {below:g}": below, f", {least:g} or more": least}
+        bounds = {f" above {above:g}": above, f" below {below:g}": below}
+        bounds |= {f", {least:g} or more": least, f", {most:g} or less": most}
         told = "".join(text for text, bound in bounds.items() if np.isfinite(bound))
         raise ParameterError(f"{name} must be a finite number{told}, got {value!r}")
 

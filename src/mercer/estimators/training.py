@@ -10,6 +10,7 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.kernels import engine
 from mercer.kernels.matrix import WORTH_KEEPING, EvaluatedMatrix, StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.rows import column_means, squared_norms
@@ -105,6 +106,17 @@ class TrainingData:
         if isinstance(self.kernel, Precomputed):
             return MatrixItems(None, indices, np.float64)
         return self.support_vectors(indices)
+
+    def diagonal(self, indices):
+        """k(x_i, x_i) for the rows at `indices`, in double precision."""
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(self.X.diagonal(), dtype=np.float64)[indices]
+        return self.kernel.diag_of(self.prepare(np.float64, indices))
+
+    def squared_norm(self, indices, coefficients, n_jobs):
+        """|sum_i c_i psi(x_i)|^2, in double precision."""
+        points = self.prepare(np.float64, indices)
+        return float(coefficients @ engine.product(self.kernel, points, points, coefficients, n_jobs))
 
     def matrix(self, tol, gap_tol, budget, n_jobs):
         """The kernel matrix of all rows, in the precision that the tolerances need."""

@@ -20,8 +20,8 @@ def sample_weights(given, codes, classes):
 
 
 def target_weights(given, n):
-    """As `row_weights`, and not all zero: for targets that have no classes."""
-    weights = row_weights(given, n)
+    """As `row_weights`, or ones, and not all zero: for targets that have no classes."""
+    weights = np.ones(n) if given is None else row_weights(given, n)
     if not weights.any():
         raise DataError(_NO_WEIGHT)
     return weights

@@ -59,13 +59,13 @@ class Certificate:
 
 def dual_conditions(dual, beta, gradient):
     """The fields of a certificate that say how beta stands to the conditions of a `DualProblem`."""
-    rise, fall = dual.can_rise(beta), dual.can_fall(beta)
+    free = dual.is_free(beta)
     return {
         "kkt_violation": dual.violation(beta, gradient),
-        "equality_residual": abs(float(beta.sum())) if dual.has_equality else 0.0,
+        "equality_residual": float(np.abs(dual.excess(beta)).max()) if dual.has_equality else 0.0,
         "box_violation": float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
-        "n_free": int(np.sum((beta != 0) & rise & fall)),
-        "n_bounded": int(np.sum((beta != 0) & ~(rise & fall))),
+        "n_free": int(np.sum((beta != 0) & free)),
+        "n_bounded": int(np.sum((beta != 0) & ~free)),
         "n_zero": int(np.sum(beta == 0)),
     }
 

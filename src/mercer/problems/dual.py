@@ -3,13 +3,17 @@ r"""The one quadratic program behind every support vector machine here.
 In the signed variables :math:`\beta_i = y_i \alpha_i`,
 
 .. math::
-    \min_\beta\; \tfrac12 \beta^T (K + s\,11^T + R)\,\beta - p^T\beta
+    \min_\beta\; \tfrac12 \beta^T (K + s\,11^T + R)\,\beta - p^T\beta + \varepsilon \|\beta\|_1
     \quad\text{s.t.}\quad l_i \le \beta_i \le u_i,\qquad \textstyle\sum_i \beta_i = c
     \text{ if the bias is free.}
 
-K is the kernel matrix; R a diagonal (squared losses); s = 1 for a penalised bias. The
-negative gradient is :math:`g = p - (K + s 11^T + R)\beta`. Formulations differ in p, l, u,
-R, s and c only: they are data, not kinds of solver.
+K is the kernel matrix; R a diagonal (squared losses); s = 1 for a penalised bias;
+:math:`\varepsilon` the kink of regression, whose tube costs nothing; in the nu-forms the
+coordinates are two groups and the sum of each is fixed. The negative gradient of the smooth part
+is :math:`g = p - (K + s 11^T + R)\beta`; a coordinate gains
+:math:`g_i \mp \varepsilon` by rising from there, so a kink moves the values that are compared and
+nothing else. Formulations differ in p, l, u, R, s, c, the kink and the groups only: they are data,
+not kinds of solver.
 """
 
 from dataclasses import dataclass
@@ -17,6 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._errors import ParameterError
+
+# Bounds that add up to a sum but for rounding, relative to them, do.
+SUM_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,12 @@ class DualProblem:
         The diagonal of R.
     shift : float
         s, added to every entry of K.
-    total : float
+    total : float, or ndarray (2,) for two groups
         c: 0 for a free bias, 1 for the weights of a mean.
+    kink : float
+        The weight of |beta_i|; a box then has 0 inside or at its end.
+    groups : ndarray (n,) of 0 and 1, or None
+        Which of two sums each coordinate belongs to.
     """
 
     linear: np.ndarray
@@ -45,7 +56,9 @@ class DualProblem:
     has_equality: bool = True
     ridge: np.ndarray | None = None
     shift: float = 0.0
-    total: float = 0.0
+    total: float | np.ndarray = 0.0
+    kink: float = 0.0
+    groups: np.ndarray | None = None
 
     def __len__(self):
         return len(self.linear)
@@ -77,41 +90,122 @@ class DualProblem:
         return self.linear - self.quadratic_product(matrix, support, beta[support], stop=stop)
 
     def objective(self, beta, gradient):
-        """Value of the dual (to be maximised): p'b - b'Qb/2 = b'(p + g)/2."""
-        return 0.5 * float(beta @ (self.linear + gradient))
+        """Value of the dual (to be maximised): p'b - b'Qb/2 - eps|b| = b'(p + g)/2 - eps|b|."""
+        return 0.5 * float(beta @ (self.linear + gradient)) - self.kink_cost(beta)
 
-    def extremes(self, beta, gradient):
-        """(largest g that may rise, smallest g that may fall): the maximal violating pair."""
-        highest = np.max(gradient, initial=-np.inf, where=self.can_rise(beta))
-        lowest = np.min(gradient, initial=np.inf, where=self.can_fall(beta))
-        return float(highest), float(lowest)
+    def kink_cost(self, beta):
+        """What the tube of regression costs: eps |beta|."""
+        return self.kink * float(np.abs(beta).sum()) if self.kink else 0.0
+
+    def upward(self, beta, gradient, at=slice(None)):
+        """What each coordinate gains by rising; -inf where it may not."""
+        beta, gradient = beta[at], gradient[at]
+        if self.kink:
+            gradient = gradient - np.where(beta < 0, -self.kink, self.kink)
+        return np.where(beta < self.upper[at], gradient, -np.inf)
+
+    def downward(self, beta, gradient, at=slice(None)):
+        """What each coordinate loses by falling; inf where it may not."""
+        beta, gradient = beta[at], gradient[at]
+        if self.kink:
+            gradient = gradient - np.where(beta > 0, self.kink, -self.kink)
+        return np.where(beta > self.lower[at], gradient, np.inf)
+
+    def is_free(self, beta, at=slice(None)):
+        """Where beta is strictly inside its box, and not at a kink."""
+        beta = beta[at]
+        inside = (beta < self.upper[at]) & (beta > self.lower[at])
+        return inside & (beta != 0) if self.kink else inside
+
+    def members(self, at=slice(None)):
+        """A mask over `at` for each fixed sum."""
+        if self.groups is None:
+            return [slice(None)]
+        own = self.groups[at]
+        return [own == 0, own == 1]
+
+    def extremes(self, beta, gradient, at=slice(None)):
+        """(largest g that may rise, smallest g that may fall): the maximal violating pair.
+
+        Two groups have a pair each: arrays of two.
+        """
+        up, down = self.upward(beta, gradient, at), self.downward(beta, gradient, at)
+        found = [(np.max(up[m], initial=-np.inf), np.min(down[m], initial=np.inf)) for m in self.members(at)]
+        if self.groups is None:
+            return float(found[0][0]), float(found[0][1])
+        return np.array(found).T
+
+    def distance(self, highest, lowest):
+        """The violation between the two extremes; negative where none is near."""
+        if self.has_equality:
+            return float(np.max(np.subtract(highest, lowest)))
+        return max(highest, -lowest)
 
     def violation(self, beta, gradient):
         """How far the KKT conditions are from holding; LIBSVM's stopping quantity."""
-        highest, lowest = self.extremes(beta, gradient)
-        if self.has_equality:
-            return max(0.0, highest - lowest)
-        return max(0.0, highest, -lowest)
+        return max(0.0, self.distance(*self.extremes(beta, gradient)))
 
-    def bias(self, beta, gradient):
-        """b such that free points have g = b: their mean, or the middle of what is allowed."""
+    def middle(self, highest, lowest):
+        """A bias, or two, between the extremes."""
         if not self.has_equality:
             return 0.0
-        free = self.can_rise(beta) & self.can_fall(beta)
-        if free.any():
-            return float(gradient[free].mean())
-        highest, lowest = self.extremes(beta, gradient)
-        if not np.isfinite(highest + lowest):
-            return highest if np.isfinite(highest) else (lowest if np.isfinite(lowest) else 0.0)
-        return 0.5 * (highest + lowest)
+        if self.groups is None:
+            return _between(highest, lowest)
+        return np.array([_between(*ends) for ends in zip(highest, lowest, strict=True)])
+
+    def thresholds(self, bias, at=slice(None)):
+        """The bias of each coordinate: one number, or that of its group."""
+        return bias if self.groups is None else np.broadcast_to(bias, 2)[self.groups[at]]
+
+    def bias(self, beta, gradient):
+        """b such that free points have g = b: their mean, or the middle of what is allowed.
+
+        Two groups have one each.
+        """
+        if not self.has_equality:
+            return 0.0
+        values = gradient - self.kink * np.sign(beta) if self.kink else gradient
+        free, ends = self.is_free(beta), np.broadcast_arrays(*self.extremes(beta, gradient))
+        found = [
+            float(values[m][free[m]].mean()) if free[m].any() else _between(*(np.ravel(end)[k] for end in ends))
+            for k, m in enumerate(self.members())
+        ]
+        return found[0] if self.groups is None else np.array(found)
+
+    def beginning(self, start=None):
+        """A feasible point: near `start`, or zero, or where that is not feasible, the first
+        coordinates of largest p at their bound."""
+        if start is not None:
+            return self.feasible(start)
+        if not np.any(self.total):
+            return np.zeros(len(self))
+        return self.filled(self.linear)
+
+    def filled(self, preference):
+        """The point of the right sums whose coordinates are at the upper bound, or for a negative
+        sum at the lower one, in the order of `preference`."""
+        beta = np.zeros(len(self))
+        for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
+            places = np.arange(len(self))[mask]
+            reach = self.upper[places] if total > 0 else -self.lower[places]
+            order = np.argsort(-preference[places] if total > 0 else preference[places], kind="stable")
+            before = np.cumsum(reach[order]) - reach[order]
+            amounts, slack = np.clip(abs(total) - before, 0.0, reach[order]), SUM_ROUNDING * abs(total)
+            # What is at a bound but for rounding is there: else it would count as free.
+            amounts = np.where(reach[order] - amounts <= slack, reach[order], np.where(amounts <= slack, 0.0, amounts))
+            beta[places[order]] = np.sign(total) * amounts
+        return beta
 
     def feasible(self, beta):
         """A starting point near `beta`, in the box and with the right sum where it has to have one."""
         beta = np.clip(beta, self.lower, self.upper)
         if not self.has_equality:
             return beta
-        if self.total:
-            return self._with_total(beta)
+        if np.any(self.total):
+            if not np.abs(self.excess(beta)).max() <= SUM_ROUNDING * np.abs(self.total).max():
+                for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
+                    beta[mask] = _with_total(beta[mask], self.lower[mask], self.upper[mask], float(total))
+            return self.balanced(beta)
         excess = beta.sum()
         side = beta > 0 if excess > 0 else beta < 0
         total = np.abs(beta[side]).sum()
@@ -119,18 +213,48 @@ class DualProblem:
             beta[side] *= 1.0 - abs(excess) / total
         return beta
 
-    def _with_total(self, beta):
-        """The nearest point of the box whose sum is `total`: all are moved alike, as far as they go."""
+    def excess(self, beta):
+        """By how much each fixed sum is missed."""
+        return np.array([float(beta[m].sum()) for m in self.members()]) - np.atleast_1d(self.total)
 
-        def moved(step):
-            return np.clip(beta + step, self.lower, self.upper)
+    def balanced(self, beta):
+        """`beta` without rounding errors in its sums: one coordinate of each takes them, where there is room."""
+        if not self.has_equality or len(beta) == 0:
+            return beta
+        room = np.minimum(beta - self.lower, self.upper - beta)
+        if self.kink:
+            room = np.minimum(room, np.abs(beta))
+        places = np.arange(len(beta))
+        for mask, excess in zip(self.members(), self.excess(beta), strict=True):
+            own = places[mask]
+            place = own[np.argmax(room[own])] if len(own) else 0
+            if excess and room[place] > 2.0 * abs(excess):
+                beta[place] -= excess
+        return beta
 
-        if not self.lower.sum() <= self.total <= self.upper.sum():
-            raise ParameterError(f"no point of the box has the sum {self.total!r}")
-        step = 1.0
-        while not moved(-step).sum() <= self.total <= moved(step).sum():
-            step *= 2.0
-        low, high = -step, step
-        while low < (middle := 0.5 * (low + high)) < high:
-            low, high = (middle, high) if moved(middle).sum() < self.total else (low, middle)
-        return moved(high)
+
+def _between(highest, lowest):
+    """The middle of two ends, or the one that is finite, or 0."""
+    if np.isfinite(highest) and np.isfinite(lowest):
+        return 0.5 * (float(highest) + float(lowest))
+    return float(highest) if np.isfinite(highest) else (float(lowest) if np.isfinite(lowest) else 0.0)
+
+
+def _with_total(beta, lower, upper, total):
+    """The nearest point of the box whose sum is `total`: all are moved alike, as far as they go."""
+
+    def moved(step):
+        return np.clip(beta + step, lower, upper)
+
+    least, most = float(lower.sum()), float(upper.sum())
+    slack = SUM_ROUNDING * max(abs(least), abs(most))
+    if not least - slack <= total <= most + slack:
+        raise ParameterError(f"no point of the box has the sum {total!r}")
+    total = min(max(total, least), most)
+    step = 1.0
+    while not moved(-step).sum() <= total <= moved(step).sum():
+        step *= 2.0
+    low, high = -step, step
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if moved(middle).sum() < total else (low, middle)
+    return moved(high)

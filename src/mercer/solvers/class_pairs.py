@@ -91,7 +91,7 @@ def _solve_pair(matrix, signs, lower, upper, convex, tol, max_iter, beta, gradie
     _begin(matrix, signs, lower, upper, beta, gradient, diag, rise, fall)
     allowed = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter)
     steps, highest, lowest, curvature = pair_steps(
-        matrix, gradient, beta, lower, upper, diag, rise, fall, 0.9 * tol, allowed, scores
+        matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, 0.9 * tol, allowed, scores
     )
     largest = _gradient(matrix, signs, beta, gradient)
     violation, bias = _margin(beta, gradient, lower, upper)
@@ -111,7 +111,8 @@ def _solve_pair(matrix, signs, lower, upper, convex, tol, max_iter, beta, gradie
     for i in range(m):
         better[i], free[i] = beta[i], lower[i] < beta[i] < upper[i]
         reach = max(reach, upper[i] - lower[i])
-    exact = newton_steps(matrix, better, moved, lower, upper, free, True, ROUNDING, NEWTON_SLICE) == EXACT
+    groups = np.zeros(m, np.int64)
+    exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
     if _gradient(matrix, signs, better, moved) < NEVER_BINDS:
         improved, its_bias = _margin(better, moved, lower, upper)
         if improved <= violation:

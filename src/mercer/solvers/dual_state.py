@@ -16,14 +16,14 @@ class DualState:
     problem : DualProblem
     matrix : KernelMatrix
     start : ndarray, optional
-        Coefficients to start from; zero otherwise.
+        Coefficients to start from; `DualProblem.beginning` otherwise.
     stop : callable, optional
         Asked during long products (see `run_parallel`).
     """
 
     def __init__(self, problem, matrix, start=None, stop=None):
         self.problem, self.matrix, self.stop = problem, matrix, stop
-        self.beta = np.zeros(len(problem)) if start is None else problem.feasible(start)
+        self.beta = problem.beginning(start)
         self.gradient = problem.gradient(matrix, self.beta, stop)
         self.dual = problem.objective(self.beta, self.gradient)
         self.active = np.arange(len(problem))
@@ -39,17 +39,15 @@ class DualState:
     @property
     def free(self):
         """Coordinates strictly inside their box."""
-        return np.flatnonzero((self.beta < self.problem.upper) & (self.beta > self.problem.lower))
+        return np.flatnonzero(self.problem.is_free(self.beta))
 
     def extremes(self):
         """Largest active gradient that may rise, smallest that may fall."""
-        beta, gradient = self.beta[self.active], self.gradient[self.active]
-        highest = np.max(gradient, initial=-np.inf, where=beta < self.problem.upper[self.active])
-        lowest = np.min(gradient, initial=np.inf, where=beta > self.problem.lower[self.active])
-        return float(highest), float(lowest)
+        return self.problem.extremes(self.beta, self.gradient, self.active)
 
     def move(self, indices, beta, moved, change):
         """Set beta[indices], of which `moved` changed by `change`, and update the gradient."""
+        self.dual += self.problem.kink_cost(self.beta[indices]) - self.problem.kink_cost(beta)
         self.beta[indices] = beta
         if len(moved) == 0:
             return
@@ -105,10 +103,4 @@ class DualState:
 
     def balance(self):
         """Take the rounding errors of many steps out of the sum of beta, where there is room."""
-        if not self.problem.has_equality or len(self.beta) == 0:
-            return
-        excess = float(self.beta.sum()) - self.problem.total
-        room = np.minimum(self.beta - self.problem.lower, self.problem.upper - self.beta)
-        place = int(np.argmax(room))
-        if excess and room[place] > 2.0 * abs(excess):
-            self.beta[place] -= excess
+        self.beta = self.problem.balanced(self.beta)

@@ -1,7 +1,8 @@
 """Compiled Newton steps of a primal active-set method, on a matrix held in memory.
 
 The free coordinates minimise the quadratic while the others stay at their bounds: with the
-Cholesky factor of their matrix, d = Q_FF^-1 (g_F - b), where b keeps the sum of a step zero.
+Cholesky factor of their matrix, d = Q_FF^-1 (g_F - b), where b keeps the sum of a step zero,
+or one b for each of two groups whose sums are fixed.
 A step that meets a bound ends there and its coordinate is free no more; after a full step,
 the bounded coordinate that violates the KKT conditions most is set free (Nocedal & Wright
 2006, section 16.5).
@@ -25,16 +26,27 @@ DIVERGED = 1e100
 
 
 @jit
-def _factor(matrix, places, f, added, ridge, system, inverse):
+def _free_places(free, places):
+    """Write the positions of the free coordinates to `places`; their number."""
+    f = 0
+    for i in range(free.shape[0]):
+        if free[i]:
+            places[f] = i
+            f += 1
+    return f
+
+
+@jit
+def _factor(matrix, places, f, groups, added, ridge, system, inverse):
     """Rows of the Cholesky factor of Q_FF + added 11' + ridge I; False if it is indefinite.
 
-    `inverse` receives the reciprocals of its diagonal.
+    The ones are those of each group. `inverse` receives the reciprocals of its diagonal.
     """
     for i in range(f):
         source, row = matrix[places[i]], system[i]
         for j in range(i):
             other = system[j]
-            total = source[places[j]] + added
+            total = source[places[j]] + (added if groups[places[j]] == groups[places[i]] else 0.0)
             for k in range(j):
                 total -= row[k] * other[k]
             row[j] = total * inverse[j]
@@ -64,31 +76,62 @@ def _substitute(system, inverse, f, values):
 
 
 @jit
-def _direction(matrix, places, f, gradient, has_equality, system, inverse, step, ones):
+def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, step, ones):
     """Write the Newton step of the free coordinates to `step`; False where there is none."""
     mean = 0.0
     for i in range(f):
         mean += matrix[places[i], places[i]] / f
     # On steps that sum to zero a constant changes nothing, but keeps the system well posed.
-    added = mean if has_equality else 0.0
+    added = mean if n_groups > 0 else 0.0
     ridge = FIRST_RIDGE
-    while not _factor(matrix, places, f, added, ridge * f * mean, system, inverse):
+    while not _factor(matrix, places, f, groups, added, ridge * f * mean, system, inverse):
         ridge *= 1000.0
         if ridge > LAST_RIDGE or mean <= 0.0:
             return False
     for i in range(f):
         step[i] = gradient[places[i]]
-        ones[i] = 1.0
     _substitute(system, inverse, f, step)
-    if has_equality:
-        _substitute(system, inverse, f, ones)
-        total, towards_bias = 0.0, 0.0
+    for g in range(n_groups):
         for i in range(f):
-            total += step[i]
-            towards_bias += ones[i]
-        for i in range(f):
-            step[i] -= total / towards_bias * ones[i]
+            ones[g, i] = 1.0 if groups[places[i]] == g else 0.0
+        _substitute(system, inverse, f, ones[g])
+    if n_groups == 1:
+        _keep_sum(f, step, ones[0])
+    elif n_groups == 2:
+        _keep_two_sums(places, f, groups, step, ones)
     return True
+
+
+@jit
+def _keep_sum(f, step, ones):
+    """Subtract a multiple of `ones` from the step, so that it sums to zero."""
+    total, towards_bias = 0.0, 0.0
+    for i in range(f):
+        total += step[i]
+        towards_bias += ones[i]
+    for i in range(f):
+        step[i] -= total / towards_bias * ones[i]
+
+
+@jit
+def _keep_two_sums(places, f, groups, step, ones):
+    """Subtract multiples of both rows of `ones` from the step, so that it sums to zero in each group."""
+    total, by_bias, bias = np.zeros(2), np.zeros((2, 2)), np.zeros(2)
+    for i in range(f):
+        g = groups[places[i]]
+        by_bias[g, 0] += ones[0, i]
+        by_bias[g, 1] += ones[1, i]
+        total[g] += step[i]
+    if by_bias[1, 1] == 0.0:  # nothing of that group is free
+        bias[0] = total[0] / by_bias[0, 0]
+    elif by_bias[0, 0] == 0.0:
+        bias[1] = total[1] / by_bias[1, 1]
+    else:
+        determinant = by_bias[0, 0] * by_bias[1, 1] - by_bias[0, 1] * by_bias[1, 0]
+        bias[0] = (total[0] * by_bias[1, 1] - by_bias[0, 1] * total[1]) / determinant
+        bias[1] = (by_bias[0, 0] * total[1] - total[0] * by_bias[1, 0]) / determinant
+    for i in range(f):
+        step[i] -= bias[0] * ones[0, i] + bias[1] * ones[1, i]
 
 
 @jit
@@ -122,11 +165,33 @@ def _common_gradient(gradient, places, f):
 
 
 @jit
-def _violations(beta, gradient, lower, upper, free, bias):
+def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
+    """The same for each of two groups; the middle of what is allowed where none of one is free."""
+    total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -np.inf), np.full(2, np.inf)
+    for i in range(beta.shape[0]):
+        g = groups[i]
+        if free[i]:
+            total[g] += gradient[i]
+            count[g] += 1.0
+        if beta[i] < upper[i]:
+            highest[g] = max(highest[g], gradient[i])
+        if beta[i] > lower[i]:
+            lowest[g] = min(lowest[g], gradient[i])
+    for g in range(2):
+        if count[g] > 0.0:
+            bias[g] = total[g] / count[g]
+        elif highest[g] > -np.inf and lowest[g] < np.inf:
+            bias[g] = 0.5 * (highest[g] + lowest[g])
+        else:
+            bias[g] = highest[g] if highest[g] > -np.inf else (lowest[g] if lowest[g] < np.inf else 0.0)
+
+
+@jit
+def _violations(beta, gradient, lower, upper, free, groups, bias):
     """Largest violation of a free coordinate, of a bounded one, and which that is."""
     unequal, worst, which = 0.0, 0.0, 0
     for i in range(beta.shape[0]):
-        above = gradient[i] - bias
+        above = gradient[i] - bias[groups[i]]
         if free[i]:
             unequal = max(unequal, abs(above))
         elif above > worst and beta[i] < upper[i]:
@@ -137,7 +202,7 @@ def _violations(beta, gradient, lower, upper, free, bias):
 
 
 @jit
-def newton_steps(matrix, beta, gradient, lower, upper, free, has_equality, least, max_steps):
+def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, least, max_steps):
     """Take Newton steps until the violation is rounding error or `max_steps` are done.
 
     Parameters
@@ -146,6 +211,8 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, has_equality, least
         K + s 11' + R and its negative gradient, padded as in `smo_steps`.
     beta, free : ndarray (n,)
         The point, and which coordinates are free; both are changed.
+    groups : ndarray (n,) of int
+        Which fixed sum each coordinate belongs to, of `n_groups` (0, 1 or 2; zeros where there is none).
     least : float
         A violation that counts as none.
 
@@ -156,20 +223,16 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, has_equality, least
     """
     n = beta.shape[0]
     places, system = np.empty(n, np.int64), np.empty((n, n))
-    inverse, step, ones = np.empty(n), np.empty(n), np.empty(n)
+    inverse, step, ones, bias = np.empty(n), np.empty(n), np.empty((2, n)), np.zeros(2)
     largest = 0.0
     for i in range(n):
         largest = max(largest, matrix[i, i])
     corrections = 0
     for _ in range(max_steps):
-        f = 0
-        for i in range(n):
-            if free[i]:
-                places[f] = i
-                f += 1
-        if f < 1 + has_equality:
+        f = _free_places(free, places)
+        if f < 1 + n_groups:
             return NO_STEP
-        if not _direction(matrix, places, f, gradient, has_equality, system, inverse, step, ones):
+        if not _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, step, ones):
             return NO_STEP
         at_bound = _move(matrix, places, f, step, beta, gradient, lower, upper)
         size = 0.0
@@ -180,8 +243,11 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, has_equality, least
         if at_bound >= 0:
             free[at_bound] = False
             continue
-        bias = _common_gradient(gradient, places, f) if has_equality else 0.0
-        unequal, worst, which = _violations(beta, gradient, lower, upper, free, bias)
+        if n_groups == 1:
+            bias[0] = _common_gradient(gradient, places, f)
+        elif n_groups == 2:
+            _common_gradients(beta, gradient, lower, upper, free, groups, bias)
+        unequal, worst, which = _violations(beta, gradient, lower, upper, free, groups, bias)
         rounding = max(least, 4.0 * EPSILON * largest * size)
         if worst > rounding:
             free[which] = True

@@ -58,12 +58,13 @@ class Solution:
     """Signed dual coefficients with their negative gradient, and how the solver ended.
 
     `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was
-    stopped may leave it stale away from its last working set.
+    stopped may leave it stale away from its last working set. `bias` is two numbers where two
+    sums are fixed.
     """
 
     beta: np.ndarray
     gradient: np.ndarray
-    bias: float
+    bias: float | np.ndarray
     status: Status
     iterations: int
     is_gradient_complete: bool = True

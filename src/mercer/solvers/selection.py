@@ -17,17 +17,15 @@ class Violations:
     active : ndarray of int
     beta, gradient : ndarray
         For all coordinates; the gradient is known on `active`.
-    bias : float
+    bias : float, or ndarray (2,) for two groups
         The common value of g on free coordinates (0 without an equality constraint).
     """
 
     def __init__(self, problem, active, beta, gradient, bias):
-        values = gradient[active]
-        self.rise = beta[active] < problem.upper[active]
-        self.fall = beta[active] > problem.lower[active]
-        self.free = self.rise & self.fall
-        self.upward = np.where(self.rise, values - bias, -np.inf)
-        self.downward = np.where(self.fall, bias - values, -np.inf)
+        level = problem.thresholds(bias, active)
+        self.free = problem.is_free(beta, active)
+        self.upward = problem.upward(beta, gradient, active) - level
+        self.downward = level - problem.downward(beta, gradient, active)
 
     @property
     def worst(self):

@@ -13,7 +13,7 @@ from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import smo
 from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
 from mercer.solvers.result import Solution, Status, TracePoint
-from mercer.solvers.working_set import WorkingSet
+from mercer.solvers.working_set import Piece, WorkingSet
 
 # Up to this many points a Newton step costs less than the pair steps before it.
 LARGEST = 400
@@ -25,6 +25,10 @@ NEWTON_STEPS = 10
 NEWTON_SLICE = 16
 # How often Newton steps begin again from a gradient computed afresh.
 REFINEMENTS = 3
+# How often coordinates at a kink may be given another side of it.
+MOST_PIECES = 20
+# Points whose squared distance is below this, relative to the largest norm, are equal.
+EQUAL = 1e-14
 # A violation this small counts as none.
 ROUNDING = 1e-11
 
@@ -47,14 +51,15 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
 def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     """Pair steps, then Newton steps; None where those do not end."""
     n = len(problem)
-    beta = np.zeros(n) if start is None else problem.feasible(start)
+    beta = problem.beginning(start)
     working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
     steps = working.run(0.9 * tol, limits.at_most(PAIR_STEPS * n), 0)
     status = _ending(working.violation, tol, limits, steps)
     has_diverged = not np.abs(working.beta).max() < smo.NEVER_BINDS
     if has_diverged or (status is None and not convex):
         return None
-    beta, gradient, violation = working.beta, working.gradient[:n], working.violation
+    beta, gradient = _in_order(working, working.beta), _in_order(working, working.gradient[:n])
+    violation = working.violation
     if status == Status.OPTIMAL and not convex and working.curvature < smo.NEGATIVE_CURVATURE:
         status = Status.NOT_CONVEX
     elif status in (Status.OPTIMAL, None):
@@ -63,6 +68,8 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
         status = Status.OPTIMAL if is_solved else _short_of(violation, is_exact, problem)
     if status is None:
         return None
+    if np.any(problem.total):
+        beta = _shared_among_equals(problem, matrix, beta)
     point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
     limits.report(point)
     return Solution(beta, gradient, problem.bias(beta, gradient), status, steps, trace=[point])
@@ -84,6 +91,13 @@ def _short_of(violation, is_exact, problem):
     return Status.OPTIMAL_INACCURATE if violation <= smo.INACCURATE else Status.STALLED
 
 
+def _in_order(working, values):
+    """`values` of a working set that holds every coordinate, in the order of the problem."""
+    out = np.empty_like(values)
+    out[working.indices] = values
+    return out
+
+
 def _finish(problem, working, stop):
     """(beta, gradient, violation, whether only rounding errors are left) after Newton steps.
 
@@ -95,33 +109,74 @@ def _finish(problem, working, stop):
         if not np.abs(beta).max() < smo.NEVER_BINDS:
             break
         # Afresh: what many steps have added up is not exact, and the next round takes that out.
-        gradient = problem.linear - working.values[:, : len(problem)] @ beta
-        violation = problem.violation(beta, gradient)
+        gradient = problem.linear[working.indices] - working.values[:, : len(problem)] @ beta
+        violation = problem.violation(_in_order(working, beta), _in_order(working, gradient))
         if violation > found[2]:
             break
         found = beta, gradient, violation, is_exact
         if violation <= ROUNDING or not is_exact:
             break
-    return found
+    return _in_order(working, found[0]), _in_order(working, found[1]), *found[2:]
 
 
 def _newton(problem, working, found, stop):
     """(beta after Newton steps from what was found, whether they came to their end)."""
     n, beta, gradient = len(problem), found[0].copy(), working.gradient.copy()
     gradient[:n] = found[1]
-    free = (beta > working.lower) & (beta < working.upper)
-    ending, slices = UNFINISHED if found[2] > ROUNDING else EXACT, 0
+    ending = UNFINISHED if found[2] > ROUNDING else EXACT
+    bias = problem.bias(_in_order(working, beta), _in_order(working, gradient[:n])) if problem.kink else 0.0
+    for _ in range(MOST_PIECES if problem.kink else 1):
+        if ending == EXACT or stop():
+            break
+        ending = _newton_on_piece(problem, working, beta, gradient, bias, stop)
+        if problem.kink:
+            # Where the bias has moved, another side of a kink may be the right one.
+            ordered, slopes = _in_order(working, beta), _in_order(working, gradient[:n])
+            bias = problem.bias(ordered, slopes)
+            if ending == EXACT and problem.violation(ordered, slopes) > 10.0 * ROUNDING * max(1.0, abs(bias)):
+                ending = UNFINISHED
+    return beta, ending == EXACT
+
+
+def _shared_among_equals(problem, matrix, beta):
+    """Coefficients of equal points in proportion to their bounds: any other way to share their sum
+    is as good, and which one the steps end at is chance."""
+    n, K = len(problem), matrix.values[:, : len(problem)]
+    diag = K.diagonal()
+    distances = diag[:, None] + diag[None, :] - 2.0 * K
+    equal = (distances <= EQUAL * np.abs(diag).max()) & (problem.linear[:, None] == problem.linear[None, :])
+    reach = problem.upper - problem.lower
+    # The same sum, and the same side of zero.
+    key = np.sign(problem.upper + problem.lower)
+    equal &= key[:, None] == key[None, :]
+    first = equal.argmax(axis=1)
+    if (first == np.arange(n)).all():
+        return beta
+    totals, reaches = np.bincount(first, beta, minlength=n), np.bincount(first, reach, minlength=n)
+    return np.clip(reach * (totals / np.maximum(reaches, 1e-300))[first], problem.lower, problem.upper)
+
+
+def _newton_on_piece(problem, working, beta, gradient, bias, stop):
+    """Newton steps where the dual is quadratic; `beta` and the padded `gradient` are changed."""
+    n, ending, slices = len(problem), UNFINISHED, 0
+    piece = Piece(problem, beta, working.lower, working.upper, gradient[:n], bias)
+    groups = np.zeros(n, np.int64) if problem.groups is None else problem.groups[working.indices].astype(np.int64)
+    n_groups = int(problem.has_equality) if problem.groups is None else 2
+    free = (beta > piece.lower) & (beta < piece.upper)
+    gradient[:n] -= piece.slope
     while ending == UNFINISHED and slices * NEWTON_SLICE < NEWTON_STEPS * n and not stop():
         ending = newton_steps(
             working.values,
             beta,
             gradient,
-            working.lower,
-            working.upper,
+            piece.lower,
+            piece.upper,
             free,
-            problem.has_equality,
+            groups,
+            n_groups,
             ROUNDING,
             NEWTON_SLICE,
         )
         slices += 1
-    return beta, ending == EXACT
+    gradient[:n] += piece.slope
+    return ending

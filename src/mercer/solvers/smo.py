@@ -111,7 +111,9 @@ class _Rounds:
         self.state = DualState(problem, matrix, start, limits.stop)
         self.largest = int((memory / matrix.dtype.itemsize) ** 0.5) - 2 * LANES
         self.rng = np.random.default_rng(0)
-        self.scale = max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
+        self.scale = self._scale()
+        # Sums that are not zero make all gradients large, and only their differences matter.
+        self.is_shifted = problem.has_equality and bool(problem.kink or np.any(problem.total))
         self.bias = None
         self.buffers = Buffers()
         self.iterations, self.single_iterations = 0, 0
@@ -122,6 +124,12 @@ class _Rounds:
         self.samples_left = 0
         if start is None and not isinstance(matrix, StoredMatrix):
             self._begin_with_samples()
+
+    def _scale(self):
+        """What a large violation is: the size of the labels, or how much the gradient varies."""
+        if self.problem.kink or np.any(self.problem.total):
+            return max(1e-300, float(np.std(self.state.gradient)))
+        return max(1e-300, float(np.abs(self.problem.linear).max(initial=0.0)))
 
     def run(self):
         try:
@@ -139,7 +147,7 @@ class _Rounds:
             return Status.MEMORY_LIMIT
         while True:
             highest, lowest = self.state.extremes()
-            violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
+            violation = self.problem.distance(highest, lowest)
             if violation <= self._goal:
                 if self._accepted(violation):
                     return Status.OPTIMAL
@@ -148,7 +156,7 @@ class _Rounds:
             if status is not None:
                 return status
             if self.bias is None:
-                self.bias = 0.5 * (highest + lowest) if self.problem.has_equality else 0.0
+                self.bias = self.problem.middle(highest, lowest)
             self._round(violation)
 
     # --- when to end ----------------------------------------------------------------------
@@ -226,7 +234,14 @@ class _Rounds:
     def _round(self, violation):
         state, chosen = self.state, self._choose(violation)
         working = WorkingSet(
-            self.problem, state.matrix, chosen, state.beta, state.gradient, self.buffers, self.limits.stop
+            self.problem,
+            state.matrix,
+            chosen,
+            state.beta,
+            state.gradient,
+            self.buffers,
+            self.limits.stop,
+            self.bias if self.is_shifted else np.zeros_like(self.bias),
         )
         self.iterations += working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
         self.curvature = min(self.curvature, working.curvature)
@@ -245,8 +260,14 @@ class _Rounds:
         return active[self._violations().choose(self._working_size(), near, self.largest, self.rng)]
 
     def _violations(self):
-        bias = 0.0 if self.bias is None else self.bias
-        return Violations(self.problem, self.state.active, self.state.beta, self.state.gradient, bias)
+        return Violations(self.problem, self.state.active, self.state.beta, self.state.gradient, self._level)
+
+    @property
+    def _level(self):
+        """The bias so far; zero before the first round."""
+        if self.bias is not None:
+            return self.bias
+        return 0.0 if self.problem.groups is None else np.zeros(2)
 
     @property
     def _manageable(self):
@@ -270,7 +291,7 @@ class _Rounds:
         if not np.abs(working.beta).max() < NEVER_BINDS:
             raise _Diverged
         if self.problem.has_equality:
-            self.bias = 0.5 * (float(working.highest) + float(working.lowest))
+            self.bias = working.middle
         self.is_refined = False
         self.state.move(working.indices, working.beta, *working.change())
 
@@ -337,7 +358,8 @@ class _Rounds:
         """How much single precision disturbs the gradient, on some free coordinates."""
         state, candidates = self.state, self.state.free
         if len(candidates) == 0:
-            candidates = np.argsort(np.abs(state.gradient - (self.bias or 0.0)), kind="stable")[:SAMPLE]
+            distances = np.abs(state.gradient - self.problem.thresholds(self._level))
+            candidates = np.argsort(distances, kind="stable")[:SAMPLE]
         sample = candidates[:: max(1, len(candidates) // SAMPLE)]
         return float(np.abs(state.gradient_in_double(sample) - state.gradient[sample]).max(initial=0.0))
 
@@ -365,7 +387,7 @@ class _Rounds:
         if not self.convex and self.curvature < NEGATIVE_CURVATURE and status in solved_or_stuck:
             status = Status.NOT_CONVEX
         state.balance()
-        bias = self.bias or 0.0
+        bias = self._level
         if state.is_complete and self.problem.has_equality:
             bias = self.problem.bias(state.beta, state.gradient)
         return Solution(state.beta, state.gradient, bias, status, self.iterations, state.is_complete, self.trace)

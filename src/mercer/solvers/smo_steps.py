@@ -6,9 +6,10 @@ one coordinate moves at a time, the one of largest gain.
 
 Cost of a step: two passes over the working set, reading two rows of its matrix (or one row and
 one pass). Box membership enters as additive masks: 0 where a move is allowed, -/+ MASK where
-it is not. A search for a maximum first finds its value, in a loop that vectorises, and then
-where it stands; ties go to the smallest index, so results are reproducible. Arrays are padded
-with entries that no mask allows.
+it is not. So does a kink at zero (regression): what a coordinate gains by rising is g - eps from
+zero or above, g + eps from below, and a step ends at the kink. A search for a maximum first finds
+its value, in a loop that vectorises, and then where it stands; ties go to the smallest index, so
+results are reproducible. Arrays are padded with entries that no mask allows.
 """
 
 import numpy as np
@@ -84,13 +85,42 @@ def _pair_gains(row, diag, gradient, fall, highest, own_diag, scores):
 
 
 @jit
-def _set_masks(k, beta, lower, upper, rise, fall):
-    rise[k] = 0.0 if beta[k] < upper[k] else -MASK
-    fall[k] = 0.0 if beta[k] > lower[k] else MASK
+def _set_masks(k, beta, lower, upper, kink, rise, fall):
+    rise[k] = (kink if beta[k] < 0.0 else -kink) if beta[k] < upper[k] else -MASK
+    fall[k] = (-kink if beta[k] > 0.0 else kink) if beta[k] > lower[k] else MASK
 
 
 @jit
-def pair_steps(matrix, gradient, beta, lower, upper, diag, rise, fall, tol, max_steps, scores):
+def _end_up(beta, upper, kink):
+    """Where a rising coordinate has to stop: at its bound, or at the kink before it."""
+    return 0.0 if kink > 0.0 and beta < 0.0 else upper
+
+
+@jit
+def _end_down(beta, lower, kink):
+    return 0.0 if kink > 0.0 and beta > 0.0 else lower
+
+
+@jit
+def _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j):
+    """Move beta_i up and beta_j down by the best step; (the step, curvature over diagonal)."""
+    scale = np.float64(diag[i]) + np.float64(diag[j])
+    curvature = scale - 2.0 * np.float64(matrix[i, j])
+    push = (np.float64(gradient[i]) + np.float64(rise[i])) - (np.float64(gradient[j]) + np.float64(fall[j]))
+    step = push / max(curvature, SMALLEST_CURVATURE)
+    end_i, end_j = _end_up(beta[i], upper[i], kink), _end_down(beta[j], lower[j], kink)
+    room_i, room_j = end_i - beta[i], beta[j] - end_j
+    step = min(step, room_i, room_j)
+    # A coordinate that reaches its bound is set to it exactly.
+    beta[i] = end_i if step >= room_i else beta[i] + step
+    beta[j] = end_j if step >= room_j else beta[j] - step
+    _set_masks(i, beta, lower, upper, kink, rise, fall)
+    _set_masks(j, beta, lower, upper, kink, rise, fall)
+    return step, curvature / max(abs(scale), 1e-300)
+
+
+@jit
+def pair_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores):
     """Take pair steps until the violation is at most `tol` or `max_steps` are done.
 
     Returns (steps, highest, lowest, smallest curvature seen relative to the diagonal).
@@ -103,18 +133,59 @@ def pair_steps(matrix, gradient, beta, lower, upper, diag, rise, fall, tol, max_
         if highest - lowest <= tol or steps >= max_steps:
             return steps, highest, lowest, worst_curvature
         j = _index_of(scores, gain)
-        scale = np.float64(diag[i]) + np.float64(diag[j])
-        curvature = scale - 2.0 * np.float64(matrix[i, j])
-        worst_curvature = min(worst_curvature, curvature / max(abs(scale), 1e-300))
-        step = (np.float64(gradient[i]) - np.float64(gradient[j])) / max(curvature, SMALLEST_CURVATURE)
-        room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
-        step = min(step, room_i, room_j)
-        # A coordinate that reaches its bound is set to it exactly.
-        beta[i] = upper[i] if step >= room_i else beta[i] + step
-        beta[j] = lower[j] if step >= room_j else beta[j] - step
-        _set_masks(i, beta, lower, upper, rise, fall)
-        _set_masks(j, beta, lower, upper, rise, fall)
+        step, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
+        worst_curvature = min(worst_curvature, curvature)
         highest = _move_pair(matrix[i], matrix[j], gradient.dtype.type(step), gradient, rise, scores)
+        steps += 1
+
+
+@jit
+def _best_partner(matrix, gradient, diag, fall, scores, begin, end, highest):
+    """(i, gain, lowest) of the group begin..end whose largest gradient that may rise is `highest`."""
+    if not highest > -MASK:  # nothing of it may rise, or nothing of it is here
+        return 0, gradient.dtype.type(0), gradient.dtype.type(2.0 * MASK)
+    i = begin + _index_of(scores[begin:end], highest)
+    gain, lowest = _pair_gains(
+        matrix[i][begin:end],
+        diag[begin:end],
+        gradient[begin:end],
+        fall[begin:end],
+        highest,
+        diag[i],
+        scores[begin:end],
+    )
+    return i, gain, lowest
+
+
+@jit
+def grouped_pair_steps(
+    matrix, gradient, beta, lower, upper, kink, diag, rise, fall, split, tol, max_steps, scores, extremes
+):
+    """As `pair_steps`, for two groups whose sums are fixed: 0..split and split..; no pair has one of each.
+
+    `extremes` (2, 2) receives the highest and the lowest of each group. Returns
+    (steps, violation, 0, smallest curvature).
+    """
+    width, zero = gradient.shape[0], gradient.dtype.type(0)
+    steps, worst_curvature, row_i, row_j, step = 0, 1.0, 0, 0, zero
+    while True:
+        first, second = matrix[row_i], matrix[row_j]
+        high_0 = _move_pair(first[:split], second[:split], step, gradient[:split], rise[:split], scores[:split])
+        high_1 = _move_pair(first[split:], second[split:], step, gradient[split:], rise[split:], scores[split:])
+        i_0, gain_0, low_0 = _best_partner(matrix, gradient, diag, fall, scores, 0, split, high_0)
+        i_1, gain_1, low_1 = _best_partner(matrix, gradient, diag, fall, scores, split, width, high_1)
+        violation = max(high_0 - low_0, high_1 - low_1)
+        if violation <= tol or steps >= max_steps:
+            extremes[0, 0], extremes[0, 1] = high_0, low_0
+            extremes[1, 0], extremes[1, 1] = high_1, low_1
+            return steps, violation, zero, worst_curvature
+        if gain_0 >= gain_1:
+            row_i, row_j = i_0, _index_of(scores[:split], gain_0)
+        else:
+            row_i, row_j = i_1, split + _index_of(scores[split:], gain_1)
+        moved, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, row_i, row_j)
+        worst_curvature = min(worst_curvature, curvature)
+        step = gradient.dtype.type(moved)
         steps += 1
 
 
@@ -143,7 +214,7 @@ def _move_one(row, step, diag, gradient, rise, fall, scores):
 
 
 @jit
-def single_steps(matrix, gradient, beta, lower, upper, diag, rise, fall, tol, max_steps, scores):
+def single_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores):
     """As `pair_steps`, without an equality constraint: one coordinate at a time.
 
     Returns (steps, violation, 0, smallest curvature), so that highest - lowest is the violation.
@@ -154,11 +225,13 @@ def single_steps(matrix, gradient, beta, lower, upper, diag, rise, fall, tol, ma
     while violation > tol and steps < max_steps:
         i = _index_of(scores, gain)
         worst_curvature = min(worst_curvature, np.float64(diag[i]))
-        step = np.float64(gradient[i]) / max(np.float64(diag[i]), SMALLEST_CURVATURE)
-        room_up, room_down = upper[i] - beta[i], lower[i] - beta[i]
+        upward, downward = np.float64(gradient[i]) + rise[i], np.float64(gradient[i]) + fall[i]
+        step = (upward if upward > -downward else downward) / max(np.float64(diag[i]), SMALLEST_CURVATURE)
+        end_up, end_down = _end_up(beta[i], upper[i], kink), _end_down(beta[i], lower[i], kink)
+        room_up, room_down = end_up - beta[i], end_down - beta[i]
         moved = min(max(step, room_down), room_up)
-        beta[i] = upper[i] if step >= room_up else (lower[i] if step <= room_down else beta[i] + step)
-        _set_masks(i, beta, lower, upper, rise, fall)
+        beta[i] = end_up if step >= room_up else (end_down if step <= room_down else beta[i] + step)
+        _set_masks(i, beta, lower, upper, kink, rise, fall)
         gain, violation = _move_one(matrix[i], gradient.dtype.type(moved), diag, gradient, rise, fall, scores)
         steps += 1
     return steps, violation, zero, worst_curvature

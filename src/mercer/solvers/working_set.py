@@ -7,7 +7,7 @@ from mercer._jit.scratch import scratch
 from mercer.kernels.matrix import StoredMatrix, padded
 from mercer.solvers.face import newton_on_face
 from mercer.solvers.limits import SLICE_SECONDS
-from mercer.solvers.smo_steps import MASK, pair_steps, single_steps
+from mercer.solvers.smo_steps import MASK, grouped_pair_steps, pair_steps, single_steps
 
 # Infinite bounds enter compiled code as this.
 UNBOUNDED = 1e300
@@ -27,31 +27,46 @@ class WorkingSet:
         The coordinates, sorted.
     beta, gradient : ndarray
         Current values for all coordinates.
+    bias : float, or ndarray (2,), optional
+        About what free gradients have in common: taken off before they are rounded to single
+        precision, where it may be thousands of times their differences.
     buffers : Buffers, optional
         Where a large matrix is built, so that the next working set finds the memory again.
     """
 
-    def __init__(self, problem, matrix, indices, beta, gradient, buffers=None, stop=None):
-        self.indices = indices
+    def __init__(self, problem, matrix, indices, beta, gradient, buffers=None, stop=None, bias=0.0):
+        self.problem = problem
+        self.indices, self.split = _by_group(problem, indices)
         self.values = self._matrix(problem, matrix, buffers, stop)
-        self.start = beta[indices]
+        self.start = beta[self.indices]
         self.beta = self.start.copy()
-        self.lower = problem.lower[indices]
-        self.upper = np.minimum(problem.upper[indices], UNBOUNDED)
-        self.gradient = self._padded(gradient[indices], 0.0)
+        self.lower = problem.lower[self.indices]
+        self.upper = np.minimum(problem.upper[self.indices], UNBOUNDED)
+        self.bias = bias
+        self.gradient = self._padded(gradient[self.indices] - problem.thresholds(bias, self.indices), 0.0)
         self.diag = self._padded(self.values.diagonal(), 1.0)
         self._set_masks()
-        self._steps = pair_steps if problem.has_equality else single_steps
         self._scores = np.empty_like(self.gradient)
+        self._extremes = np.zeros((2, 2))
+        self._steps = self._chosen_steps()
         self.highest = self.lowest = 0.0
         self.curvature = 1.0
         self.is_stalled = False
+
+    def _chosen_steps(self):
+        if not self.problem.has_equality:
+            return single_steps
+        return pair_steps if self.split is None else self._grouped_steps
+
+    def _grouped_steps(self, *arguments):
+        *state, tol, max_steps, scores = arguments
+        return grouped_pair_steps(*state, self.split, tol, max_steps, scores, self._extremes)
 
     def _matrix(self, problem, matrix, buffers, stop):
         """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
         m = len(self.indices)
         plain = not problem.shift and problem.ridge is None
-        if plain and m == matrix.n and isinstance(matrix, StoredMatrix):
+        if plain and m == matrix.n and isinstance(matrix, StoredMatrix) and _is_ordered(self.indices):
             return matrix.values
         values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
         values[:, m:] = 0.0
@@ -63,8 +78,10 @@ class WorkingSet:
         return values
 
     def _set_masks(self):
-        self.rise = self._padded(np.where(self.beta < self.upper, 0.0, -MASK), -MASK)
-        self.fall = self._padded(np.where(self.beta > self.lower, 0.0, MASK), MASK)
+        kink = self.problem.kink
+        rise, fall = np.where(self.beta < 0, kink, -kink), np.where(self.beta > 0, -kink, kink)
+        self.rise = self._padded(np.where(self.beta < self.upper, rise, -MASK), -MASK)
+        self.fall = self._padded(np.where(self.beta > self.lower, fall, MASK), MASK)
 
     def _padded(self, values, filler):
         out = np.full(self.values.shape[1], filler, self.values.dtype)
@@ -74,6 +91,15 @@ class WorkingSet:
     @property
     def violation(self):
         return float(self.highest) - float(self.lowest)
+
+    @property
+    def middle(self):
+        """The bias, or two of them, halfway between what may rise and what may fall."""
+        if self.split is None:
+            return self.bias + 0.5 * (float(self.highest) + float(self.lowest))
+        # A group of which nothing is here, or nothing may move, keeps its bias.
+        known = np.abs(self._extremes).max(axis=1) < 0.5 * MASK
+        return self.bias + np.where(known, self._extremes.mean(axis=1), 0.0)
 
     def run(self, tol, limits, iterations_done):
         """Take steps until the violation is `tol`, a limit is reached, or many steps have
@@ -106,9 +132,15 @@ class WorkingSet:
 
     def newton(self, stop):
         """Try Newton steps on the free coordinates; True if the dual grew."""
+        if self.split is not None:
+            return False
         beta, gradient = self.beta.copy(), self.gradient.copy()
-        has_equality = self._steps is pair_steps
-        gain = newton_on_face(self.values, self.gradient, self.beta, self.lower, self.upper, has_equality, stop)
+        piece = Piece(self.problem, self.beta, self.lower, self.upper, gradient[: len(beta)])
+        self.gradient[: len(beta)] -= piece.slope
+        gain = newton_on_face(
+            self.values, self.gradient, self.beta, piece.lower, piece.upper, self.problem.has_equality, stop
+        )
+        self.gradient[: len(beta)] += piece.slope
         if not gain > 0:
             self.beta, self.gradient = beta, gradient
         self._set_masks()
@@ -125,6 +157,7 @@ class WorkingSet:
             self.beta,
             self.lower,
             self.upper,
+            float(self.problem.kink),
             self.diag,
             self.rise,
             self.fall,
@@ -139,3 +172,31 @@ class WorkingSet:
         """(coordinates that moved, by how much)."""
         moved = np.flatnonzero(self.beta != self.start)
         return self.indices[moved], self.beta[moved] - self.start[moved]
+
+
+class Piece:
+    """The part of the box around a point on which the dual is quadratic: all of it, or on one side
+    of each kink. `slope` is what the kink takes off the gradient there.
+
+    A coordinate at its kink is given the side to which its gradient points.
+    """
+
+    def __init__(self, problem, beta, lower, upper, gradient, bias=0.0):
+        self.lower, self.upper, self.slope = lower, upper, np.zeros(len(beta), gradient.dtype)
+        if problem.kink:
+            is_positive = np.where(beta != 0, beta > 0, gradient > bias)
+            self.lower = np.where(is_positive, np.maximum(lower, 0.0), lower)
+            self.upper = np.where(is_positive, upper, np.minimum(upper, 0.0))
+            self.slope = np.where(is_positive, problem.kink, -problem.kink).astype(gradient.dtype)
+
+
+def _by_group(problem, indices):
+    """The coordinates, those of the first group first, and where the second begins."""
+    if problem.groups is None:
+        return indices, None
+    own = problem.groups[indices]
+    return indices[np.argsort(own, kind="stable")], int(np.count_nonzero(own == 0))
+
+
+def _is_ordered(indices):
+    return len(indices) < 2 or bool((np.diff(indices) > 0).all())

@@ -1,0 +1,199 @@
+"""Support vector classification by the share of support vectors."""
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.estimators.kernel_classifier import KernelClassifier
+from mercer.estimators.machines import Solved, TwoClassProblems
+from mercer.estimators.parameters import require_flag, require_number, require_optional_number
+from mercer.estimators.support import Support
+from mercer.estimators.training import solve_all
+from mercer.estimators.weighting import row_weights
+from mercer.problems.nu import NuMargin
+from mercer.solvers import sampled_start
+
+
+class NuProblems(TwoClassProblems):
+    """The two-class problems of a fit, in the nu-form; refuses a nu that one of them cannot have."""
+
+    def __init__(self, codes, class_weight, multi_class, weights, nu):
+        super().__init__(codes, len(class_weight), multi_class, weights, "hinge", "free")
+        self.nu, self.class_weight = nu, class_weight
+
+    @property
+    def problems(self):
+        """A `NuMargin` for each task."""
+        if "_problems" not in vars(self):
+            self._problems = [self._problem(task) for task in self.tasks]
+        return self._problems
+
+    def _problem(self, task):
+        return NuMargin(task.signs, self.C[task.indices], self.nu, self.class_weight[self.codes[task.indices]])
+
+    def require_feasible(self):
+        """Refuse nu before anything is solved, with the largest value that all problems can have."""
+        largest = [problem.largest_nu for problem in self.problems]
+        k = int(np.argmin(largest))
+        if self.nu > largest[k] * (1.0 + 1e-12):
+            names = [repr(self.classes[c].item()) for c in self.tasks[k].label]
+            between = " and ".join(names) if len(names) > 1 else f"{names[0]} and the rest"
+            raise ParameterError(
+                f"specified nu is infeasible: nu must be at most {largest[k]:.6g}, twice the share of the smaller "
+                f"class of {between}, got {self.nu!r}; lower nu"
+            )
+
+
+class NuSolved(Solved):
+    """As `Solved`, with classifiers divided by their margins, as LIBSVM does."""
+
+    def __init__(self, setup, solutions):
+        super().__init__(setup, solutions)
+        scaled = [s.beta / p.margin(s.bias) for p, s in zip(setup.problems, solutions, strict=True)]
+        self.support = Support.of_tasks(setup, scaled)
+
+
+class NuSVC(KernelClassifier):
+    """Support vector classifier with a share in the place of C: fast, and certified on every fit.
+
+    At most a share `nu` of the points of each two-class problem fall short of the margin, and at
+    least that share are support vectors. The parameters up to `random_state` are scikit-learn's,
+    in its order, with its meaning.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        In (0, 1], and at most twice the share of the smaller class; a larger one is refused, with
+        the largest that is feasible.
+    kernel, degree, gamma, coef0, shrinking
+        As for `SVC`.
+    probability : bool, default=False
+        Not available in this version; True raises an error.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the absolute
+        dual coefficients is nu times the number of points, before they are divided by the margin).
+    cache_size : float, optional
+    class_weight : dict or "balanced", optional
+        Multiplies the weight of each row, so that "balanced" makes every nu feasible. Where the weights
+        leave a class less than nu asks of it, all of that class is asked for, and the other one gains
+        ground as much as nu asks for more.
+    verbose, max_iter, decision_function_shape, break_ties, random_state
+        As for `SVC`.
+    multi_class, gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks
+        As for `SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
+    fit_status_, class_weight_, shape_fit_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    status_, certificate_, expansion_, trace_
+        As for `SVC`; a certificate is about the problem before it is divided by the margin.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import NuSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NuSVC(nu=0.2).fit(X, y)
+    >>> model.status_.name, all(c.is_optimal(1e-3) for c in model.certificate_)
+    ('OPTIMAL', True)
+    >>> NuSVC(nu=0.9).fit(X[25:100], y[25:100])
+    Traceback (most recent call last):
+    ...
+    mercer._errors.ParameterError: specified nu is infeasible: nu must be at most 0.666667, twice the share of \
+the smaller class of 1 and 0, got 0.9; lower nu
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        tol=1e-3,
+        cache_size=None,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        multi_class="ovo",
+        gap_tol=None,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        warm_start=False,
+        callbacks=None,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("nu", self.nu, above=0.0, most=1.0)
+        require_optional_number("gap_tol", self.gap_tol, above=0.0)
+        require_flag("shrinking", self.shrinking)
+        if self.probability not in (False, "deprecated"):
+            raise ParameterError(
+                f"probability={self.probability!r} is not available in this version; "
+                "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
+            )
+
+    def _sample_weights(self, given, codes, classes):
+        weights = row_weights(given, len(codes))
+        if len(np.unique(codes[weights > 0])) == 1:
+            raise ParameterError(
+                "specified nu is infeasible: all samples with positive weights belong to the same class, "
+                f"so that no nu is feasible, got {self.nu!r}"
+            )
+        return super()._sample_weights(given, codes, classes)
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        weights = np.ones(len(codes)) if weights is None else weights
+        return NuProblems(codes, class_weight, self.multi_class, weights, float(self.nu))
+
+    def _solve(self, data, setup, budget, limits):
+        setup.require_feasible()
+        starts = self._starts(setup)
+
+        def solve(problem, part, k):
+            return sampled_start.solve(
+                problem.dual(),
+                part,
+                tol=self.tol,
+                limits=limits,
+                start=None if starts is None else starts[k],
+                gap=problem.gap,
+                gap_tol=self.gap_tol,
+                memory=budget.working,
+                convex=data.kernel.is_psd is True,
+                shrinking=self.shrinking,
+            )
+
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        return NuSolved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from mercer.kernels import RBF
+from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.problems.dual import DualProblem
+from mercer.solvers import sampled_start, smo
+from mercer.solvers.limits import Limits
+
+
+def matrix_of(X, dtype=np.float32):
+    kernel = RBF(0.3)
+
+    def prepare(dtype, indices=None):
+        return kernel.prepare(X if indices is None else X[indices], dtype)
+
+    return EvaluatedMatrix(kernel, prepare, dtype)
+
+
+def share(n, nu):
+    return DualProblem(np.zeros(n), np.zeros(n), np.ones(n), total=nu * n)
+
+
+def test_most_points_begin_where_they_end(rng):
+    X = rng.normal(size=(6000, 3))
+    problem, matrix = share(6000, 0.1), matrix_of(X)
+    start = sampled_start.sampled_start(problem, matrix, 1e-3, Limits(), {"convex": True})
+    assert start.sum() == pytest.approx(600)
+    end = sampled_start.solve(problem, matrix, tol=1e-3, limits=Limits(), convex=True).beta
+    assert ((start > 0.5) != (end > 0.5)).mean() < 0.04
+
+
+def test_same_answer_as_from_anywhere(rng):
+    X = rng.normal(size=(3000, 2))
+    problem, matrix = share(3000, 0.2), matrix_of(X)
+    found = sampled_start.solve(problem, matrix, tol=1e-4, limits=Limits(), convex=True)
+    plain = smo.solve(problem, matrix, tol=1e-4)
+    assert problem.objective(found.beta, found.gradient) == pytest.approx(
+        problem.objective(plain.beta, plain.gradient), rel=1e-6
+    )
+    assert found.iterations < plain.iterations
+
+
+def test_two_groups_are_both_drawn_from(rng):
+    groups = np.where(np.arange(5000) < 800, 0, 1)
+    problem = DualProblem(np.zeros(5000), np.zeros(5000), np.ones(5000), total=np.array([80.0, 80.0]), groups=groups)
+    sample = sampled_start._draw(problem, rng)
+    part = sampled_start.scaled_part(problem, sample)
+    assert [np.sum(groups[sample] == g) for g in (0, 1)] == [500, 525]
+    np.testing.assert_allclose([part.upper[m].sum() for m in part.members()], [800.0, 4200.0])
+
+
+def test_small_problems_begin_with_the_first(rng):
+    K = StoredMatrix.of(RBF(0.3)(rng.normal(size=(30, 2))))
+    start = sampled_start.sampled_start(share(30, 0.25), K, 1e-3, Limits(), {})
+    np.testing.assert_array_equal(start, np.repeat([1.0, 0.5, 0.0], [7, 1, 22]))
