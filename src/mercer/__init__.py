@@ -23,12 +23,19 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
     from mercer.estimators.classify import SVC as SVC
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
+    from mercer.estimators.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
+    from mercer.problems.losses import Loss as Loss
     from mercer.problems.regularization import Regularization as Regularization
+    from mercer.problems.residual_losses import CustomLoss as CustomLoss
+    from mercer.problems.residual_losses import EpsilonInsensitive as EpsilonInsensitive
+    from mercer.problems.residual_losses import Huber as Huber
+    from mercer.problems.residual_losses import Pinball as Pinball
+    from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
     from mercer.solvers.result import Status as Status
 
@@ -39,9 +46,14 @@ _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.centres",
     "BayesPointMachine": "mercer.estimators.centres",
     "Certificate": "mercer.problems.certificate",
+    "CustomLoss": "mercer.problems.residual_losses",
     "DataError": "mercer._errors",
+    "EpsilonInsensitive": "mercer.problems.residual_losses",
     "HardMarginSVC": "mercer.estimators.hard_margin",
+    "Huber": "mercer.problems.residual_losses",
+    "KernelLogisticRegression": "mercer.estimators.kernel_logistic",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
+    "Loss": "mercer.problems.losses",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
@@ -49,8 +61,10 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.ramp",
     "Perceptron": "mercer.estimators.perceptron",
+    "Pinball": "mercer.problems.residual_losses",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
+    "SquaredEpsilonInsensitive": "mercer.problems.residual_losses",
     "Status": "mercer.solvers.result",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",

@@ -158,6 +158,24 @@ def is_worth_storing(matrix, n, budget):
     return small and n**2 * matrix.dtype.itemsize <= budget.cache
 
 
+def whole_matrix(matrix, indices, budget, limits, solve, empty):
+    """``solve(part)`` with the matrix of some points, all of it in memory where it has room.
+
+    For methods that ask for every entry again and again; `empty` is their coefficients where the fit
+    ends before they begin.
+    """
+    part = matrix if len(indices) == matrix.n else matrix.view(indices)
+    try:
+        if not isinstance(part, StoredMatrix) and part.n**2 * part.dtype.itemsize <= budget.cache:
+            part = part.stored(limits.stop)
+        solution = solve(part)
+    except (Stopped, MemoryError) as end:
+        status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
+        return Solution(empty[:, 0] if empty.shape[1] == 1 else empty, empty, 0.0 * empty[0], status, 0)
+    _release(part, matrix)
+    return solution
+
+
 def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
     """Solve the two-class problems of a fit; each sees its own view of the one matrix.
 

@@ -25,19 +25,28 @@ def pivoted_factor(matrix, most, stop=None):
     stop : callable, optional
         Asked before every row.
     """
+    factor, left = partial_factor(matrix, most, NEGLIGIBLE * matrix.diag.max(initial=0.0), stop)
+    return None if left else factor
+
+
+def partial_factor(matrix, most, negligible, stop=None):
+    """(L, whether something is left): as `pivoted_factor`, but as far as `most` coordinates go.
+
+    An item is described well enough where its squared distance to its description is at most
+    `negligible`.
+    """
     left = matrix.diag.copy()
-    negligible = NEGLIGIBLE * left.max(initial=0.0)
-    factor = np.empty((matrix.n, min(most, matrix.n)))
+    factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
     for r in range(factor.shape[1] + 1):
         pivot = int(left.argmax())
         if left[pivot] <= negligible:
-            return np.ascontiguousarray(factor[:, :r])
+            return np.ascontiguousarray(factor[:, :r]), False
         if r == factor.shape[1] or (stop is not None and stop()):
-            return None
+            break
         column = matrix.rows(np.array([pivot]))[0].astype(np.float64)
         column -= factor[:, :r] @ factor[pivot, :r]
         column /= np.sqrt(left[pivot])
         factor[:, r] = column
         left -= column**2
         left[pivot] = 0.0
-    return None
+    return np.ascontiguousarray(factor[:, :r]), True
