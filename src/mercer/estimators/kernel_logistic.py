@@ -78,7 +78,7 @@ class KernelLogisticRegression(KernelClassifier):
         Weight of the losses against the norm; finite.
     kernel, degree, gamma, coef0
         As in `SVC`.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Largest difference at the end between a coefficient and C times the error of its
         probability, as a share of C, and the relative duality gap.
     class_weight : dict or "balanced", optional
@@ -110,7 +110,7 @@ class KernelLogisticRegression(KernelClassifier):
     >>> from mercer import KernelLogisticRegression
     >>> X, y = load_iris(return_X_y=True)
     >>> model = KernelLogisticRegression(C=10.0).fit(X, y)
-    >>> model.status_.name, model.certificate_.is_optimal(1e-4)
+    >>> model.status_.name, model.certificate_.is_optimal(1e-3)
     ('OPTIMAL', True)
     >>> model.predict_proba(X[[0]]).round(2)
     array([[0.98, 0.02, 0.  ]])
@@ -129,7 +129,7 @@ class KernelLogisticRegression(KernelClassifier):
         degree=3,
         gamma="scale",
         coef0=0.0,
-        tol=1e-4,
+        tol=1e-3,
         class_weight=None,
         *,
         bias="free",

@@ -152,6 +152,12 @@ def stored_if_small(matrix, budget, stop=None):
     return matrix.stored(stop)
 
 
+def keeping_all(matrix, budget, stop=None):
+    """The whole matrix in memory where it has room: for those who will ask for it several times."""
+    has_room = matrix.n**2 * matrix.dtype.itemsize <= budget.cache
+    return matrix.stored(stop) if has_room and not isinstance(matrix, StoredMatrix) else matrix
+
+
 def is_worth_storing(matrix, n, budget):
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
     small = n <= smo.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= WORTH_KEEPING)
@@ -166,8 +172,7 @@ def whole_matrix(matrix, indices, budget, limits, solve, empty):
     """
     part = matrix if len(indices) == matrix.n else matrix.view(indices)
     try:
-        if not isinstance(part, StoredMatrix) and part.n**2 * part.dtype.itemsize <= budget.cache:
-            part = part.stored(limits.stop)
+        part = keeping_all(part, budget, limits.stop)
         solution = solve(part)
     except (Stopped, MemoryError) as end:
         status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()

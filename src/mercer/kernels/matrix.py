@@ -272,6 +272,9 @@ class EvaluatedMatrix(KernelMatrix):
             return self._product_with_cache(columns, coefficients, rows, stop)
 
     def products(self, coefficients, stop=None):
+        if self.cache is not None:
+            everything = np.arange(self.n)
+            return np.stack([self.product(everything, column, stop=stop) for column in coefficients.T], axis=1)
         return engine.product(self.kernel, self.items, self.items, coefficients, self.n_jobs, stop)
 
     def _evaluate_product(self, columns, coefficients, rows, stop):

@@ -17,11 +17,12 @@ point in its values is :math:`C_i(\mathrm{diag}(p) - p p^T) = A_i A_i^T` with
 :math:`A_i = \sqrt{C_i}\,(\mathrm{diag}(\sqrt p) - p \sqrt p^T)`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.regularised_risk import every_few
 
 # Rounds of alternating projections that make coefficients feasible; a handful are enough.
 _PROJECTIONS = 50
@@ -77,6 +78,12 @@ class Multinomial:
     def root(self, f):
         """The square root of the Hessian in f, as an operator."""
         return SoftmaxRoot(softmax(f), self.C)
+
+    def sample(self, share):
+        """As `RegularisedRisk.sample`; None if a class has none."""
+        chosen = every_few(self.codes, share)
+        part = replace(self, codes=self.codes[chosen], C=share * self.C[chosen])
+        return (chosen, part) if len(np.unique(part.codes)) == self.n_functions else None
 
     def penalty(self, beta, projections, intercept):
         half = 0.5 * float(np.sum(beta * projections))

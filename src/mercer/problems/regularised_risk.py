@@ -17,13 +17,18 @@ A loss of the margin has :math:`s_i = y_i,\ o_i = 0`, a loss of the residual
 t = 1 for a penalised bias. At the optimum :math:`\beta_i = -C_i s_i \varphi'(z_i)`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.dual import DualProblem
 from mercer.problems.losses import Loss
+
+
+def every_few(targets, share):
+    """Every `share`-th of the points in the order of their targets: all parts of the range are there."""
+    return np.sort(np.argsort(targets, kind="stable")[share // 2 :: share])
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,14 @@ class RegularisedRisk:
     def root(self, f):
         """The square root of the Hessian in f, as an operator."""
         return DiagonalRoot(np.sqrt(self.curvature(f)))
+
+    def sample(self, share):
+        """(rows, problem) of every `share`-th row by target, each of `share` times the weight; None if one
+        side has none."""
+        chosen = every_few(self.targets, share)
+        part = replace(self, targets=self.targets[chosen], C=share * self.C[chosen])
+        is_whole = self.loss.of == "residual" or len(np.unique(part.targets)) == len(np.unique(self.targets))
+        return (chosen, part) if is_whole else None
 
     def penalty(self, beta, projections, intercept):
         """Half the squared norm, with that of the bias if it is penalised."""

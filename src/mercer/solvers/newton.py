@@ -26,7 +26,13 @@ FACTORED = 700
 RANK = 160
 RANK_OF_ALL = 800
 # What is described to this share of a unit of curvature needs no coordinate of its own.
-DESCRIBED = 0.1
+DESCRIBED = 0.03
+# From this many rows on, every `SHARE`-th is solved first, to this goal.
+SAMPLED = 1500
+SHARE = 5
+SAMPLE_GOAL = 1e-2
+# Share of a step's error that is left to the next step, at most.
+FORCING = 0.03
 # A step this short means that rounding errors decide.
 SHORTEST = 1e-8
 SUFFICIENT = 1e-4
@@ -89,8 +95,6 @@ class _Steps:
 
     def _products(self, values):
         """(K + t 11') @ values, fast."""
-        if self.k == 1:
-            return self._products_in_double(values)
         return self._shifted(self.matrix.products(values, self.limits.stop), values)
 
     def _products_in_double(self, values):
@@ -119,6 +123,8 @@ class _Steps:
     def _run(self):
         if self.start is not None:
             self.beta, self.image = self.start, self._products_in_double(self.start)
+        elif self.n >= SAMPLED:
+            self._begin_with_sample()
         self._best_bias()
         while True:
             response = self._response()
@@ -131,6 +137,22 @@ class _Steps:
             if not self._step(response):
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
             self._record()
+
+    def _begin_with_sample(self):
+        """Begin with the solution for every few rows, in which each counts for as many."""
+        sample = self.problem.sample(SHARE)
+        if sample is None:
+            return
+        chosen, problem = sample
+        part = self.matrix.view(chosen)
+        inner = _Steps(problem, part, SAMPLE_GOAL, self.limits.unwatched(), None, 1.0, self.convex)
+        found = inner.run()
+        if found.status in (Status.OPTIMAL, Status.STALLED):
+            self.beta = np.zeros((self.n, self.k))
+            self.beta[chosen] = found.beta.reshape(len(chosen), self.k)
+            columns = [self.matrix.product(chosen, column[chosen], stop=self.limits.stop) for column in self.beta.T]
+            self.image = self._shifted(np.stack(columns, axis=1), self.beta)
+            self.b = np.atleast_1d(found.bias).astype(np.float64)
 
     def _values(self):
         return self.image + self.b
@@ -204,7 +226,7 @@ class _Steps:
         """Errors shrink as fast as those of the parabolas do, but no further than is asked for."""
         scale = float(self.problem.C.sum()) ** 0.5
         least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
-        return max(min(0.1, first / scale) * first, least)
+        return max(min(FORCING, first / scale) * first, least)
 
     def _search(self, change, image, is_last):
         """Go along `change` until the objective has fallen by a fair share of what its slope says."""
@@ -243,9 +265,7 @@ class _Steps:
             pull = self._column(self.problem.response(values)).sum(axis=0)
             if np.abs(pull).max() <= 1e-14 * float(self.problem.C.sum()):
                 break
-            step = np.linalg.pinv(self.problem.root(values).total, rcond=1e-12, hermitian=True) @ pull
-            if not np.abs(step).max() > 0:
-                step = pull / float(self.problem.C.sum())
+            step = self._bias_step(values, pull)
             length = 1.0
             while not (after := self.problem.risk(self._flat(image + b + length * step))) <= now and length > SHORTEST:
                 length *= 0.5
@@ -253,6 +273,12 @@ class _Steps:
                 break
             b, now = b + length * step, after
         return b
+
+    def _bias_step(self, values, pull):
+        total = self.problem.root(values).total
+        if self.k == 1:
+            return pull / total[0, 0] if total[0, 0] > 0 else pull / float(self.problem.C.sum())
+        return np.linalg.pinv(total, rcond=1e-12, hermitian=True) @ pull
 
     # --- the end ----------------------------------------------------------------------------
 
