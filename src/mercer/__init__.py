@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.classify import SVC as SVC
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+    from mercer.estimators.kernel_machine import KernelMachine as KernelMachine
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
@@ -52,6 +53,7 @@ _HOME = {
     "HardMarginSVC": "mercer.estimators.hard_margin",
     "Huber": "mercer.problems.residual_losses",
     "KernelLogisticRegression": "mercer.estimators.kernel_logistic",
+    "KernelMachine": "mercer.estimators.kernel_machine",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "Loss": "mercer.problems.losses",
     "MercerError": "mercer._errors",

@@ -9,7 +9,6 @@ from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.estimators.machines import TwoClassProblems
 from mercer.estimators.multiclass import pair_columns
 from mercer.estimators.support import Support
-from mercer.estimators.training import Budget
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import class_pairs as report_of
@@ -37,8 +36,9 @@ def solve(data, setup, tol, budget, n_jobs, limits, solve_one, folds=None):
 
     solved = solve_pairs(setup)
     if folds is None:
+        solved.forget_matrix()
         return solved, []
-    scores, status = solved.out_of_fold(data, setup, folds, solve_pairs)
+    scores, status = solved.out_of_fold(setup, folds, solve_pairs)
     solved.statuses[0] = Status.worst([solved.statuses[0], status])
     return solved, [scores[task.indices, k] for k, task in enumerate(setup.tasks)]
 
@@ -60,7 +60,7 @@ class PairsSolved:
         self._table = np.zeros((setup.n_classes - 1, len(used)))
         self._report = np.zeros((len(self._pairs), 5))
         self._report[:, report_of.ENDING] = NOT_BEGUN
-        self._setup, self._limits = setup, limits
+        self._setup, self._limits, self._matrix = setup, limits, None
         self._seconds = 0.0
 
     def solve(self, data, tol, budget, n_jobs, solve_one, matrix=None):
@@ -74,6 +74,7 @@ class PairsSolved:
             matrix = data.matrix(min(tol, ROUNDING), None, budget, n_jobs).view(self._order)
         try:
             matrix = matrix if isinstance(matrix, StoredMatrix) else matrix.stored(limits.stop)
+            self._matrix = matrix
             self._solve_all(matrix.values, data.kernel.is_psd is True, tol, n_jobs)
             self._solve_rest(matrix, solve_one)
         except Stopped:
@@ -88,14 +89,20 @@ class PairsSolved:
         self._setup = self._limits = None
         return self
 
-    def out_of_fold(self, data, setup, folds, solve_fold):
+    def forget_matrix(self):
+        """Nobody will ask for out-of-fold values."""
+        self._matrix = None
+
+    def out_of_fold(self, setup, folds, solve_fold):
         """(decision values of all pairs for each point by a solution without it, worst status).
 
         ``solve_fold(setup, matrix)`` gives the pairs of some of the points.
         """
-        matrix = data.matrix(ROUNDING, None, Budget(0, 0), 1).view(self._order)
-        matrix = matrix if isinstance(matrix, StoredMatrix) else matrix.stored()
+        matrix, self._matrix = self._matrix, None
         scores = np.zeros((len(setup.codes), len(self._pairs)))
+        if not isinstance(matrix, StoredMatrix):
+            # Stopped before there was a matrix: the decision values are the intercepts.
+            return scores + self.intercepts, Status.OPTIMAL
         scores[self._order] = self._values(matrix.values[:, : matrix.n])
         status, own = Status.OPTIMAL, folds[self._order]
         for fold in np.unique(own[own >= 0]):
@@ -104,6 +111,7 @@ class PairsSolved:
                 setup.codes, setup.n_classes, setup.multi_class, np.where(folds == fold, 0.0, setup.C), *setup.kind
             )
             found = solve_fold(without, matrix.view(kept))
+            found.forget_matrix()
             scores[self._order[held]] = found._values(matrix.values[np.ix_(held, kept)])
             status = Status.worst([status, *found.statuses])
         return scores, status

@@ -7,13 +7,13 @@ from mercer.estimators.calibrate import Calibration, Probable, calibration_metho
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.training import keeping_all, solve_all
+from mercer.estimators.training import solve_all
 from mercer.estimators.weighting import weighted_C
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import small
 from mercer.solvers.by_name import SOLVERS
-from mercer.solvers.out_of_fold import out_of_fold_scores
+from mercer.solvers.out_of_fold import SCORE_TOL, out_of_fold_scores
 from mercer.solvers.result import Status
 
 
@@ -36,8 +36,8 @@ class SVC(Probable, KernelClassifier):
     shrinking : bool, default=True
         Leave coefficients alone that sit firmly at a bound, until the end.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
-        Whether to learn probabilities too, from decision values of rows left out of the fit, five
-        folds of them; True is "sigmoid". `predict` is then the largest of `predict_proba`.
+        Whether to learn probabilities too, from decision values of rows left out of the fit, in three
+        folds; True is "sigmoid". `predict` is then the largest of `predict_proba`.
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule).
     cache_size : float, optional
@@ -188,32 +188,31 @@ class SVC(Probable, KernelClassifier):
             "convex": data.kernel.is_psd is True,
             "shrinking": self.shrinking,
         }
+        loosely = {**options, "tol": max(self.tol, SCORE_TOL)}
         scores = [None] * (0 if folds is None else len(setup.tasks))
 
         def solve(problem, part, k):
             start = None if starts is None else starts[k]
-            solution = solver(
+            return solver(
                 problem.dual(), part, limits=limits, start=start, gap=problem.gap, gap_tol=self.gap_tol, **options
             )
-            if folds is not None:
-                leave_out(problem, part, k, solution)
-            return solution
 
-        def leave_out(problem, part, k, solution):
+        def solve_and_leave_out(problem, part, k):
             def again(dual, matrix, start):
-                return solver(dual, matrix, limits=limits.unwatched(), start=start, **options)
+                return solver(dual, matrix, limits=limits.unwatched(), start=start, **loosely)
 
+            solution = solve(problem, part, k)
             own = folds[setup.tasks[k].indices]
             scores[k], status = out_of_fold_scores(problem.dual(), part, solution, own, again)
             solution.status = Status.worst([solution.status, status])
+            return solution
 
         is_watched = bool(limits.callbacks) or self.gap_tol is not None
         if solver is small.solve and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
             return all_pairs.solve(data, setup, self.tol, budget, self.n_jobs, limits, solve, folds)
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
-        if folds is not None:
-            matrix = keeping_all(matrix, budget, limits.stop)
-        solutions = solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs)
+        each = solve if folds is None else solve_and_leave_out
+        solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
         # What was stopped before its first step has no scores: it knows no more than how many there are.
         scores = [np.zeros(len(t.indices)) if s is None else s for t, s in zip(setup.tasks, scores, strict=False)]
         return Solved(setup, solutions), scores

@@ -16,7 +16,7 @@ from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
+ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
 
 
 def is_function(kernel):
@@ -49,8 +49,8 @@ def training_input(estimator, X, y):
     if sparse.issparse(X) and is_precomputed(estimator.kernel):
         raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
     require_sound_csr(X)
-    X, y = validate_data(estimator, X, y, **_ROWS)
-    return _canonical(X), _labels(y)
+    X, y = validate_data(estimator, X, y, **ROWS)
+    return canonical(X), _labels(y)
 
 
 def prediction_input(estimator, X):
@@ -59,7 +59,7 @@ def prediction_input(estimator, X):
         return as_items(X)
     if not _is_plain(X) or X.shape[1] != estimator.n_features_in_ or hasattr(estimator, "feature_names_in_"):
         require_sound_csr(X)
-        X = validate_data(estimator, X, reset=False, **_ROWS)
+        X = validate_data(estimator, X, reset=False, **ROWS)
     if sparse.issparse(X) and not estimator._sparse:
         name = type(estimator).__name__
         raise DataError(f"cannot use sparse input in {name!r} trained on dense data; pass X.toarray()")
@@ -79,7 +79,7 @@ def as_items(X):
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
 
 
-def _canonical(X):
+def canonical(X):
     """Sparse rows with sorted indices and no duplicates; the user's own are left as they were."""
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()

@@ -154,8 +154,13 @@ def stored_if_small(matrix, budget, stop=None):
 
 def keeping_all(matrix, budget, stop=None):
     """The whole matrix in memory where it has room: for those who will ask for it several times."""
-    has_room = matrix.n**2 * matrix.dtype.itemsize <= budget.cache
-    return matrix.stored(stop) if has_room and not isinstance(matrix, StoredMatrix) else matrix
+    if isinstance(matrix, StoredMatrix) or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
+        return matrix
+    try:
+        return matrix.stored(stop)
+    except (Stopped, MemoryError):
+        # Whoever asks next hears of the limit, or manages with less.
+        return matrix
 
 
 def is_worth_storing(matrix, n, budget):
