@@ -279,10 +279,7 @@ class CustomLoss(Loss):
 
 CONVEX_LOSSES = {
     **{name: LOSSES_OF_MARGINS[name] for name in ("hinge", "squared_hinge", "logistic", "exponential")},
-    **{
-        loss.name: loss
-        for loss in (Squared(), Huber(), EpsilonInsensitive(), SquaredEpsilonInsensitive(), Pinball())
-    },
+    **{loss.name: loss for loss in (Squared(), Huber(), EpsilonInsensitive(), SquaredEpsilonInsensitive(), Pinball())},
 }
 
 

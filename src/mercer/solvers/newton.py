@@ -207,9 +207,7 @@ class _Steps:
         if self.factor is None:
             self.factor = self._low_rank()
         precondition = Preconditioner(self.factor, root, self.k, has_bias)
-        moved, image, _ = solve_iterated(
-            self._products, root, right, precondition, self._accuracy, self.limits.stop
-        )
+        moved, image, _ = solve_iterated(self._products, root, right, precondition, self._accuracy, self.limits.stop)
         return moved, image, self.limits.stop()
 
     def _low_rank(self):
