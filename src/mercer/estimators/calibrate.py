@@ -21,6 +21,8 @@ from mercer.solvers.out_of_fold import assign_folds, projected
 from mercer.solvers.platt import fit_sigmoid, sigmoid, smoothed_targets
 
 METHODS = {True: "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
+# Share of a sigmoid in an isotonic function: among rows on one step, the decision value decides.
+TILT = 1e-3
 # scikit-learn's own default is the word.
 NONE = (False, "deprecated")
 
@@ -68,14 +70,16 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class Steps:
-    """A function that never falls, given at knots."""
+    """A function that never falls, given at knots, with a little of a sigmoid: so it always rises."""
 
     knots: np.ndarray
     levels: np.ndarray
+    slope: Sigmoid
 
     def both(self, values):
+        low, high = self.slope.both(values)
         p = np.interp(values, self.knots, self.levels)
-        return p, 1.0 - p
+        return (1.0 - TILT) * p + TILT * low, (1.0 - TILT) * (1.0 - p) + TILT * high
 
 
 class Calibration:
@@ -124,9 +128,10 @@ class Calibration:
 
 
 def _fitted(method, scores, is_positive, weights):
+    slope = Sigmoid(*fit_sigmoid(scores, is_positive, weights))
     if method == "sigmoid":
-        return Sigmoid(*fit_sigmoid(scores, is_positive, weights))
-    return Steps(*fit_isotonic(scores, smoothed_targets(is_positive, weights), weights))
+        return slope
+    return Steps(*fit_isotonic(scores, smoothed_targets(is_positive, weights), weights), slope)
 
 
 def _asks_for_probabilities(estimator):

@@ -167,7 +167,7 @@ class SVC(Probable, KernelClassifier):
         """The problems to solve, with C times the weights of class and sample for each point."""
         C = weighted_C(self.C, codes, class_weight, weights)
         setup = TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
-        setup.copies = np.ones(len(codes)) if weights is None else weights
+        setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
 
     def _solve(self, data, setup, budget, limits):

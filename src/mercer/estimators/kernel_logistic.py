@@ -239,4 +239,5 @@ class KernelLogisticRegression(KernelClassifier):
         -------
         ndarray of shape (n,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import RegressorTags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from mercer._errors import DataError, ParameterError
@@ -31,6 +32,12 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 TASKS = ("auto", "classification", "regression")
+
+
+def _classifies(machine):
+    if machine.task != "auto":
+        return machine.task == "classification"
+    return resolve_loss(machine.loss).of == "margin"
 
 
 class _Risks(TwoClassProblems):
@@ -173,9 +180,7 @@ class KernelMachine(KernelClassifier):
 
     @property
     def _classifies(self):
-        if self.task != "auto":
-            return self.task == "classification"
-        return resolve_loss(self.loss).of == "margin"
+        return _classifies(self)
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -215,7 +220,7 @@ class KernelMachine(KernelClassifier):
         X, y = _quantities(self, X, y)
         weights = None if sample_weight is None else row_weights(sample_weight, len(y))
         if weights is not None and not weights.any():
-            raise DataError("sample_weight must have a positive number, got none")
+            raise DataError("sample_weight must not be zero for all rows; at least one must be positive")
         C = self._finite(weighted_C(self._C, np.zeros(len(y), dtype=np.intp), np.ones(1), weights))
         setup = _OneRisk(y, C, self.loss_, self.bias)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
@@ -245,8 +250,9 @@ class KernelMachine(KernelClassifier):
             matrix = keeping_all(matrix, budget, limits.stop)
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
+    @available_if(_classifies)
     def decision_function(self, X):
-        """As `SVC.decision_function`; where quantities are predicted, those.
+        """As `SVC.decision_function`; not for quantities.
 
         Parameters
         ----------
@@ -256,7 +262,7 @@ class KernelMachine(KernelClassifier):
         -------
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
-        return super().decision_function(X) if self._classifies else self._values(X)[:, 0]
+        return super().decision_function(X)
 
     def predict(self, X):
         """The label of each row of X, or its quantity.
