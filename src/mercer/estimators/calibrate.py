@@ -40,8 +40,8 @@ def calibration_method(probability):
 def folds_of(data, codes, weights, random_state):
     """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
 
-    Rows are dealt out by what they contain, in an order that a fixed projection gives; objects, and
-    rows of a kernel matrix, as they come. A `random_state` deals them out at random.
+    Rows are dealt out by what they contain, in the order of a projection; objects, and rows of a
+    kernel matrix, as they come. A `random_state` draws the projection, or the order.
     """
     used = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
     folds = np.full(len(codes), -1)
@@ -50,10 +50,11 @@ def folds_of(data, codes, weights, random_state):
 
 
 def _keys(data, used, random_state):
-    if random_state is not None:
-        return check_random_state(random_state).permutation(len(used)) + 1.0
+    rng = None if random_state is None else check_random_state(random_state)
     rows = comparable_rows(data, used)
-    return np.arange(len(used)) + 1.0 if rows is None else projected(rows)
+    if rows is not None:
+        return projected(rows, rng)
+    return 1.0 + (np.arange(len(used)) if rng is None else rng.permutation(len(used)))
 
 
 @dataclass(frozen=True)

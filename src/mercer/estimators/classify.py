@@ -50,8 +50,8 @@ class SVC(Probable, KernelClassifier):
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
     random_state : int, RandomState or None, default=None
-        Deals rows out to the folds of `probability` at random; by default they are dealt out by what
-        they contain. Nothing else is random.
+        Rows are dealt out to the folds of `probability` by what they contain; a seed gives other folds.
+        Nothing else is random.
     bias : {"free", "penalised", "none"}, default="free"
     loss : {"hinge", "squared_hinge"}, default="hinge"
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -199,7 +199,9 @@ class SVC(Probable, KernelClassifier):
 
         def solve_and_leave_out(problem, part, k):
             def again(dual, matrix, start):
-                return solver(dual, matrix, limits=limits.unwatched(), start=start, **loosely)
+                # Small problems are solved to rounding error, whatever was asked for.
+                accuracy = options if matrix.n <= small.LARGEST else loosely
+                return solver(dual, matrix, limits=limits.unwatched(), start=start, **accuracy)
 
             solution = solve(problem, part, k)
             own = folds[setup.tasks[k].indices]

@@ -34,7 +34,8 @@ from mercer.solvers.result import Status
 TASKS = ("auto", "classification", "regression")
 
 
-def _classifies(machine):
+def is_for_labels(machine):
+    """Whether a machine classifies."""
     if machine.task != "auto":
         return machine.task == "classification"
     return resolve_loss(machine.loss).of == "margin"
@@ -180,7 +181,7 @@ class KernelMachine(KernelClassifier):
 
     @property
     def _classifies(self):
-        return _classifies(self)
+        return is_for_labels(self)
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -250,7 +251,7 @@ class KernelMachine(KernelClassifier):
             matrix = keeping_all(matrix, budget, limits.stop)
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
-    @available_if(_classifies)
+    @available_if(is_for_labels)
     def decision_function(self, X):
         """As `SVC.decision_function`; not for quantities.
 

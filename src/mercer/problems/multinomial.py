@@ -115,6 +115,8 @@ class Multinomial:
         what each class takes from others and gives to them.
         """
         q = np.maximum(self.indicators - beta / self.C[:, None], 0.0)
+        # A row that has nothing left begins with its label.
+        q = np.where(q.sum(axis=1, keepdims=True) > 0, q, self.indicators)
         if self.bias != "free":
             return self.C[:, None] * (self.indicators - q / q.sum(axis=1, keepdims=True))
         wanted = self.C @ self.indicators

@@ -172,21 +172,31 @@ class _Steps:
         return Status.STALLED if self.iterations >= MOST_STEPS else None
 
     def _is_accepted(self):
-        """At the goal: make the coefficients feasible and look at the gap."""
-        beta = self._column(self.problem.feasible(self._flat(self.beta)))
-        self.beta, self.image = beta, self._products_in_double(beta)
-        self._best_bias()
+        """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
+        before = self.beta, self.image, self.b
+        self._make_feasible()
         if self._gap() <= (self.tol if self.gap_tol is None else self.gap_tol):
             return True
+        self.beta, self.image, self.b = before
         self.goal *= 0.1
         return False
 
+    def _make_feasible(self):
+        self.beta = self._column(self.problem.feasible(self._flat(self.beta)))
+        self.image = self._products_in_double(self.beta)
+        self._best_bias()
+
     def _gap(self):
-        projections = self.image - self.beta.sum(axis=0) if self.problem.bias == "penalised" else self.image
-        intercept = self.beta.sum(axis=0) if self.problem.bias == "penalised" else self.b
-        return self.problem.gap(
-            self._flat(self.beta), self._flat(projections), float(intercept[0]) if self.k == 1 else intercept
-        )
+        projections, intercept = self._parts()
+        return self.problem.gap(self._flat(self.beta), projections, intercept)
+
+    def _parts(self):
+        """Projections and intercepts, apart."""
+        total = self.beta.sum(axis=0)
+        is_penalised = self.problem.bias == "penalised"
+        intercept = total if is_penalised else self.b
+        projections = self._flat(self.image - total if is_penalised else self.image)
+        return projections, float(intercept[0]) if self.k == 1 else intercept
 
     def _step(self, response):
         """A Newton step with a line search; whether the objective fell."""
@@ -288,14 +298,23 @@ class _Steps:
         self.limits.report(point)
 
     def _dual(self):
-        projections = self.image - self.beta.sum(axis=0) if self.problem.bias == "penalised" else self.image
-        return self.problem.dual_value(self._flat(self.beta), self._flat(projections))
+        return self.problem.dual_value(self._flat(self.beta), self._parts()[0])
 
     def _solution(self, status):
-        beta = self.beta
-        if status not in (Status.OPTIMAL, None):
-            # Feasible, so that the certificate has a dual value to report.
-            beta = self._column(self.problem.feasible(self._flat(beta)))
+        if status != Status.OPTIMAL and self.iterations:
+            self._end_feasible()
         bias = float(self.b[0]) if self.k == 1 else self.b
         gradient = self._flat(self._response() - self.beta)
-        return Solution(self._flat(beta), gradient, bias, status, self.iterations, trace=self.trace)
+        return Solution(self._flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
+
+    def _end_feasible(self):
+        """Coefficients with a dual value to report, unless they are much worse."""
+        before = self.beta, self.image, self.b
+        value = self._objective(self.beta, self.image, self._values())
+        try:
+            self._make_feasible()
+        except (Stopped, MemoryError):
+            self.beta, self.image, self.b = before
+            return
+        if not self._objective(self.beta, self.image, self._values()) <= value + 0.1 * abs(value):
+            self.beta, self.image, self.b = before

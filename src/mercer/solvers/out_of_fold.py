@@ -20,11 +20,15 @@ SCORE_TOL = 0.02
 _EQUAL = 1e-9
 
 
-def projected(X):
-    """A number for each row that depends on its contents alone, and hardly ever agrees for two."""
+def projected(X, rng=None):
+    """A number for each row that depends on its contents alone, and hardly ever agrees for two.
+
+    The direction is fixed, or drawn by `rng`.
+    """
     largest = np.asarray(abs(X).max(axis=0).toarray() if sparse.issparse(X) else np.abs(X).max(axis=0)).ravel()
     # Multiples of the golden ratio: no two columns weigh alike.
     weights = 0.5 + (np.arange(1, X.shape[1] + 1) * 0.6180339887498949) % 1.0
+    weights = weights if rng is None else rng.uniform(-1.0, 1.0, X.shape[1])
     scaled = weights / np.where(largest > 0, largest, 1.0).astype(np.float64)
     return np.asarray(X @ scaled, dtype=np.float64).ravel()
 
