@@ -31,7 +31,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.contour(across, up, p, levels=[0.5], colors="black", linewidths=2)
     ax.scatter(*X[model.support_].T, s=60, facecolors="none", edgecolors="black", linewidths=0.5)
     ax.scatter(*X.T, c=np.where(y == 1, "#08306B", "#67000D"), s=9)
-    ax.set(title=f"{name}: {len(model.support_)} of {len(X)} rows have a coefficient", xlabel="mean radius")
+    ax.set(title=f"{name}\n{len(model.support_)} of {len(X)} rows have a coefficient", xlabel="mean radius")
 axes[0].set_ylabel("mean texture")
 figure.colorbar(shades, ax=axes, label="probability that it is benign")
 plt.show()
