@@ -105,9 +105,9 @@ class Calibration:
     >>> case = scores, np.array([False, False, False, True, True, True]), np.ones(6)
     >>> calibration = Calibration("sigmoid", [case], n_classes=2, has_pairs=False)
     >>> calibration.probabilities(np.array([[-1.0], [0.0], [1.0]])).round(2)
-    array([[0.77, 0.23],
+    array([[0.65, 0.35],
            [0.5 , 0.5 ],
-           [0.23, 0.77]])
+           [0.35, 0.65]])
     """
 
     def __init__(self, method, cases, n_classes, has_pairs):

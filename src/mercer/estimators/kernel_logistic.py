@@ -113,7 +113,7 @@ class KernelLogisticRegression(KernelClassifier):
     >>> model.status_.name, model.certificate_.is_optimal(1e-3)
     ('OPTIMAL', True)
     >>> model.predict_proba(X[[0]]).round(2)
-    array([[0.98, 0.02, 0.  ]])
+    array([[0.99, 0.01, 0.  ]])
     """
 
     # A function for each class, and the largest is the answer.
