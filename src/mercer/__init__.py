@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.detect import SVDD as SVDD
     from mercer.estimators.detect import OneClassSVM as OneClassSVM
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
+    from mercer.estimators.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+    from mercer.estimators.kernel_machine import KernelMachine as KernelMachine
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.linear import LinearSVC as LinearSVC
     from mercer.estimators.linear import LinearSVR as LinearSVR
@@ -36,7 +38,13 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
+    from mercer.problems.losses import Loss as Loss
     from mercer.problems.regularization import Regularization as Regularization
+    from mercer.problems.residual_losses import CustomLoss as CustomLoss
+    from mercer.problems.residual_losses import EpsilonInsensitive as EpsilonInsensitive
+    from mercer.problems.residual_losses import Huber as Huber
+    from mercer.problems.residual_losses import Pinball as Pinball
+    from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
     from mercer.solvers.result import Status as Status
 
@@ -47,11 +55,17 @@ _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.centres",
     "BayesPointMachine": "mercer.estimators.centres",
     "Certificate": "mercer.problems.certificate",
+    "CustomLoss": "mercer.problems.residual_losses",
     "DataError": "mercer._errors",
+    "EpsilonInsensitive": "mercer.problems.residual_losses",
     "HardMarginSVC": "mercer.estimators.hard_margin",
+    "Huber": "mercer.problems.residual_losses",
+    "KernelLogisticRegression": "mercer.estimators.kernel_logistic",
+    "KernelMachine": "mercer.estimators.kernel_machine",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "LinearSVC": "mercer.estimators.linear",
     "LinearSVR": "mercer.estimators.linear",
+    "Loss": "mercer.problems.losses",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
@@ -60,8 +74,10 @@ _HOME = {
     "RampSVC": "mercer.estimators.ramp",
     "Perceptron": "mercer.estimators.perceptron",
     "PegasosSVC": "mercer.estimators.pegasos",
+    "Pinball": "mercer.problems.residual_losses",
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
+    "SquaredEpsilonInsensitive": "mercer.problems.residual_losses",
     "Status": "mercer.solvers.result",
     "NuSVC": "mercer.estimators.nu_classify",
     "NuSVR": "mercer.estimators.regress",

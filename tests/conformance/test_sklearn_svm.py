@@ -18,16 +18,13 @@ from sklearn import svm
 
 import mercer
 
-PROBABILITY = "probability=True is not available in this version, and raises an error that says so"
 PRIVATE = "looks at or alters a private attribute of scikit-learn's"
 ONE_STEP = "stops after one or two steps, but the first step here solves its six points"
 
 CANNOT_APPLY = {
     "test_svm": {
-        "test_probability": PROBABILITY,
-        "test_hasattr_predict_proba": PROBABILITY,
-        "test_probability_raises_futurewarning": "scikit-learn retires the parameter; here it never was",
-        "test_svc_nusvc_probA_probB_deprecated": "scikit-learn retires the attributes; here they never were",
+        "test_probability_raises_futurewarning": "scikit-learn retires the parameter; here it stays",
+        "test_svc_nusvc_probA_probB_deprecated": "scikit-learn retires the attributes; here they stay",
         "test_gamma_scale": f"{PRIVATE}: _gamma",
         "test_tweak_params": f"{PRIVATE}: _dual_coef_",
         "test_svc_raises_error_internal_representation": f"{PRIVATE}: _n_support",
@@ -36,11 +33,6 @@ CANNOT_APPLY = {
         "test_svc_nonfinite_params": "refused too, before the fit, by an error that names the cause: the variance",
     },
     "test_sparse": {"test_timeout": ONE_STEP},
-}
-
-# These ask for probabilities only to compare two models: decision values serve as well.
-SCORES_FOR_PROBABILITIES = {
-    "test_sparse": {"test_svc", "test_unsorted_indices", "test_sparse_svc_clone_with_callable_kernel"},
 }
 
 # With a kernel that is 0 between any two points, this one wants votes and confidences to disagree.
@@ -76,20 +68,6 @@ ABOUT_OTHER_ESTIMATORS = {
 FORMS = {name: getattr(mercer, name) for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM")}
 
 
-class Scored(mercer.SVC):
-    """Decision values in the place of probabilities."""
-
-    predict_proba = mercer.SVC.decision_function
-
-
-# The name is part of error messages.
-Scored.__name__ = "SVC"
-
-
-def scored(*args, probability=False, **parameters):
-    return Scored(*args, **parameters)
-
-
 def load(name, **replacements):
     """The test module of this name, executed with these classes in scikit-learn's place."""
     spec = importlib.util.find_spec(f"sklearn.svm.tests.{name}")
@@ -121,15 +99,17 @@ def for_svc(test):
 def borrowed(name):
     """A class body: every test of a module that applies, as a static method."""
     tests = functions_of(load(name, SVC=mercer.SVC, **FORMS))
-    with_scores = functions_of(load(name, SVC=scored, **FORMS))
-    tests |= {each: with_scores[each] for each in SCORES_FOR_PROBABILITIES.get(name, ())}
     tests |= {each: for_svc(tests[each]) for each in ONLY_FOR_SVC[name]}
     left_out = {**CANNOT_APPLY[name], **ABOUT_OTHER_ESTIMATORS[name]}
     return {each: staticmethod(function) for each, function in tests.items() if each not in left_out}
 
 
 # scikit-learn's tests stop some fits early on purpose.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    # Its own estimators, which some tests set beside, retire the parameter.
+    pytest.mark.filterwarnings("ignore:The `probability` parameter was deprecated:FutureWarning"),
+]
 
 TestDense = type("TestDense", (), borrowed("test_svm"))
 TestSparse = type("TestSparse", (), borrowed("test_sparse"))
@@ -137,7 +117,7 @@ TestSparse = type("TestSparse", (), borrowed("test_sparse"))
 
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_every_test_that_is_left_out_exists(name):
-    listed = {*CANNOT_APPLY[name], *SCORES_FOR_PROBABILITIES.get(name, ()), *ABOUT_OTHER_ESTIMATORS[name]}
+    listed = {*CANNOT_APPLY[name], *ONLY_FOR_SVC[name], *ABOUT_OTHER_ESTIMATORS[name]}
     assert listed <= set(functions_of(load(name, SVC=mercer.SVC, **FORMS)))
 
 

@@ -172,12 +172,9 @@ REFUSED = {
         "class_weight must be positive and finite, got {1: 0.0}",
     ),
     "probability": (
-        lambda: fit_wine(probability=True),
+        lambda: fit_wine(probability="platt"),
         ParameterError,
-        (
-            "probability=True is not available in this version; "
-            "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
-        ),
+        "probability must be False, True, 'sigmoid' or 'isotonic', got 'platt'",
     ),
     "tol": (lambda: fit_wine(tol=0.0), ParameterError, "tol must be a finite number above 0, got 0.0"),
     "coef0": (lambda: fit_wine(coef0=np.inf), ParameterError, "coef0 must be a finite number, got inf"),

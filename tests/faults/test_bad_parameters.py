@@ -53,7 +53,8 @@ REFUSED = [
     ("class_weight", {1: -1.0}, "class_weight must be positive"),
     ("class_weight", {1: 0.0}, "class_weight must be positive"),
     ("class_weight", {1: np.nan}, "class_weight must be positive"),
-    ("probability", True, "probability=True is not available in this version; wrap the model"),
+    ("probability", "platt", "probability must be False, True, 'sigmoid' or 'isotonic', got 'platt'"),
+    ("probability", 1.0, "probability must be False, True, 'sigmoid' or 'isotonic', got 1.0"),
 ]
 
 

@@ -47,6 +47,8 @@ def test_products(matrices, rng):
     np.testing.assert_allclose(ours.product(columns, values, rows), (K[:, columns] @ values)[rows], atol=tolerance)
     exact = ours.product_in_double(columns, values, rows)
     np.testing.assert_allclose(exact, (K[:, columns] @ values)[rows], atol=1e-12)
+    several = rng.normal(size=(40, 3))
+    np.testing.assert_allclose(ours.products(several), K @ several, atol=tolerance)
     double = ours.in_double()
     np.testing.assert_allclose(double.product(columns, values), K[:, columns] @ values, atol=1e-12)
 

@@ -7,7 +7,7 @@ from mercer import ParameterError
 from mercer.problems.dual import DualProblem
 from mercer.problems.nu import NuMargin
 from mercer.problems.one_class import OneClass, SoftBall
-from mercer.problems.regression import EpsilonInsensitive, NuRegression
+from mercer.problems.regression import EpsilonRegression, NuRegression
 
 TUBE = DualProblem(np.array([1.0, -2.0, 0.5, 3.0]), -np.full(4, 2.0), np.full(4, 2.0), kink=0.25)
 GROUPS = DualProblem(np.zeros(5), np.zeros(5), np.ones(5), total=np.array([1.5, 0.5]), groups=np.array([0, 1, 0, 1, 0]))
@@ -63,8 +63,8 @@ def test_weak_duality(seed):
     K, y, weights = A @ A.T, rng.normal(size=12), rng.uniform(0.5, 2.0, size=12)
     signs = np.where(np.arange(12) % 2, 1.0, -1.0)
     for problem in (
-        EpsilonInsensitive(y, weights, 0.3),
-        EpsilonInsensitive(y, weights, 0.3, "penalised"),
+        EpsilonRegression(y, weights, 0.3),
+        EpsilonRegression(y, weights, 0.3, "penalised"),
         NuMargin(signs, weights, 0.3, np.ones(12)),
         OneClass(weights, 0.4),
         SoftBall.with_share(K.diagonal(), weights, 0.4),

@@ -6,7 +6,10 @@ import numpy as np
 
 from mercer._jit.compile import announce_compilation
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.estimators.machines import TwoClassProblems
+from mercer.estimators.multiclass import pair_columns
 from mercer.estimators.support import Support
+from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import class_pairs as report_of
 from mercer.solvers.class_pairs import LEFT, solve_class_pairs
@@ -23,6 +26,21 @@ def are_small(setup, cache_bytes):
     if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
         return False
     return 2 * int(np.bincount(setup.codes).max()) <= LARGEST
+
+
+def solve(data, setup, tol, budget, n_jobs, limits, solve_one, folds=None):
+    """(`PairsSolved`, out-of-fold decision values of each pair's points where there are folds)."""
+
+    def solve_pairs(part, matrix=None):
+        return PairsSolved(part, limits).solve(data, tol, budget, n_jobs, solve_one, matrix)
+
+    solved = solve_pairs(setup)
+    if folds is None:
+        solved.forget_matrix()
+        return solved, []
+    scores, status = solved.out_of_fold(setup, folds, solve_pairs)
+    solved.statuses[0] = Status.worst([solved.statuses[0], status])
+    return solved, [scores[task.indices, k] for k, task in enumerate(setup.tasks)]
 
 
 class PairsSolved:
@@ -42,16 +60,20 @@ class PairsSolved:
         self._table = np.zeros((setup.n_classes - 1, len(used)))
         self._report = np.zeros((len(self._pairs), 5))
         self._report[:, report_of.ENDING] = NOT_BEGUN
-        self._setup, self._limits = setup, limits
+        self._setup, self._limits, self._matrix = setup, limits, None
         self._seconds = 0.0
 
-    def solve(self, data, tol, budget, n_jobs, solve_one):
-        """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over."""
+    def solve(self, data, tol, budget, n_jobs, solve_one, matrix=None):
+        """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over.
+
+        `matrix`, where it is known, is that of the points that take part, in the order of their classes.
+        """
         announce_compilation()
         limits = self._limits
-        matrix = data.matrix(min(tol, ROUNDING), None, budget, n_jobs).view(self._order)
+        if matrix is None:
+            matrix = data.matrix(min(tol, ROUNDING), None, budget, n_jobs).view(self._order)
         try:
-            matrix = matrix.stored(limits.stop)
+            self._matrix = matrix = matrix.stored(limits.stop)
             self._solve_all(matrix.values, data.kernel.is_psd is True, tol, n_jobs)
             self._solve_rest(matrix, solve_one)
         except Stopped:
@@ -65,6 +87,42 @@ class PairsSolved:
         self.support = Support.of_table(self._order, self._edges, self._table)
         self._setup = self._limits = None
         return self
+
+    def forget_matrix(self):
+        """Nobody will ask for out-of-fold values."""
+        self._matrix = None
+
+    def out_of_fold(self, setup, folds, solve_fold):
+        """(decision values of all pairs for each point by a solution without it, worst status).
+
+        ``solve_fold(setup, matrix)`` gives the pairs of some of the points.
+        """
+        matrix, self._matrix = self._matrix, None
+        scores = np.zeros((len(setup.codes), len(self._pairs)))
+        if not isinstance(matrix, StoredMatrix):
+            # Stopped before there was a matrix: the decision values are the intercepts.
+            return scores + self.intercepts, Status.OPTIMAL
+        scores[self._order] = self._values(matrix.values[:, : matrix.n])
+        status, own = Status.OPTIMAL, folds[self._order]
+        for fold in np.unique(own[own >= 0]):
+            held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
+            without = TwoClassProblems(
+                setup.codes, setup.n_classes, setup.multi_class, np.where(folds == fold, 0.0, setup.C), *setup.kind
+            )
+            found = solve_fold(without, matrix.view(kept))
+            found.forget_matrix()
+            scores[self._order[held]] = found._values(matrix.values[np.ix_(held, kept)])
+            status = Status.worst([status, *found.statuses])
+        return scores, status
+
+    def _values(self, K):
+        """Decision values of all pairs, from kernel values with the points that took part."""
+        n_classes = len(self._edges) - 1
+        out = np.tile(self.intercepts, (len(K), 1))
+        for c in range(n_classes):
+            span = slice(self._edges[c], self._edges[c + 1])
+            out[:, pair_columns(c, n_classes)] += K[:, span] @ self._table[:, span].T
+        return out
 
     def _solve_all(self, K, convex, tol, n_jobs):
         setup, limits = self._setup, self._limits

@@ -1,9 +1,10 @@
 """Support vector classification."""
 
-from mercer._errors import ParameterError
+import numpy as np
+
 from mercer.estimators import all_pairs
-from mercer.estimators.inputs import require_fitted
-from mercer.estimators.kernel_classifier import KernelClassifier
+from mercer.estimators.calibrate import Calibration, Probable, calibration_method, folds_of
+from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.training import solve_all
@@ -12,9 +13,11 @@ from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import small
 from mercer.solvers.by_name import SOLVERS
+from mercer.solvers.out_of_fold import SCORE_TOL, out_of_fold_scores
+from mercer.solvers.result import Status
 
 
-class SVC(KernelClassifier):
+class SVC(Probable, KernelClassifier):
     """Support vector classifier with any kernel: fast, and certified on every fit.
 
     The parameters up to `random_state` are scikit-learn's, in its order, with its meaning.
@@ -32,8 +35,9 @@ class SVC(KernelClassifier):
         Parameters of the kernels given by name; a `Kernel` has its own.
     shrinking : bool, default=True
         Leave coefficients alone that sit firmly at a bound, until the end.
-    probability : bool, default=False
-        Not available in this version; True raises an error.
+    probability : {False, True, "sigmoid", "isotonic"}, default=False
+        Whether to learn probabilities too, from decision values of rows left out of the fit, in three
+        folds; True is "sigmoid". `predict` is then the largest of `predict_proba`.
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule).
     cache_size : float, optional
@@ -45,8 +49,9 @@ class SVC(KernelClassifier):
         Bound on the pair steps of each two-class problem; -1 for none.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
-    random_state : ignored
-        Nothing here is random.
+    random_state : int, RandomState or None, default=None
+        Rows are dealt out to the folds of `probability` by what they contain; a seed gives other folds.
+        Nothing else is random.
     bias : {"free", "penalised", "none"}, default="free"
     loss : {"hinge", "squared_hinge"}, default="hinge"
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -160,15 +165,10 @@ class SVC(KernelClassifier):
         require_choice("bias", self.bias, BIASES)
         require_choice("loss", self.loss, MARGIN_LOSSES)
         require_choice("solver", self.solver, SOLVERS)
-        # scikit-learn's own default is the word.
-        if self.probability not in (False, "deprecated"):
-            raise ParameterError(
-                f"probability={self.probability!r} is not available in this version; "
-                "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
-            )
+        calibration_method(self.probability)
 
     def predict(self, X):
-        """The label of each row of X.
+        """The label of each row of X; the most probable one where probabilities are asked for.
 
         Parameters
         ----------
@@ -178,36 +178,61 @@ class SVC(KernelClassifier):
         -------
         ndarray of shape (n,)
         """
-        if self.break_ties and self.decision_function_shape == "ovo":
-            # As scikit-learn has it, whose `decision_function` then has no column to compare by.
-            require_fitted(self)
-            raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")
+        refuse_ties_of_pairs(self)
         return super().predict(X)
 
     def _two_class_problems(self, codes, class_weight, weights):
         """The problems to solve, with C times the weights of class and sample for each point."""
         C = weighted_C(self.C, codes, class_weight, weights)
-        return TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
+        setup = TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
+        setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
+        return setup
 
     def _solve(self, data, setup, budget, limits):
+        method = calibration_method(self.probability)
+        folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
+        solved, scores = self._solve_with_folds(data, setup, budget, limits, folds)
+        cases = zip(setup.tasks, scores, strict=True) if method else ()
+        cases = [(own, task.signs > 0, setup.copies[task.indices]) for task, own in cases]
+        self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
+        return solved
+
+    def _solve_with_folds(self, data, setup, budget, limits, folds):
+        """Solutions, and where there are folds, out-of-fold decision values for each problem."""
         starts, solver = self._starts(setup), SOLVERS[self.solver]
+        options = {
+            "tol": self.tol,
+            "memory": budget.working,
+            "convex": data.kernel.is_psd is True,
+            "shrinking": self.shrinking,
+        }
+        loosely = {**options, "tol": max(self.tol, SCORE_TOL)}
+        scores = [None] * (0 if folds is None else len(setup.tasks))
 
         def solve(problem, part, k):
+            start = None if starts is None else starts[k]
             return solver(
-                problem.dual(),
-                part,
-                tol=self.tol,
-                limits=limits,
-                start=None if starts is None else starts[k],
-                gap=problem.gap,
-                gap_tol=self.gap_tol,
-                memory=budget.working,
-                convex=data.kernel.is_psd is True,
-                shrinking=self.shrinking,
+                problem.dual(), part, limits=limits, start=start, gap=problem.gap, gap_tol=self.gap_tol, **options
             )
+
+        def solve_and_leave_out(problem, part, k):
+            def again(dual, matrix, start):
+                # Small problems are solved to rounding error, whatever was asked for.
+                accuracy = options if matrix.n <= small.LARGEST else loosely
+                return solver(dual, matrix, limits=limits.unwatched(), start=start, **accuracy)
+
+            solution = solve(problem, part, k)
+            own = folds[setup.tasks[k].indices]
+            scores[k], status = out_of_fold_scores(problem.dual(), part, solution, own, again)
+            solution.status = Status.worst([solution.status, status])
+            return solution
 
         is_watched = bool(limits.callbacks) or self.gap_tol is not None
         if solver is small.solve and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
-            return all_pairs.PairsSolved(setup, limits).solve(data, self.tol, budget, self.n_jobs, solve)
+            return all_pairs.solve(data, setup, self.tol, budget, self.n_jobs, limits, solve, folds)
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
-        return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
+        each = solve if folds is None else solve_and_leave_out
+        solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
+        # What was stopped before its first step has no scores: it knows no more than how many there are.
+        scores = [np.zeros(len(t.indices)) if s is None else s for t, s in zip(setup.tasks, scores, strict=False)]
+        return Solved(setup, solutions), scores

@@ -50,9 +50,12 @@ class Evidence:
         if self.data is None:
             return
         if fingerprint(self.data.X) == self._mark:
-            each = zip(self.setup.problems, self.setup.tasks, self.solved.betas(), self.solved.intercepts, strict=True)
-            self._found = [self._certificate(*one) for one in each]
+            self._found = self._certify()
         self.data = self.setup = self.solved = None
+
+    def _certify(self):
+        each = zip(self.setup.problems, self.setup.tasks, self.solved.betas(), self.solved.intercepts, strict=True)
+        return [self._certificate(*one) for one in each]
 
     def _projections(self, task, beta):
         """<w, psi(x_i)> = sum_j beta_j k(x_j, x_i) for the points of a problem."""

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from mercer._errors import ParameterError
 from mercer.estimators import multiclass
 from mercer.estimators.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.kernel_model import KernelModel
@@ -119,3 +120,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             count = multiclass.ovr_from_ovo if self.break_ties else multiclass.votes
             values = count(values, len(self.classes_))
         return self.classes_[values.argmax(axis=1)]
+
+
+def refuse_ties_of_pairs(estimator):
+    """As scikit-learn has it, whose `decision_function` then has no column to break a tie by."""
+    if estimator.break_ties and estimator.decision_function_shape == "ovo":
+        require_fitted(estimator)
+        raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")

@@ -28,8 +28,9 @@ from mercer.estimators.weighting import class_weights, sample_weights, target_we
 from mercer.problems.linear_crammer_singer import CrammerSinger
 from mercer.problems.linear_l1 import SparseMargin
 from mercer.problems.linear_machine import LinearMargin, LinearTube
-from mercer.problems.losses import MARGIN_LOSSES, TUBE_LOSSES
+from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
+from mercer.problems.residual_losses import TUBE_LOSSES
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import crammer_singer, l1_newton, linear_machine
 from mercer.solvers.limits import Limits

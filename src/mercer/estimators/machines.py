@@ -37,6 +37,11 @@ class TwoClassProblems:
         self.C, self.loss, self.bias = C, loss, bias
 
     @property
+    def kind(self):
+        """Loss and bias."""
+        return self.loss, self.bias
+
+    @property
     def has_pairs(self):
         """Whether each pair of several classes has a problem of its own."""
         return self.n_classes > 2 and self.multi_class == "ovo"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mercer._errors import ParameterError
-from mercer.estimators.kernel_classifier import KernelClassifier
+from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_flag, require_number, require_optional_number
 from mercer.estimators.support import Support
@@ -172,6 +172,20 @@ the smaller class of 1 and 0, got 0.9; lower nu
                 f"so that no nu is feasible, got {self.nu!r}"
             )
         return super()._sample_weights(given, codes, classes)
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        refuse_ties_of_pairs(self)
+        return super().predict(X)
 
     def _two_class_problems(self, codes, class_weight, weights):
         weights = np.ones(len(codes)) if weights is None else weights

@@ -12,7 +12,7 @@ from mercer.estimators.parameters import require_choice, require_number
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import weighted_C
 from mercer.kernels.repeated import RepeatedMatrix
-from mercer.problems.regression import EpsilonInsensitive, NuRegression
+from mercer.problems.regression import EpsilonRegression, NuRegression
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import sampled_start, small
 
@@ -170,7 +170,7 @@ class SVR(_Regression):
         require_choice("bias", self.bias, BIASES)
 
     def _problem(self, y, weights, _data, _used):
-        return EpsilonInsensitive(y, self._weighted_C(weights), float(self.epsilon), self.bias)
+        return EpsilonRegression(y, self._weighted_C(weights), float(self.epsilon), self.bias)
 
 
 class NuSVR(_Regression):

@@ -173,10 +173,38 @@ def stored_if_small(matrix, budget, stop=None):
     return matrix.stored(stop)
 
 
+def keeping_all(matrix, budget, stop=None):
+    """The whole matrix in memory where it has room: for those who will ask for it several times."""
+    if isinstance(matrix, StoredMatrix) or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
+        return matrix
+    try:
+        return matrix.stored(stop)
+    except (Stopped, MemoryError):
+        # Whoever asks next hears of the limit, or manages with less.
+        return matrix
+
+
 def is_worth_storing(matrix, n, budget):
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
     small = n <= smo.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= WORTH_KEEPING)
     return small and n**2 * matrix.dtype.itemsize <= budget.cache
+
+
+def whole_matrix(matrix, indices, budget, limits, solve, empty):
+    """``solve(part)`` with the matrix of some points, all of it in memory where it has room.
+
+    For methods that ask for every entry again and again; `empty` is their coefficients where the fit
+    ends before they begin.
+    """
+    part = matrix if len(indices) == matrix.n else matrix.view(indices)
+    try:
+        part = keeping_all(part, budget, limits.stop)
+        solution = solve(part)
+    except (Stopped, MemoryError) as end:
+        status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
+        return Solution(empty[:, 0] if empty.shape[1] == 1 else empty, empty, 0.0 * empty[0], status, 0)
+    _release(part, matrix)
+    return solution
 
 
 def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from mercer._jit.scratch import borrow, give_back
-from mercer._jit.threads import thread_count
+from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels import engine
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
 
@@ -49,6 +49,10 @@ class KernelMatrix(ABC):
     @abstractmethod
     def product(self, columns, coefficients, rows=None, stop=None):
         """K[rows, columns] @ coefficients in float64; all rows when `rows` is None."""
+
+    @abstractmethod
+    def products(self, coefficients, stop=None):
+        """K @ coefficients, shape (n, k), in the precision of the matrix: for methods that correct themselves."""
 
     @abstractmethod
     def view(self, indices):
@@ -142,6 +146,17 @@ class StoredMatrix(KernelMatrix):
         out = np.zeros(self.n)
         add_weighted_rows(self.values, columns, coefficients, out, self._row_workers(len(columns)))
         return out if rows is None else out[rows]
+
+    def products(self, coefficients, stop=None):
+        out = np.empty(coefficients.shape)
+        factors = np.ascontiguousarray(coefficients, self.dtype)
+
+        def rows(span):
+            out[span[0] : span[1]] = self.values[span[0] : span[1], : self.n] @ factors
+
+        spans = [(begin, min(begin + engine.TILE, self.n)) for begin in range(0, self.n, engine.TILE)]
+        run_parallel(rows, spans, self._row_workers(self.n), stop)
+        return out
 
     def _row_workers(self, count):
         return 1 if count * self.n < engine.SERIAL_ENTRIES * 8 else self._workers
@@ -262,6 +277,12 @@ class EvaluatedMatrix(KernelMatrix):
             if rows is None or 2 * len(rows) > self.n:
                 self._remember(columns, stop)
             return self._product_with_cache(columns, coefficients, rows, stop)
+
+    def products(self, coefficients, stop=None):
+        if self.cache is not None:
+            everything = np.arange(self.n)
+            return np.stack([self.product(everything, column, stop=stop) for column in coefficients.T], axis=1)
+        return engine.product(self.kernel, self.items, self.items, coefficients, self.n_jobs, stop)
 
     def _evaluate_product(self, columns, coefficients, rows, stop):
         left = self.items if rows is None else self.items.take(rows)

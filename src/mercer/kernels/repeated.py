@@ -50,6 +50,10 @@ class RepeatedMatrix(KernelMatrix):
         wanted, place = np.unique(rows % self.base.n, return_inverse=True)
         return self.base.product(items, summed, wanted, stop)[place]
 
+    def products(self, coefficients, stop=None):
+        n = self.base.n
+        return np.tile(self.base.products(coefficients[:n] + coefficients[n:], stop), (2, 1))
+
     def _folded(self, columns, coefficients):
         """Each item once, with the sum of the coefficients of its copies."""
         summed = np.bincount(columns % self.base.n, coefficients, minlength=self.base.n)

@@ -14,7 +14,8 @@ import numpy as np
 
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.linear_dual import UNBOUNDED, LinearDual
-from mercer.problems.losses import MARGIN_LOSSES, TUBE_LOSSES
+from mercer.problems.losses import MARGIN_LOSSES
+from mercer.problems.residual_losses import TUBE_LOSSES
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class LinearTube(LinearMachine):
     epsilon: float = 0.0
 
     def losses(self, values):
-        return TUBE_LOSSES[self.loss].value(self.targets - values, self.epsilon)
+        return TUBE_LOSSES[self.loss](self.epsilon).value(values - self.targets)
 
     def _dual(self):
         reach, ridge = self._box(TUBE_LOSSES[self.loss])

@@ -31,7 +31,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive:
+class EpsilonRegression:
     """A regression: targets, a weight C_i for each point, the tube, and a kind of bias.
 
     Attributes
@@ -164,7 +164,7 @@ class NuRegression:
     def certificate(self, beta, projections, intercept):
         """The certificate of a solution: that of SVR with the tube that is best for it."""
         epsilon = self.epsilon(projections, intercept)
-        dual = EpsilonInsensitive(self.targets, self.C, epsilon).dual()
+        dual = EpsilonRegression(self.targets, self.C, epsilon).dual()
         primal, value = self._values(beta, projections, intercept, epsilon)
         conditions = dual_conditions(dual, beta, self.targets - projections)
         too_much = float(np.abs(beta).sum()) - 2.0 * self.side

@@ -53,6 +53,13 @@ class Regularization:
         return cls(1.0 / float(lam) * (1.0 if half else 0.5), divide_by_m=True)
 
     @classmethod
+    def from_penalty(cls, lam):
+        """lambda |w|^2 + sum of losses, as kernel ridge regression is written."""
+        if _positive("penalty", lam) == inf:
+            raise ParameterError("penalty must be finite, got inf; it would leave no weight for the losses")
+        return cls(0.5 / float(lam))
+
+    @classmethod
     def from_box_over_n(cls, C):
         """(1/2)|w|^2 + (C/n) sum of losses: the box is C/n."""
         return cls(_positive("C", C), divide_by_m=True)

@@ -32,18 +32,27 @@ def pivoted_factor(matrix, most, stop=None):
     NotPositiveSemidefiniteError
         If the matrix is found to be indefinite.
     """
-    left = matrix.diag.copy()
-    scale = np.abs(left).max(initial=0.0)
-    negligible = NEGLIGIBLE * scale
-    factor, pivots = np.empty((matrix.n, min(most, matrix.n))), []
+    scale = np.abs(matrix.diag).max(initial=0.0)
+    factor, is_partial = partial_factor(matrix, most, NEGLIGIBLE * scale, stop, INDEFINITE * scale)
+    return None if is_partial else factor
+
+
+def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
+    """(L, whether something is left): as `pivoted_factor`, but as far as `most` coordinates go.
+
+    An item is described well enough where its squared distance to its description is at most
+    `negligible`; a squared distance below `lowest` says that the matrix is indefinite.
+    """
+    left, pivots = matrix.diag.copy(), []
+    factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
     for r in range(factor.shape[1] + 1):
         pivot = int(left.argmax())
-        if left.min() < INDEFINITE * scale:
+        if left.min() < lowest:
             refuse_indefinite(matrix, [*pivots, int(left.argmin())])
         if left[pivot] <= negligible:
-            return np.ascontiguousarray(factor[:, :r])
+            return np.ascontiguousarray(factor[:, :r]), False
         if r == factor.shape[1] or (stop is not None and stop()):
-            return None
+            break
         column = matrix.rows(np.array([pivot]))[0].astype(np.float64)
         column -= factor[:, :r] @ factor[pivot, :r]
         column /= np.sqrt(left[pivot])
@@ -51,4 +60,4 @@ def pivoted_factor(matrix, most, stop=None):
         left -= column**2
         left[pivot] = 0.0
         pivots.append(pivot)
-    return None
+    return np.ascontiguousarray(factor[:, :r]), True

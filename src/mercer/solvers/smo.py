@@ -106,6 +106,8 @@ class _Rounds:
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
         self.target = tol
         self.shrinking = shrinking
+        # Near the solution few coordinates violate anything, and they are all that is worth a look.
+        self.is_warm = start is not None and len(problem) > DIRECT_SIZE
         if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
             matrix = matrix.in_double()
         self.state = DualState(problem, matrix, start, limits.stop)
@@ -272,7 +274,7 @@ class _Rounds:
     @property
     def _manageable(self):
         """So many coordinates are taken all at once: then no gradient is needed but theirs."""
-        if isinstance(self.state.matrix, StoredMatrix) and not self.trace:
+        if isinstance(self.state.matrix, StoredMatrix) and not self.trace and not self.is_warm:
             return len(self.problem)
         return max(DIRECT_SIZE, self._working_size())
 

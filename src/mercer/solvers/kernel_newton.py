@@ -1,0 +1,320 @@
+"""Newton's method in a feature space, for losses that are smooth.
+
+Method (Keerthi, Duan, Shevade & Poo 2005; Rasmussen & Williams 2006, section 3.4): the losses are
+replaced by the parabolas that touch them, the least squares problem that results is solved (see
+`kernel_newton_system`), and a line search makes sure that the objective falls. Five to ten steps are usual.
+Between steps the bias is the best one for its values, so that the dual's equality holds at the
+point where the parabolas touch.
+
+Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, else a product with K for
+each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `response` and `root`,
+as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`, `rows`.
+"""
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.kernels.matrix import StoredMatrix
+from mercer.solvers.kernel_newton_system import Indefinite, Preconditioner, solve_factored, solve_iterated
+from mercer.solvers.limits import Limits
+from mercer.solvers.pivoted_factor import partial_factor
+from mercer.solvers.result import Solution, Status, TracePoint
+
+# Up to this many points a step is a Cholesky factorisation.
+FACTORED = 700
+# Rank of the preconditioner, over all functions together.
+RANK = 160
+RANK_OF_ALL = 800
+# What is described to this share of a unit of curvature needs no coordinate of its own.
+DESCRIBED = 0.03
+# From this many rows on, every `SHARE`-th is solved first, to this goal.
+SAMPLED = 1500
+SHARE = 5
+SAMPLE_GOAL = 1e-2
+# Share of a step's error that is left to the next step, at most.
+FORCING = 0.03
+# A step this short means that rounding errors decide.
+SHORTEST = 1e-8
+SUFFICIENT = 1e-4
+# Where max_iter sets no bound, this does.
+MOST_STEPS = 200
+# A violation this small counts as solved where rounding ends progress.
+INACCURATE = 1e-6
+
+
+def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, convex=True):
+    """Minimise a regularised risk over a kernel matrix.
+
+    Parameters
+    ----------
+    problem : KernelRisk or Multinomial
+        With a smooth loss.
+    matrix : KernelMatrix
+    tol : float
+        Largest difference at the end between a coefficient and what the loss asks for, as a
+        share of its C; and the relative duality gap.
+    limits : Limits, optional
+    start : ndarray, optional
+        Coefficients to start from.
+    gap_tol : float, optional
+        The relative duality gap to end at, in the place of `tol`.
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+
+    Returns
+    -------
+    Solution
+        `beta` and `bias` have a column, or an entry, for each function if there are several.
+    """
+    return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
+
+
+class _Steps:
+    """The steps of `solve`. All arrays have a column for each function."""
+
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
+        self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
+        self.gap_tol = gap_tol
+        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        self.k, self.n = problem.n_functions, matrix.n
+        self.start = None if start is None else self._column(problem.feasible(start))
+        self.beta = self.image = np.zeros((self.n, self.k))
+        self.b = np.zeros(self.k)
+        self.iterations, self.trace = 0, []
+        self.factor = None
+        self.goal = tol
+
+    def _column(self, values):
+        return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
+
+    def _flat(self, values):
+        """As the problem takes it: without a column where there is one function."""
+        return values[:, 0] if self.k == 1 else values
+
+    # --- products ---------------------------------------------------------------------------
+
+    def _products(self, values):
+        """(K + t 11') @ values, fast."""
+        return self._shifted(self.matrix.products(values, self.limits.stop), values)
+
+    def _products_in_double(self, values):
+        """The same, summed in double precision."""
+        everything = np.arange(self.n)
+        columns = [self.matrix.product(everything, column, stop=self.limits.stop) for column in values.T]
+        return self._shifted(np.stack(columns, axis=1), values)
+
+    def _shifted(self, image, values):
+        return image + values.sum(axis=0) if self.problem.bias == "penalised" else image
+
+    # --- the steps ----------------------------------------------------------------------------
+
+    def run(self):
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                status = self._run()
+            except Stopped:
+                status = self.limits.reached()
+            except MemoryError:
+                status = Status.MEMORY_LIMIT
+            except Indefinite:
+                status = Status.STALLED if self.convex else Status.NOT_CONVEX
+            return self._solution(status)
+
+    def _run(self):
+        if self.start is not None:
+            self.beta, self.image = self.start, self._products_in_double(self.start)
+        elif self.n >= SAMPLED:
+            self._begin_with_sample()
+        self._best_bias()
+        while True:
+            response = self._response()
+            violation = self._violation(response)
+            if violation <= self.goal and self._is_accepted():
+                return Status.OPTIMAL
+            status = self._early_end(violation)
+            if status is not None:
+                return status
+            if not self._step(response):
+                return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+            self._record()
+
+    def _begin_with_sample(self):
+        """Begin with the solution for every few rows, in which each counts for as many."""
+        sample = self.problem.sample(SHARE)
+        if sample is None:
+            return
+        chosen, problem = sample
+        part = self.matrix.view(chosen)
+        inner = _Steps(problem, part, SAMPLE_GOAL, self.limits.unwatched(), None, 1.0, self.convex)
+        found = inner.run()
+        if found.status in (Status.OPTIMAL, Status.STALLED):
+            self.beta = np.zeros((self.n, self.k))
+            self.beta[chosen] = found.beta.reshape(len(chosen), self.k)
+            columns = [self.matrix.product(chosen, column[chosen], stop=self.limits.stop) for column in self.beta.T]
+            self.image = self._shifted(np.stack(columns, axis=1), self.beta)
+            self.b = np.atleast_1d(found.bias).astype(np.float64)
+
+    def _values(self):
+        return self.image + self.b
+
+    def _response(self):
+        return self._column(self.problem.response(self._flat(self._values())))
+
+    def _violation(self, response):
+        return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
+
+    def _early_end(self, _violation):
+        status = self.limits.reached()
+        if status is not None:
+            return status
+        if self.limits.iterations_left(self.iterations) <= 0:
+            return Status.ITERATION_LIMIT
+        return Status.STALLED if self.iterations >= MOST_STEPS else None
+
+    def _is_accepted(self):
+        """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
+        before = self.beta, self.image, self.b
+        self._make_feasible()
+        if self._gap() <= (self.tol if self.gap_tol is None else self.gap_tol):
+            return True
+        self.beta, self.image, self.b = before
+        self.goal *= 0.1
+        return False
+
+    def _make_feasible(self):
+        self.beta = self._column(self.problem.feasible(self._flat(self.beta)))
+        self.image = self._products_in_double(self.beta)
+        self._best_bias()
+
+    def _gap(self):
+        projections, intercept = self._parts()
+        return self.problem.gap(self._flat(self.beta), projections, intercept)
+
+    def _parts(self):
+        """Projections and intercepts, apart."""
+        total = self.beta.sum(axis=0)
+        is_penalised = self.problem.bias == "penalised"
+        intercept = total if is_penalised else self.b
+        projections = self._flat(self.image - total if is_penalised else self.image)
+        return projections, float(intercept[0]) if self.k == 1 else intercept
+
+    def _step(self, response):
+        """A Newton step with a line search; whether the objective fell."""
+        rho = response - self.beta
+        towards = self._products(response) - self.image
+        root = self.problem.root(self._flat(self._values()))
+        moved, image, is_last = self._solve(root, towards)
+        self.iterations += 1
+        return self._search(rho - moved, towards - image, is_last)
+
+    def _solve(self, root, right):
+        has_bias = self.problem.bias == "free"
+        stored = isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64
+        if self.k == 1 and self.n <= FACTORED and stored:
+            K = self.matrix.values[:, : self.n]
+            K = K + 1.0 if self.problem.bias == "penalised" else K
+            return *solve_factored(K, root, right, has_bias), False
+        if self.factor is None:
+            self.factor = self._low_rank()
+        precondition = Preconditioner(self.factor, root, self.k, has_bias)
+        moved, image, _ = solve_iterated(self._products, root, right, precondition, self._accuracy, self.limits.stop)
+        return moved, image, self.limits.stop()
+
+    def _low_rank(self):
+        """L for the preconditioner; of a kernel that is not convex, as far as it goes."""
+        most = max(8, min(RANK, RANK_OF_ALL // self.k))
+        curvature = float(np.max(self.problem.root(self._flat(self._values())).total)) / self.n
+        negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * float(self.matrix.diag.max(initial=0.0)))
+        factor, _ = partial_factor(self.matrix, most, negligible, self.limits.stop)
+        if self.problem.bias == "penalised":
+            factor = np.column_stack([factor, np.ones(self.n)])
+        return factor
+
+    def _accuracy(self, first):
+        """Errors shrink as fast as those of the parabolas do, but no further than is asked for."""
+        scale = float(self.problem.C.sum()) ** 0.5
+        least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
+        return max(min(FORCING, first / scale) * first, least)
+
+    def _search(self, change, image, is_last):
+        """Go along `change` until the objective has fallen by a fair share of what its slope says."""
+        values = self._values()
+        slope = float(np.sum(change * self.image)) - float(np.sum(self._response() * image))
+        now = self._objective(self.beta, self.image, values)
+        length = 1.0
+        while length >= SHORTEST:
+            beta, moved = self.beta + length * change, self.image + length * image
+            b = self._bias_of(moved)
+            if self._objective(beta, moved, moved + b) <= now + SUFFICIENT * length * min(slope, 0.0) and slope < 0:
+                self.beta, self.image, self.b = beta, moved, b
+                return True
+            if is_last:
+                return False
+            length *= 0.5
+        return False
+
+    def _objective(self, beta, image, values):
+        value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(self._flat(values))
+        return value if np.isfinite(value) else np.inf
+
+    # --- the bias ---------------------------------------------------------------------------
+
+    def _best_bias(self):
+        self.b = self._bias_of(self.image)
+
+    def _bias_of(self, image):
+        """The b that minimises the risk for these projections: Newton with halved steps."""
+        b = self.b.copy()
+        if self.problem.bias != "free":
+            return np.zeros(self.k)
+        now = self.problem.risk(self._flat(image + b))
+        for _ in range(100):
+            values = self._flat(image + b)
+            pull = self._column(self.problem.response(values)).sum(axis=0)
+            if np.abs(pull).max() <= 1e-14 * float(self.problem.C.sum()):
+                break
+            step = self._bias_step(values, pull)
+            length = 1.0
+            while not (after := self.problem.risk(self._flat(image + b + length * step))) <= now and length > SHORTEST:
+                length *= 0.5
+            if length <= SHORTEST or (after == now and length < 1.0):
+                break
+            b, now = b + length * step, after
+        return b
+
+    def _bias_step(self, values, pull):
+        total = self.problem.root(values).total
+        if self.k == 1:
+            return pull / total[0, 0] if total[0, 0] > 0 else pull / float(self.problem.C.sum())
+        return np.linalg.pinv(total, rcond=1e-12, hermitian=True) @ pull
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def _record(self):
+        violation = self._violation(self._response())
+        dual = self._dual()
+        point = TracePoint(self.limits.seconds, self.iterations, violation, dual, self.n, self.n)
+        self.trace.append(point)
+        self.limits.report(point)
+
+    def _dual(self):
+        return self.problem.dual_value(self._flat(self.beta), self._parts()[0])
+
+    def _solution(self, status):
+        if status != Status.OPTIMAL and self.iterations:
+            self._end_feasible()
+        bias = float(self.b[0]) if self.k == 1 else self.b
+        gradient = self._flat(self._response() - self.beta)
+        return Solution(self._flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
+
+    def _end_feasible(self):
+        """Coefficients with a dual value to report, unless they are much worse."""
+        before = self.beta, self.image, self.b
+        value = self._objective(self.beta, self.image, self._values())
+        try:
+            self._make_feasible()
+        except (Stopped, MemoryError):
+            self.beta, self.image, self.b = before
+            return
+        if not self._objective(self.beta, self.image, self._values()) <= value + 0.1 * abs(value):
+            self.beta, self.image, self.b = before

@@ -1,0 +1,112 @@
+r"""The linear system of one Newton step in a feature space.
+
+With the Hessian H = A A' of the losses in the values, :math:`\rho` the difference between the
+coefficients that the losses ask for and those that there are, a step solves, for x,
+
+.. math:: (I + A^T K A)\,x = A^T K \rho + A^T 1\, \Delta b, \qquad 1^T A x = 0,
+
+the second only where b is free, and its multiplier is the change of b (Rasmussen & Williams 2006,
+section 3.4, with a bias). The coefficients then change by :math:`\rho - A x`. Two ways:
+
+*factored*, one function and up to a thousand points or so: Cholesky, n^3 / 3 multiplications;
+
+*iterated*: conjugate gradients on the plane of the second line, each of them one product with K.
+A factor K ≈ L L' of low rank, made once for a fit, preconditions them: I + A' L L' A is inverted
+by a system of the size of its rank (Woodbury), so that only what L leaves out costs iterations.
+"""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+# Iterations after which a step is taken as it is: the next one begins with what is left.
+MOST_ITERATIONS = 300
+
+
+class Indefinite(Exception):
+    """The system is not positive definite: neither is the kernel."""
+
+
+def solve_factored(K, root, right, has_bias):
+    """(A x, K A x) by Cholesky; `right` is K rho, shape (n, 1)."""
+    half = root.values
+    system = half[:, None] * K * half
+    system[np.diag_indices_from(system)] += 1.0
+    try:
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError as error:
+        raise Indefinite from error
+    x = cho_solve(factor, half * right[:, 0], check_finite=False)
+    if has_bias:
+        through = cho_solve(factor, half, check_finite=False)
+        curvature = float(half @ through)
+        x -= through * (float(half @ x) / curvature if curvature > 0 else 0.0)
+    moved = (half * x)[:, None]
+    return moved, K @ moved
+
+
+class Preconditioner:
+    """(I + A' L L' A)^-1 by Woodbury, restricted to the plane 1' A x = 0 where b is free."""
+
+    def __init__(self, factor, root, n_functions, has_bias):
+        self.factor, self.root, self.k = factor, root, n_functions
+        inner = root.blocks(factor)
+        inner[np.diag_indices_from(inner)] += 1.0
+        self._inner = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        self._through = None
+        if has_bias:
+            n, units = len(factor), np.eye(n_functions)
+            through = [self._unrestricted(root.transposed_times(np.broadcast_to(unit, (n, self.k)))) for unit in units]
+            self._through = np.stack(through, axis=2)
+            sums = np.array([root.times(each).sum(axis=0) for each in through]).T
+            self._sums = np.linalg.pinv(sums, rcond=1e-12)
+
+    def _unrestricted(self, x):
+        if self.factor.shape[1] == 0:
+            return x
+        inside = (self.factor.T @ self.root.times(x)).T.ravel()
+        inside = cho_solve(self._inner, inside, check_finite=False).reshape(self.k, -1).T
+        return x - self.root.transposed_times(self.factor @ inside)
+
+    def __call__(self, x):
+        x = self._unrestricted(x)
+        if self._through is None:
+            return x
+        return x - self._through @ (self._sums @ self.root.times(x).sum(axis=0))
+
+
+def solve_iterated(products, root, right, precondition, accuracy, stop):
+    """(A x, K A x, iterations) by projected conjugate gradients (Gould, Hribar & Nocedal 2001).
+
+    Parameters
+    ----------
+    products : callable
+        ``products(V)``, K @ V.
+    right : ndarray (n, k)
+        K rho.
+    accuracy : callable
+        ``accuracy(first)``, the norm of the error to stop at, from that of the start.
+    stop : callable
+        Asked before every product.
+    """
+    residual = root.transposed_times(right)
+    ahead = precondition(residual)
+    direction, size = ahead, float(np.sum(residual * ahead))
+    moved, image = np.zeros_like(right), np.zeros_like(right)
+    goal = accuracy(max(size, 0.0) ** 0.5)
+    for iteration in range(MOST_ITERATIONS):
+        if size <= goal**2 or stop():
+            return moved, image, iteration
+        out = root.times(direction)
+        through = products(out)
+        bent = direction + root.transposed_times(through)
+        curvature = float(np.sum(direction * bent))
+        if not curvature > 0:
+            raise Indefinite
+        length = size / curvature
+        moved += length * out
+        image += length * through
+        residual = residual - length * bent
+        ahead = precondition(residual)
+        before, size = size, float(np.sum(residual * ahead))
+        direction = ahead + (size / before) * direction
+    return moved, image, MOST_ITERATIONS
