@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.estimators.ridge import KernelRidge as KernelRidge
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -42,6 +43,7 @@ _HOME = {
     "DataError": "mercer._errors",
     "HardMarginSVC": "mercer.estimators.hard_margin",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
+    "KernelRidge": "mercer.estimators.ridge",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",

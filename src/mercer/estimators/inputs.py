@@ -8,7 +8,13 @@ sparse formats, and whose errors are known.
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from mercer._errors import DataError
 from mercer.kernels.base import Kernel
@@ -51,6 +57,30 @@ def training_input(estimator, X, y):
     require_sound_csr(X)
     X, y = validate_data(estimator, X, y, **_ROWS)
     return _canonical(X), _labels(y)
+
+
+def rows_input(estimator, X):
+    """Rows alone, for what learns without targets; notes the features on the estimator."""
+    if sparse.issparse(X) and is_precomputed(estimator.kernel):
+        raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
+    require_sound_csr(X)
+    return _canonical(validate_data(estimator, X, **_ROWS))
+
+
+def regression_input(estimator, X, y):
+    """Rows (or items) and targets of shape (n, t) in double precision, and whether y was flat."""
+    if takes_items(estimator.kernel):
+        X = as_items(X)
+        check_consistent_length(X, y)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    else:
+        if sparse.issparse(X) and is_precomputed(estimator.kernel):
+            raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
+        require_sound_csr(X)
+        X, y = validate_data(estimator, X, y, multi_output=True, y_numeric=True, **_ROWS)
+        X = _canonical(X)
+    y = np.asarray(y, dtype=np.float64)
+    return X, y.reshape(len(y), -1), y.ndim == 1
 
 
 def prediction_input(estimator, X):

@@ -50,3 +50,8 @@ def print_epoch(point):
         f"mistakes {point.working_set} of {point.active}"
     )
     sys.stderr.write(line + "\n")
+
+
+def print_residual(point):
+    """As `print_round`, for methods that solve equations."""
+    sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {point.iterations:6d} steps  residual {point.violation:9.2e}\n")

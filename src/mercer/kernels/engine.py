@@ -15,6 +15,8 @@ from mercer._jit.vectors import vector_loop
 TILE = 512
 # Below this many entries, waking a second thread costs more than it saves.
 SERIAL_ENTRIES = 40_000
+# Sums over a symmetric matrix are taken in so many parts, each by one thread.
+FOLDS = 8
 
 
 @jit
@@ -83,6 +85,61 @@ def _small_gram(kernel, points, out, stop):
         kernel.tile(points, points, out, 0, 0)
     _mirror(out, 0, len(points), 0, len(points))
     return out
+
+
+def lower_triangle(kernel, points, out, n_jobs=None, stop=None):
+    """Write the lower triangle of K(points, points) to `out`, whole tiles on the diagonal.
+
+    What lies above is not written, so that its memory is never touched.
+    """
+
+    def row_panel(rows):
+        part = points.slice(*rows)
+        for columns in _spans(rows[1]):
+            kernel.tile(part, points.slice(*columns), out, rows[0], columns[0])
+
+    run_parallel(row_panel, reversed(_spans(len(points))), _workers(n_jobs, len(points) ** 2 // 2), stop)
+    return out
+
+
+def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None):
+    """K(points, points) @ coefficients in double precision; each pair is evaluated once.
+
+    `coefficients` has shape (n, k).
+    """
+
+    def block(rows, columns):
+        tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), points.dtype)
+        kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
+        return tile
+
+    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2), stop)
+
+
+def folded_product(block, coefficients, workers, stop=None):
+    """A @ coefficients for a symmetric A of which ``block(rows, columns)`` gives a tile on or
+    below the diagonal; a tile serves its rows and, transposed, its columns.
+
+    The sums are taken in a fixed order, whatever the number of threads.
+    """
+    n = len(coefficients)
+    spans = _spans(n)
+    totals = np.zeros((min(FOLDS, len(spans)), *coefficients.shape))
+
+    def fold(place):
+        total = totals[place]
+        for k in range(place, len(spans), len(totals)):
+            rows = spans[k]
+            for columns in spans[: k + 1]:
+                if stop is not None and stop():
+                    raise Stopped
+                tile = block(rows, columns)
+                total[slice(*rows)] += tile @ coefficients[slice(*columns)]
+                if columns != rows:
+                    total[slice(*columns)] += tile.T @ coefficients[slice(*rows)]
+
+    run_parallel(fold, reversed(range(len(totals))), workers, stop)
+    return totals.sum(axis=0)
 
 
 def mirror(out, rows, columns):
