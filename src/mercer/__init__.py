@@ -22,10 +22,15 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.density import KernelDensity as KernelDensity
+    from mercer.estimators.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from mercer.estimators.least_squares import KernelLeastSquares as KernelLeastSquares
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.estimators.reduce import KernelPCA as KernelPCA
+    from mercer.estimators.reduce import KernelSVD as KernelSVD
     from mercer.estimators.ridge import KernelRidge as KernelRidge
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
@@ -42,8 +47,13 @@ _HOME = {
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
     "HardMarginSVC": "mercer.estimators.hard_margin",
+    "KernelDensity": "mercer.estimators.density",
+    "KernelFisherDiscriminant": "mercer.estimators.fisher",
+    "KernelLeastSquares": "mercer.estimators.least_squares",
+    "KernelPCA": "mercer.estimators.reduce",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "KernelRidge": "mercer.estimators.ridge",
+    "KernelSVD": "mercer.estimators.reduce",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from mercer._errors import DataError
 from mercer.estimators.evidence import fingerprint
 from mercer.estimators.gram import require_gram
 from mercer.estimators.inputs import (
@@ -24,7 +25,6 @@ from mercer.estimators.parameters import (
 )
 from mercer.estimators.progress import print_residual
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, TrainingData
-from mercer._errors import DataError
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.names import resolve
@@ -51,7 +51,8 @@ class KernelMethod(BaseEstimator):
         return tags
 
     def _check_shared_parameters(self):
-        require_optional_number("gamma", self.gamma, above=0.0)
+        if not isinstance(self.gamma, str):
+            require_optional_number("gamma", self.gamma, above=0.0)
         require_number("coef0", self.coef0)
         require_optional_number("time_limit", self.time_limit, above=0.0)
         require_n_jobs(self.n_jobs)
@@ -93,9 +94,7 @@ class KernelMethod(BaseEstimator):
 
     def _expansion(self, data, coefficients, intercepts):
         everything = np.arange(len(coefficients))
-        return Expansion.single(
-            data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin
-        )
+        return Expansion.single(data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin)
 
     def _evaluate(self, X, expansion=None):
         """The functions of an expansion at X, shape (n, n_functions)."""

@@ -1,43 +1,182 @@
 """Coordinates in the features of a kernel: principal components and singular vectors."""
 
-import warnings
-from numbers import Integral
-from typing import ClassVar
-
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.inputs import is_precomputed, require_fitted, takes_items
-from mercer.estimators.kernel_method import KernelMethod, Proof
-from mercer.estimators.parameters import require_choice, require_count, require_flag, require_number
-from mercer.estimators.progress import warn_unless_optimal
-from mercer.kernels.expansion import Expansion
-from mercer.kernels.operator import CentredOperator, EvaluatedOperator, LowerOperator
-from mercer.problems import spectrum
-from mercer.solvers import eigen, regularised
+from mercer.estimators.parameters import require_flag, require_number
+from mercer.estimators.spectral import SpectralMethod
+from mercer.estimators.training import TrainingData
+from mercer.kernels.operator import EvaluatedOperator
+from mercer.solvers import regularised
 from mercer.solvers.limits import Limits
-from mercer.solvers.result import Status
-
-EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
-# Up to this many items, all eigenvalues are as quick as a few.
-_DENSE = 500
 
 
-class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
-    """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
+class KernelPCA(SpectralMethod):
+    """Principal components in the features of a kernel.
 
-    _is_centred = True
-    _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "A larger max_iter or tol helps.",
-        Status.TIME_LIMIT: "A larger time_limit helps.",
-        Status.INTERRUPTED: "Fit again.",
-    }
+    The parameters up to `n_jobs` and the fitted attributes are scikit-learn's. New rows are centred
+    by the mean of the training features, and their coordinates are Nystroem's extension of the
+    eigenvectors.
 
-    def fit(self, X, y=None):
-        """Find the components of the rows of X.
+    Parameters
+    ----------
+    n_components : int, optional
+        None keeps every component whose eigenvalue is more than rounding.
+    kernel : str, Kernel or callable, default="linear"
+        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
+    gamma : float, optional
+        Of the named kernels that have one; None is 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict, optional
+        Keyword arguments of a callable.
+    alpha : float, default=1.0
+        Penalty of the ridge regression that learns pre-images.
+    fit_inverse_transform : bool, default=False
+        Whether to learn, by kernel ridge regression, from coordinates back to rows.
+    eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
+        "dense" takes all eigenvalues by LAPACK; "krylov" (also called "arpack", as the method is
+        its block form) the largest, to `tol`; "randomized" makes a fixed number of power steps.
+    tol : float, default=0
+        Largest residual of a pair relative to the largest eigenvalue; 0 is 1e-10.
+    max_iter : int, optional
+        Bound on the iterations of "krylov".
+    iterated_power : int or "auto", default="auto"
+        Power steps of "randomized".
+    remove_zero_eig : bool, default=False
+        Whether to drop components whose eigenvalue is rounding.
+    random_state : int or RandomState, optional
+        Of the random start; without it the start is always the same.
+    copy_X : bool, default=True
+        False keeps a reference to X where True keeps a copy as `X_fit_`.
+    n_jobs, time_limit, memory_limit, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of the centred kernel matrix, largest first.
+    eigenvectors_ : ndarray of shape (n, n_components)
+    dual_coef_ : ndarray of shape (n, d)
+        Coefficients of the pre-images; with `fit_inverse_transform`.
+    X_transformed_fit_ : ndarray of shape (n, n_components)
+        With `fit_inverse_transform`.
+    X_fit_ : array or CSR
+        Training rows; the matrix itself if it was precomputed.
+    gamma_ : float
+        The gamma used; 1 / n_features unless given.
+    rank_ : int
+        Rank of the centred matrix, where more components were computed than there are.
+    certificate_ : EigenCertificate
+        Residuals of the pairs, recomputed in double precision when first read.
+    solver_ : str
+        The method that was used.
+    status_, expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    References
+    ----------
+    Schoelkopf, Smola and Mueller (1998), Nonlinear component analysis as a kernel eigenvalue problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> angle = np.linspace(0.0, 6.0, 40)
+    >>> X = np.c_[np.cos(angle), np.sin(angle)] * np.repeat([1.0, 3.0], 20)[:, None]
+    >>> model = KernelPCA(n_components=2, kernel="rbf", gamma=0.5).fit(X)
+    >>> model.transform(X).shape
+    (40, 2)
+    >>> model.certificate_.is_optimal()
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        alpha=1.0,
+        fit_inverse_transform=False,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        remove_zero_eig=False,
+        random_state=None,
+        copy_X=True,
+        n_jobs=None,
+        time_limit=None,
+        memory_limit=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("alpha", self.alpha, least=0.0)
+        for name in ("fit_inverse_transform", "remove_zero_eig", "copy_X"):
+            require_flag(name, getattr(self, name))
+        if self.fit_inverse_transform and (is_precomputed(self.kernel) or takes_items(self.kernel)):
+            # The first sentence is scikit-learn's.
+            raise ParameterError(
+                "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images here."
+            )
+
+    def _count_kept(self, rank, found):
+        return rank if self.remove_zero_eig or self.n_components is None else found
+
+    def _set_attributes(self, values, vectors):
+        self.eigenvalues_, self.eigenvectors_ = values, vectors
+
+    def _keep(self, X, data, means, found):
+        super()._keep(X, data, means, found)
+        if self.copy_X and hasattr(X, "copy"):
+            self.X_fit_ = X.copy()
+        self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
+        if self.fit_inverse_transform:
+            self._learn_pre_images(X, data.kernel)
+
+    def _learn_pre_images(self, X, kernel):
+        """Ridge regression from coordinates to rows, in the same kernel (Bakir, Weston & Schoelkopf 2003)."""
+        coordinates = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+        data = TrainingData(kernel, coordinates)
+        operator = EvaluatedOperator(kernel, data.prepare, self.n_jobs)
+        request = regularised.Request(1e-8, Limits(-1, self.time_limit), self._budget(X), n_jobs=self.n_jobs)
+        rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        found = regularised.solve(operator, rows, float(self.alpha), request)
+        self.dual_coef_, self.X_transformed_fit_ = found.X, coordinates
+        self._pre_images = self._expansion(data, found.X, np.zeros(rows.shape[1]))
+
+    def fit_transform(self, X, y=None):
+        """Fit, and the coordinates of the training rows, from the eigenvectors themselves.
 
         Parameters
         ----------
@@ -46,122 +185,107 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
 
         Returns
         -------
-        self
+        ndarray of shape (n, n_components)
         """
-        self._check_parameters()
-        limits = Limits(-1 if self.max_iter is None else self.max_iter, self.time_limit, self._watchers())
-        X = self._rows(X)
-        data = self._training_data(X)
-        with limits.catching_interrupts():
-            operator = self._spectral_operator(data, limits)
-            found = self._eigenpairs(operator, limits)
-        self._keep(X, data, operator, found)
-        if self.status_ != Status.OPTIMAL:
-            warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        return self
+        self.fit(X)
+        return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
-    def _check_parameters(self):
-        self._check_shared_parameters()
-        require_number("tol", self.tol, least=0.0)
-        require_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
-        for name in ("n_components", "max_iter"):
-            if getattr(self, name) is not None:
-                require_count(name, getattr(self, name))
-        if self.iterated_power != "auto":
-            require_count("iterated_power", self.iterated_power, least=0)
-
-    def _spectral_operator(self, data, limits):
-        """The matrix whose eigenvectors are wanted; its triangle is stored where it has room."""
-        base = self._operator(data, limits)
-        if isinstance(base, EvaluatedOperator) and 4 * base.n**2 <= self._budget(data.X):
-            base = LowerOperator(base.lower(np.float64, limits.stop), self.n_jobs)
-        return CentredOperator(base, stop=limits.stop) if self._is_centred else base
-
-    def _eigenpairs(self, operator, limits):
-        count = operator.n if self.n_components is None else min(self.n_components, operator.n)
-        solver = self._chosen_solver(operator.n, count)
-        self.solver_ = solver
-        if solver == "dense":
-            return eigen.dense(operator, count, limits.stop)
-        # Without a seed the start is still the same: the answer does not depend on it.
-        rng = np.random.default_rng(check_random_state(self.random_state or 0).randint(2**31))
-        if solver == "randomized":
-            auto = 7 if count < 0.1 * operator.n else 4
-            power = auto if self.iterated_power == "auto" else self.iterated_power
-            return eigen.randomised(operator, count, power, rng, limits.stop)
-        return eigen.krylov(operator, count, self.tol, rng, limits)
-
-    def _chosen_solver(self, n, count):
-        if self.eigen_solver == "arpack":
-            return "krylov"
-        if self.eigen_solver != "auto":
-            return self.eigen_solver
-        return "dense" if n <= _DENSE or 6 * count > n else "krylov"
-
-    def _keep(self, X, data, operator, found):
-        rank = spectrum.numerical_rank(found.values, operator.n)
-        kept = self._kept(rank, operator.n, found)
-        values, vectors = found.values[:kept], spectrum.with_signs(found.vectors[:, :kept])
-        # What is not more than rounding spans no direction.
-        values = np.where(np.arange(kept) < rank, values, 0.0)
-        self.status_, self.n_iter_, self.trace_ = found.status, found.iterations, found.trace
-        self._set_attributes(values, vectors, operator)
-        self.X_fit_ = X
-        sizes = np.sqrt(values)
-        inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, operator))
-        self._n_features_out = kept
-        self._proof = Proof(data, self._certificate_of(data, values, vectors))
-
-    def _kept(self, rank, n, found):
-        """How many components there are; says so where they are fewer than asked for."""
-        wanted = self.n_components
-        if found.status == Status.OPTIMAL and rank < len(found.values):
-            self.rank_ = rank
-        if wanted is not None and rank < wanted and rank < len(found.values):
-            kind = "centred kernel matrix" if self._is_centred else "kernel matrix"
-            warnings.warn(
-                f"n_components={wanted}, but the {kind} has rank {rank}: the components beyond are zero",
-                UserWarning,
-                stacklevel=4,
-            )
-        return self._count_kept(rank, len(found.values))
-
-    def _count_kept(self, rank, found):
-        return found
-
-    def _coefficients(self, scaled, operator):
-        if self._is_centred:
-            return spectrum.centred_expansion(scaled, operator.means)
-        return scaled, np.zeros(scaled.shape[1])
-
-    def _certificate_of(self, data, values, vectors):
-        def compute():
-            operator = self._operator(data, Limits())
-            return spectrum.certificate(CentredOperator(operator) if self._is_centred else operator, values, vectors)
-
-        return compute
-
-    @property
-    def certificate_(self):
-        """Residuals of the eigenpairs, computed when first read."""
-        require_fitted(self)
-        return self._proof.read()
-
-    def transform(self, X):
-        """Coordinates of the rows of X along the components.
+    def inverse_transform(self, X):
+        """Rows whose features are close to those with the coordinates X.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+        X : array-like of shape (n, n_components)
 
         Returns
         -------
-        ndarray of shape (n, n_components)
+        ndarray of shape (n, d)
         """
-        return self._evaluate(X)
+        require_fitted(self)
+        if not self.fit_inverse_transform:
+            raise NotFittedError("pre-images were not learned; set fit_inverse_transform=True and fit again")
+        X = check_array(X, dtype=np.float64, order="C")
+        if X.shape[1] != len(self.eigenvalues_):
+            raise DataError(f"X must have {len(self.eigenvalues_)} coordinates, got {X.shape[1]}")
+        return self._pre_images.values(X, np.float64, self.n_jobs)
 
-    def __getstate__(self):
-        if "_proof" in vars(self):
-            self._proof.settle()
-        return super().__getstate__()
+
+class KernelSVD(SpectralMethod):
+    """Singular values and vectors of the features of a kernel, which are not centred.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        None keeps every component whose singular value is more than rounding.
+    kernel, gamma, degree, coef0, kernel_params, eigen_solver, tol, max_iter, iterated_power, random_state
+        As in `KernelPCA`.
+    n_jobs, time_limit, memory_limit, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    singular_values_ : ndarray of shape (n_components,)
+        Of the features, largest first: square roots of the eigenvalues of the kernel matrix.
+    left_singular_vectors_ : ndarray of shape (n, n_components)
+        Orthonormal, one entry for each training row.
+    right_coef_ : ndarray of shape (n, n_components)
+        Right singular vectors as combinations of the training features.
+    X_fit_ : array or CSR
+    rank_, certificate_, solver_, status_, expansion_, trace_, n_iter_
+        As in `KernelPCA`.
+
+    Examples
+    --------
+    With the linear kernel these are the singular values of the rows themselves:
+
+    >>> import numpy as np
+    >>> from mercer import KernelSVD
+    >>> X = np.array([[3.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    >>> KernelSVD(n_components=2).fit(X).singular_values_.round(6)
+    array([3., 2.])
+    """
+
+    _is_centred = False
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        random_state=None,
+        n_jobs=None,
+        time_limit=None,
+        memory_limit=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _set_attributes(self, values, vectors):
+        self.singular_values_, self.left_singular_vectors_ = np.sqrt(values), vectors
+        self.right_coef_ = np.divide(
+            vectors, self.singular_values_, out=np.zeros_like(vectors), where=self.singular_values_ > 0
+        )

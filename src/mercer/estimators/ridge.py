@@ -7,6 +7,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import regression_input, require_fitted
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_flag, require_max_iter, require_number
@@ -198,19 +199,30 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMethod):
 
     def _solve(self, data, targets, penalties, weights, used, limits, is_flat):
         problem, part = Ridge(targets[used], penalties, np.sqrt(weights[used])), data.subset(used)
-        operator = self._operator(part, limits)
-        if not (problem.scale == 1.0).all():
-            operator = WeightedOperator(operator, problem.scale)
-        if self.alphas is not None:
-            choice = choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
-            problem, self.alpha_errors_ = choice.problem, choice.errors
-        solutions, columns = self._solve_targets(operator, problem, self._request(part, limits))
+        try:
+            problem, operator = self._chosen(problem, part, limits)
+            solutions, columns = self._solve_targets(operator, problem, self._request(part, limits))
+        except Stopped:
+            # No time for the matrix itself.
+            columns = np.zeros(problem.targets.shape)
+            status = limits.reached() or Status.INTERRUPTED
+            solutions = [(regularised.RegularisedSolution(columns, status, self.solver), slice(None))]
         coefficients = np.zeros(targets.shape)
         coefficients[used] = columns * problem.scale[:, None]
         self._keep(data, coefficients, problem, solutions, is_flat)
         self._keep_proof(data.subset(used), problem, coefficients[used])
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
+
+    def _chosen(self, problem, data, limits):
+        """The problem with the penalty that leave-one-out chooses, and its matrix."""
+        operator = self._operator(data, limits)
+        if not (problem.scale == 1.0).all():
+            operator = WeightedOperator(operator, problem.scale)
+        if self.alphas is not None:
+            choice = choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
+            problem, self.alpha_errors_ = choice.problem, choice.errors
+        return problem, operator
 
     def _request(self, data, limits):
         rng = check_random_state(self.random_state) if self.preconditioner == "nystroem" else None

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels import engine
+from mercer.kernels.triangle import Triangle
 
 # Rows of an array that are looked at together.
 _PANEL = 1024
@@ -36,7 +37,7 @@ class SymmetricOperator(ABC):
 
     @abstractmethod
     def lower(self, dtype, stop=None):
-        """A new n by n array whose lower triangle is K's; what is above is arbitrary."""
+        """The lower triangle, a new `Triangle`."""
 
     def suits_single(self, tolerance):
         """Whether entries in single precision err by at most `tolerance` times the largest."""
@@ -72,18 +73,20 @@ class EvaluatedOperator(SymmetricOperator):
 
     def lower(self, dtype, stop=None):
         items = self.items if np.dtype(dtype) == np.float64 else self.prepare(np.dtype(dtype))
-        values = np.empty((self.n, self.n), dtype)
-        engine.lower_triangle(self.kernel, items, values, self.n_jobs, stop)
-        np.fill_diagonal(values, self.diag)
-        return values
+        triangle = Triangle(self.n, dtype)
+        engine.lower_triangle(self.kernel, items, triangle, self.n_jobs, stop)
+        triangle.set_diagonal(self.diag)
+        return triangle
 
     def suits_single(self, tolerance):
         if not self.kernel.is_dot_product_form:
             return False
-        largest = float(self.items.norms.max(initial=0.0))
+        norms = self.items.norms
+        largest, typical = float(norms.max(initial=0.0)), 4.0 * float(norms.mean())
         try:
-            bound = self.kernel.entry_bound(largest)
-            return bound < 1e15 and self.kernel.entry_error(largest, np.float32) <= tolerance * bound
+            bound = self.kernel.entry_bound(min(largest, typical))
+            error = self.kernel.entry_error(min(largest, typical), np.float32)
+            return self.kernel.entry_bound(largest) < 1e15 and error <= tolerance * bound
         except OverflowError:
             return False
 
@@ -120,11 +123,7 @@ class GivenOperator(SymmetricOperator):
         return self.values[indices].astype(np.float64)
 
     def lower(self, dtype, stop=None):
-        values = np.empty((self.n, self.n), dtype)
-        for begin in range(0, self.n, _PANEL):
-            end = min(begin + _PANEL, self.n)
-            values[begin:end, :end] = self.values[begin:end, :end]
-        return values
+        return Triangle.of(self.values, dtype)
 
     def suits_single(self, tolerance):
         return tolerance >= float(np.finfo(np.float32).eps)
@@ -133,30 +132,33 @@ class GivenOperator(SymmetricOperator):
 class LowerOperator(SymmetricOperator):
     """A matrix of which only the lower triangle is in memory."""
 
-    def __init__(self, values, n_jobs=None):
-        super().__init__(len(values), n_jobs)
-        self.values = values
+    def __init__(self, triangle, n_jobs=None):
+        super().__init__(triangle.n, n_jobs)
+        self.triangle = triangle
+        for begin, _, rows in triangle:
+            block = rows[:, begin:]
+            block[...] = np.tril(block) + np.tril(block, -1).T
 
     @property
     def diag(self):
-        return self.values.diagonal().astype(np.float64)
+        return self.triangle.diagonal
 
     def product(self, columns, stop=None):
         def block(rows, places):
-            tile = self.values[slice(*rows), slice(*places)]
-            return np.tril(tile) + np.tril(tile, -1).T if rows == places else tile
+            return self.triangle.panels[rows[0] // engine.TILE][:, slice(*places)]
 
         return engine.folded_product(block, columns, _workers(self), stop)
 
     def rows(self, indices):
-        out = np.empty((len(indices), self.n))
-        for target, i in zip(out, indices, strict=True):
-            target[: i + 1] = self.values[i, : i + 1]
-            target[i + 1 :] = self.values[i + 1 :, i]
-        return out
+        unit = np.zeros((self.n, len(indices)))
+        unit[indices, np.arange(len(indices))] = 1.0
+        return np.ascontiguousarray(self.product(unit).T)
 
     def lower(self, dtype, stop=None):
-        return GivenOperator.lower(self, dtype, stop)
+        copy = Triangle(self.n, dtype)
+        for (_, _, target), (_, _, rows) in zip(copy, self.triangle, strict=True):
+            target[...] = rows
+        return copy
 
 
 class WeightedOperator(SymmetricOperator):
@@ -177,11 +179,11 @@ class WeightedOperator(SymmetricOperator):
         return self.base.rows(indices) * self.scale * self.scale[indices][:, None]
 
     def lower(self, dtype, stop=None):
-        values, scale = self.base.lower(dtype, stop), self.scale.astype(dtype)
-        for rows, part in _lower_panels(values):
-            part *= scale[: part.shape[1]]
-            part *= scale[rows][:, None]
-        return values
+        triangle, scale = self.base.lower(dtype, stop), self.scale.astype(dtype)
+        for begin, end, rows in triangle:
+            np.multiply(rows, scale[:end], out=rows)
+            np.multiply(rows, scale[begin:end, None], out=rows)
+        return triangle
 
     def suits_single(self, tolerance):
         return self.base.suits_single(tolerance)
@@ -208,12 +210,11 @@ class CentredOperator(SymmetricOperator):
         return self.base.rows(indices) - self.means - (self.means[indices] - self.grand_mean)[:, None]
 
     def lower(self, dtype, stop=None):
-        values = self.base.lower(dtype, stop)
-        for rows, part in _lower_panels(values):
+        triangle = self.base.lower(dtype, stop)
+        for begin, end, rows in triangle:
             # In double precision: what is subtracted may be almost all there is.
-            moved = part - self.means[: part.shape[1]]
-            part[...] = moved - (self.means[rows] - self.grand_mean)[:, None]
-        return values
+            rows[...] = (rows - self.means[:end]) - (self.means[begin:end] - self.grand_mean)[:, None]
+        return triangle
 
     def suits_single(self, tolerance):
         # Of what single precision has, centring leaves the share that is not common to all.
@@ -221,14 +222,5 @@ class CentredOperator(SymmetricOperator):
         return self.base.suits_single(tolerance * max(share, 0.0))
 
 
-def _lower_panels(values, height=256):
-    """(rows, view of the part of them that reaches the diagonal), in panels."""
-    for begin in range(0, len(values), height):
-        end = min(begin + height, len(values))
-        yield slice(begin, end), values[begin:end, :end]
-
-
 def _workers(operator):
     return 1 if operator.n**2 < engine.SERIAL_ENTRIES * 8 else thread_count(operator.n_jobs)
-
-

@@ -24,7 +24,9 @@ class Choice:
 
 def choose_penalty(operator, problem, penalties, criterion, limits):
     """The penalty of least error among `penalties`; those not reached in time have error infinity."""
-    values, vectors = linalg.eigh(operator.lower(np.float64, limits.stop), overwrite_a=True, check_finite=False)
+    values, vectors = linalg.eigh(
+        operator.lower(np.float64, limits.stop).square(), overwrite_a=True, check_finite=False
+    )
     projected, squares = vectors.T @ problem.right(), vectors**2
     errors = np.full(len(penalties), np.inf)
     for k, penalty in enumerate(penalties):

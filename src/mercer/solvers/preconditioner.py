@@ -10,6 +10,7 @@ Cost: r rows of K and n r^2 to make, 2 n r to apply.
 
 import numpy as np
 
+from mercer.kernels.triangle import Triangle
 from mercer.solvers.cholesky import factorise
 
 # A squared distance below this share of the largest squared norm is rounding.
@@ -24,7 +25,7 @@ def low_rank(operator, rank, shift, stop=None, rng=None):
     columns = _pivoted(operator, rank, stop) if rng is None else _nystroem(operator, rank, rng)
     inner = columns.T @ columns
     inner[np.diag_indices_from(inner)] += shift
-    factor = factorise(inner, stop=stop)
+    factor = factorise(Triangle.of(inner), stop=stop)
 
     def apply(right):
         return (right - columns @ factor.solve(columns.T @ right)) / shift
@@ -54,14 +55,4 @@ def _nystroem(operator, rank, rng):
     rows = operator.rows(chosen)
     core = np.ascontiguousarray(rows[:, chosen])
     core[np.diag_indices_from(core)] += 1e-10 * max(float(core.diagonal().max(initial=0.0)), 1e-300)
-    return _half_solved(factorise(core), rows)
-
-
-def _half_solved(factor, rows):
-    """(L^-1 rows)' for the factor L."""
-    out = rows.copy()
-    for (begin, end), inverse in zip(factor.spans, factor.inverses, strict=True):
-        out[begin:end] = inverse @ (out[begin:end] - factor.values[begin:end, :begin] @ out[:begin])
-    return np.ascontiguousarray(out.T)
-
-
+    return np.ascontiguousarray(factorise(Triangle.of(core)).half_solve(rows).T)

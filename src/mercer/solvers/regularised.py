@@ -104,25 +104,45 @@ def _by_factor(operator, right, shift, request):
 
 def _attempt(operator, right, shift, jitter, dtype, request):
     """By a factor in `dtype` of K + (shift + jitter) I; None where it is not positive definite."""
-    values = operator.lower(dtype, request.limits.stop)
-    values[np.diag_indices_from(values)] = operator.diag + (shift + jitter)
+    triangle = operator.lower(dtype, request.limits.stop)
+    triangle.set_diagonal(operator.diag + (shift + jitter))
     try:
-        factor = factorise(values, request.n_jobs, request.limits.stop)
+        factor = factorise(triangle, request.n_jobs, request.limits.stop)
     except NotPositiveDefinite:
         return None
     limits = request.limits.at_most(MOST_REFINEMENTS) if dtype == np.float32 else request.limits
     total = shift + jitter
-    found = conjugate_gradient.solve(
-        _shifted(operator, total, request), right, factor.solve, request.tol, limits, patience=2
-    )
-    status = _judged(found, jitter, dtype, request)
+    found = _certain(operator, right, total, factor.solve, request, limits, patience=2)
+    status = _judged(found, jitter, dtype)
     inverse = factor.inverse_diagonal(request.n_jobs, request.limits.stop) if request.with_inverse else None
     return RegularisedSolution(
         found.X, status, "cholesky", found.iterations, jitter, found.residual, inverse, found.trace
     )
 
 
-def _judged(found, jitter, dtype, request):
+def _certain(operator, right, shift, precondition, request, limits, patience):
+    """By conjugate gradients; where rounding may have misled them, the residual is computed anew.
+
+    Their own residual is right up to eps |A| |x|, and |A| is at most the trace.
+    """
+    apply = _shifted(operator, shift, request)
+    found = conjugate_gradient.solve(apply, right, precondition, request.tol, limits, patience)
+    sizes = np.linalg.norm(right, axis=0)
+    sizes[sizes == 0] = 1.0
+    doubt = _EPS * (np.abs(operator.diag).sum() + shift) * np.linalg.norm(found.X, axis=0) / sizes
+    if found.status != Status.OPTIMAL or (doubt <= request.tol).all():
+        return found
+    left = right - apply(found.X)
+    more = conjugate_gradient.solve(apply, left, precondition, 1e-3, limits, patience)
+    for X in (found.X + more.X, found.X):
+        found.X, found.residual = X, np.linalg.norm(right - apply(X), axis=0) / sizes
+        if (found.residual <= request.tol).all():
+            return found
+    found.status = Status.STALLED
+    return found
+
+
+def _judged(found, jitter, dtype):
     if found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return found.status
     if found.status == Status.OPTIMAL:
@@ -136,16 +156,14 @@ def _by_iterations(operator, right, shift, request):
     jitter = 0.0 if shift > scale else scale
     total = shift + jitter
     preconditioner = low_rank(operator, request.rank, total, request.limits.stop, request.rng)
-    found = conjugate_gradient.solve(
-        _shifted(operator, total, request), right, preconditioner, request.tol, request.limits, patience=200
-    )
+    found = _certain(operator, right, total, preconditioner, request, request.limits, patience=200)
     status = Status.OPTIMAL_INACCURATE if jitter and found.status == Status.OPTIMAL else found.status
     return RegularisedSolution(found.X, status, "cg", found.iterations, jitter, found.residual, None, found.trace)
 
 
 def _by_eigenvalues(operator, right, shift, request):
     """The stationary point of least norm, for K that is not positive semidefinite."""
-    values, vectors = np.linalg.eigh(operator.lower(np.float64, request.limits.stop))
+    values, vectors = np.linalg.eigh(operator.lower(np.float64, request.limits.stop).square())
     moved = values + shift
     kept = np.abs(moved) > operator.n * _EPS * np.abs(moved).max(initial=0.0)
     inverse = np.divide(1.0, moved, out=np.zeros_like(moved), where=kept)
