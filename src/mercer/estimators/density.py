@@ -116,7 +116,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
             raise ParameterError(f"kernel must be one of {names}, or a Kernel, got {self.kernel!r}")
 
     def _keep(self, rows, weights):
-        kernel = self.kernel.bind(rows) if isinstance(self.kernel, Kernel) else density.kernel_of(self.kernel)
+        kernel = self.kernel.bind(rows, weights) if isinstance(self.kernel, Kernel) else density.kernel_of(self.kernel)
         d = rows.shape[1]
         if not np.isfinite(rows).all() or not (np.einsum("ij,ij->i", rows, rows) < LARGEST_ENTRY).all():
             raise DataError(OVERFLOW)
@@ -124,16 +124,17 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self.log_normaliser_ = float(log_z + np.log(weights.sum()))
         self.expansion_ = Expansion.single(kernel, rows, weights[:, None], np.zeros(1), rows.mean(axis=0))
         others = self._log_density_of_training(kernel, rows, weights) - log_z
-        self.offset_ = float(np.quantile(others, self.level, method="lower")) if len(rows) > 1 else -np.inf
+        alone = float(np.log(weights.min() * kernel.diag(rows[:1])[0])) - self.log_normaliser_
+        self.offset_ = density.level_of(others, weights, self.level, alone)
 
     def _log_density_of_training(self, kernel, rows, weights):
         """log of the density at each row that the others give it, but for the normaliser."""
         origin = rows.mean(axis=0)
         operator = EvaluatedOperator(kernel, lambda dtype: kernel.prepare(rows, dtype, origin=origin), self.n_jobs)
+        own = density.without_one(weights)
         sums = engine.product_of_others(kernel, operator.items, weights[:, None], self.n_jobs)[:, 0]
-        logs = density.log_sums(sums, kernel, rows, rows, weights, np.arange(len(rows)))
-        with np.errstate(divide="ignore"):
-            return logs - np.log(weights.sum() - weights)
+        logs = density.log_sums(sums + own * operator.diag, kernel, rows, rows, weights, own)
+        return logs - density.log_mass_without_one(weights)
 
     def score_samples(self, X):
         """The log density at each row of X.

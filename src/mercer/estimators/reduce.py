@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from mercer._errors import DataError, ParameterError
@@ -190,6 +191,7 @@ class KernelPCA(SpectralMethod):
         self.fit(X)
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
+    @available_if(lambda self: self.fit_inverse_transform)
     def inverse_transform(self, X):
         """Rows whose features are close to those with the coordinates X.
 
@@ -202,8 +204,8 @@ class KernelPCA(SpectralMethod):
         ndarray of shape (n, d)
         """
         require_fitted(self)
-        if not self.fit_inverse_transform:
-            raise NotFittedError("pre-images were not learned; set fit_inverse_transform=True and fit again")
+        if not hasattr(self, "_pre_images"):
+            raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
         X = check_array(X, dtype=np.float64, order="C")
         if X.shape[1] != len(self.eigenvalues_):
             raise DataError(f"X must have {len(self.eigenvalues_)} coordinates, got {X.shape[1]}")

@@ -69,7 +69,10 @@ def _log_integral(kernel, d):
 
 def _profile(kernel, radii):
     """phi(r): the kernel of points on a line and the origin."""
-    return kernel(radii[:, None], np.zeros((1, 1)))[:, 0]
+    values = kernel(np.zeros((1, 1)), radii[:, None])[0]
+    # Some kernels do not fall below exp(-80), which is as good as nothing but has an integral.
+    floor = values[-1] if values[-1] < 1e-30 * values[0] else 0.0
+    return values - floor
 
 
 def _norm_of(kernel, d):
@@ -81,7 +84,7 @@ def _norm_of(kernel, d):
     probes = np.random.default_rng(0).normal(size=(5, d))
     for norm in (2, 1):
         sizes = np.linalg.norm(probes, norm, axis=1)
-        values = kernel(probes / sizes[:, None], np.zeros((1, d)))
+        values = kernel(np.zeros((1, d)), 0.5 * probes / sizes[:, None])
         if np.ptp(values) <= 1e-9 * np.abs(values).max():
             return norm
     raise ParameterError(f"kernel must depend on the distance of two rows alone, got {kernel!r}")
@@ -105,27 +108,56 @@ def log_tail(kernel):
     """log phi as a function of squared distance, where it is known beyond what a double can hold."""
     if isinstance(kernel, RBF):
         return lambda squared: -kernel.gamma * squared
-    if isinstance(kernel, Matern) and kernel.nu == 0.5:
-        return lambda squared: -np.sqrt(squared) / kernel.length_scale
+    if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
+        return lambda squared: _log_matern(np.sqrt(2.0 * kernel.nu * squared) / kernel.length_scale, kernel.nu)
     return None
 
 
-def log_sums(sums, kernel, points, rows, weights, excluded=None):
-    """log of the sums; those that a double could not hold are worked out by logarithms.
+def _log_matern(a, nu):
+    """log of the half-integer Matern functions of the scaled distance a."""
+    polynomial = {0.5: 0.0, 1.5: np.log1p(a), 2.5: np.log1p(a + a**2 / 3.0)}
+    return polynomial[nu] - a
 
-    `excluded` gives for each point the row that does not count, its own.
+
+def log_sums(sums, kernel, points, rows, weights, own=None):
+    """log of sums of kernels; those too small to be held exactly are worked out by logarithms.
+
+    Where the points are the rows themselves, `own` is what is left of a row's weight at itself.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(sums, 0.0))
-        log_weights = np.log(weights)
     tail = log_tail(kernel)
-    if tail is not None:
-        for i in np.flatnonzero(sums < 1e-280):
-            terms = tail(((rows - points[i]) ** 2).sum(axis=1)) + log_weights
-            if excluded is not None:
-                terms[excluded[i]] = -np.inf
-            logs[i] = special.logsumexp(terms)
+    if tail is None:
+        return logs
+    for i in np.flatnonzero(sums < 1e-30 * weights.sum()):
+        factors = weights.copy()
+        if own is not None:
+            factors[i] = own[i]
+        logs[i] = special.logsumexp(tail(((rows - points[i]) ** 2).sum(axis=1)), b=factors)
     return logs
+
+
+def without_one(weights):
+    """What is left of each row's weight when one copy of it is taken away."""
+    return np.maximum(weights - 1.0, 0.0)
+
+
+def log_mass_without_one(weights):
+    """log of the sum of the weights when one copy of a row is taken away, for each row."""
+    left = weights.sum() - np.minimum(weights, 1.0)
+    return np.log(left, out=np.full(len(weights), np.inf), where=left > 0)
+
+
+def level_of(logs, weights, share, alone):
+    """The log density below which lies a share of the weight, at most.
+
+    Where that share has nobody near, it is just above `alone`, the log density at a row that stands alone.
+    """
+    order = np.argsort(logs, kind="stable")
+    below = np.cumsum(weights[order]) / weights.sum()
+    place = int(np.searchsorted(below, share * (1.0 + 1e-12), side="right"))
+    level = float(logs[order][min(place, len(logs) - 1)])
+    return alone + 1e-9 if level == -np.inf and len(logs) > 1 else level
 
 
 def draws(kernel, shape, rng):
