@@ -12,6 +12,7 @@ from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
+from mercer.kernels.matrix import entry_cost
 from mercer.kernels.operator import CentredOperator, EvaluatedOperator, LowerOperator
 from mercer.problems import spectrum
 from mercer.solvers import eigen
@@ -21,6 +22,9 @@ from mercer.solvers.result import Status
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
 # Up to this many items, all eigenvalues are as quick as a few.
 _DENSE = 500
+# An entry of so few multiplications is computed again in each of the products that a few components need.
+CHEAP = 32
+FEW = 20
 
 
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
@@ -83,9 +87,15 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
     def _spectral_operator(self, data, limits):
         """The matrix whose eigenvectors are wanted; its triangle is stored where it has room."""
         base = self._operator(data, limits)
-        if isinstance(base, EvaluatedOperator) and 4 * base.n**2 <= self._budget(data.X):
+        if isinstance(base, EvaluatedOperator) and self._is_worth_storing(base, data):
             base = LowerOperator(base.lower(np.float64, limits.stop), self.n_jobs)
         return CentredOperator(base, stop=limits.stop) if self._is_centred else base
+
+    def _is_worth_storing(self, operator, data):
+        """Whether reading entries is faster than computing them again, and there is room for them."""
+        few = self._count(operator.n) <= FEW
+        is_cheap = few and entry_cost(operator.kernel, operator.items) <= CHEAP
+        return not is_cheap and 4 * operator.n**2 <= self._budget(data.X)
 
     def _eigenpairs(self, operator, limits):
         count = self._count(operator.n)

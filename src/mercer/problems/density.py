@@ -71,7 +71,7 @@ def _profile(kernel, radii):
     """phi(r): the kernel of points on a line and the origin."""
     values = kernel(np.zeros((1, 1)), radii[:, None])[0]
     # Some kernels do not fall below exp(-80), which is as good as nothing but has an integral.
-    floor = values[-1] if values[-1] < 1e-30 * values[0] else 0.0
+    floor = values[-1] if values[-1] == values[len(values) // 2] else 0.0
     return values - floor
 
 
