@@ -76,7 +76,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     >>> model.transform(X).shape
     (150, 2)
     >>> round(model.score(X, y), 2)
-    0.98
+    0.99
     """
 
     _remedies: ClassVar = {

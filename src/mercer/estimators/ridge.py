@@ -96,7 +96,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMethod):
     >>> X = np.linspace(0.0, 3.0, 30)[:, None]
     >>> model = KernelRidge(alpha=1e-3, kernel="rbf", gamma=1.0).fit(X, np.sin(X[:, 0]))
     >>> model.predict([[1.5]]).round(3)
-    array([0.997])
+    array([0.998])
     >>> model.certificate_.is_optimal()
     True
     """
