@@ -22,20 +22,26 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
     from mercer.estimators.classify import SVC as SVC
+    from mercer.estimators.density import KernelDensity as KernelDensity
     from mercer.estimators.detect import SVDD as SVDD
     from mercer.estimators.detect import OneClassSVM as OneClassSVM
+    from mercer.estimators.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
     from mercer.estimators.kernel_machine import KernelMachine as KernelMachine
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from mercer.estimators.least_squares import KernelLeastSquares as KernelLeastSquares
     from mercer.estimators.linear import LinearSVC as LinearSVC
     from mercer.estimators.linear import LinearSVR as LinearSVR
     from mercer.estimators.nu_classify import NuSVC as NuSVC
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.estimators.reduce import KernelPCA as KernelPCA
+    from mercer.estimators.reduce import KernelSVD as KernelSVD
     from mercer.estimators.regress import SVR as SVR
     from mercer.estimators.regress import NuSVR as NuSVR
+    from mercer.estimators.ridge import KernelRidge as KernelRidge
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.losses import Loss as Loss
@@ -66,6 +72,12 @@ _HOME = {
     "LinearSVC": "mercer.estimators.linear",
     "LinearSVR": "mercer.estimators.linear",
     "Loss": "mercer.problems.losses",
+    "KernelDensity": "mercer.estimators.density",
+    "KernelFisherDiscriminant": "mercer.estimators.fisher",
+    "KernelLeastSquares": "mercer.estimators.least_squares",
+    "KernelPCA": "mercer.estimators.reduce",
+    "KernelRidge": "mercer.estimators.ridge",
+    "KernelSVD": "mercer.estimators.reduce",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",

@@ -76,10 +76,10 @@ def without_duplicates(X):
     return _canonical(X) if has_duplicates(X) else X
 
 
-def regression_rows(estimator, X, y, tidy=without_duplicates):
+def regression_rows(estimator, X, y, tidy=without_duplicates, multi_output=False):
     """Rows and finite numbers of the same length; notes the features on the estimator."""
     require_sound_csr(X)
-    X, y = validate_data(estimator, X, y, y_numeric=True, **_ROWS)
+    X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=multi_output, **_ROWS)
     return tidy(X), np.asarray(y, dtype=np.float64)
 
 
@@ -127,6 +127,19 @@ def _targets(y):
 def _require_rows_or_gram(estimator, X):
     if sparse.issparse(X) and is_precomputed(estimator.kernel):
         raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
+
+
+def multi_target_input(estimator, X, y):
+    """Rows (or items) and targets of shape (n, t) in double precision, and whether y was flat."""
+    if takes_items(estimator.kernel):
+        X = as_items(X)
+        check_consistent_length(X, y)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    else:
+        _require_rows_or_gram(estimator, X)
+        X, y = regression_rows(estimator, X, y, _canonical, multi_output=True)
+    y = np.asarray(y, dtype=np.float64)
+    return X, y.reshape(len(y), -1), y.ndim == 1
 
 
 def prediction_input(estimator, X):

@@ -58,3 +58,8 @@ def print_step(point):
         f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  mean loss {point.loss:9.2e}  "
         f"{100 * point.short:5.1f} % short of the margin\n"
     )
+
+
+def print_residual(point):
+    """As `print_round`, for methods that solve equations."""
+    sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {point.iterations:6d} steps  residual {point.violation:9.2e}\n")

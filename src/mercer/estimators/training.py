@@ -90,6 +90,14 @@ class TrainingData:
             rows = self.X[indices]
         return self.kernel.prepare(rows, dtype, origin=self.origin, check=False)
 
+    def subset(self, indices):
+        """The data of some of the items, with the same kernel; all of them are the data themselves."""
+        if len(indices) == self.shape[0]:
+            return self
+        if isinstance(self.kernel, Precomputed):
+            return TrainingData(self.kernel, np.ascontiguousarray(self.X[np.ix_(indices, indices)]))
+        return TrainingData(self.kernel, self.support_vectors(indices))
+
     @property
     def shape(self):
         """Shape of the training data."""

@@ -16,6 +16,8 @@ TILE = 512
 GRAM_TILE, LARGE_GRAM_TILE, FEW_FEATURES = 192, 384, 64
 # Below this many entries, waking a second thread costs more than it saves.
 SERIAL_ENTRIES = 40_000
+# Sums over a symmetric matrix are taken in so many parts, each by one thread.
+FOLDS = 8
 
 
 @jit
@@ -32,7 +34,7 @@ def _mirror(out, top, bottom, left, right):
                     target[i] = out[i, j]
 
 
-def _spans(n, length=TILE):
+def spans(n, length=TILE):
     """The (begin, end) of consecutive tiles."""
     return [(begin, min(begin + length, n)) for begin in range(0, n, length)]
 
@@ -60,10 +62,10 @@ def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0)):
 
     def column_panel(columns):
         part = right.slice(*columns)
-        for rows in _spans(len(left)):
+        for rows in spans(len(left)):
             kernel.tile(left.slice(*rows), part, out, corner[0] + rows[0], corner[1] + columns[0])
 
-    run_parallel(column_panel, _spans(len(right)), _workers(n_jobs, len(left) * len(right)), stop)
+    run_parallel(column_panel, spans(len(right)), _workers(n_jobs, len(left) * len(right)), stop)
     return out
 
 
@@ -77,12 +79,12 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
 
     def column_panel(columns):
         part = points.slice(*columns)
-        for rows in _spans(columns[1], length):
+        for rows in spans(columns[1], length):
             kernel.tile(points.slice(*rows), part, out, rows[0], columns[0])
             _mirror(out, *rows, *columns)
 
     # The longest panels first, so that the cores finish together.
-    run_parallel(column_panel, reversed(_spans(n, length)), _workers(n_jobs, n * n // 2), stop)
+    run_parallel(column_panel, reversed(spans(n, length)), _workers(n_jobs, n * n // 2), stop)
     return out
 
 
@@ -96,9 +98,76 @@ def _small_gram(kernel, points, out, stop):
     return out
 
 
+def lower_triangle(kernel, points, triangle, n_jobs=None, stop=None):
+    """Write the lower triangle of K(points, points) to the panels of a `Triangle`."""
+
+    def row_panel(place):
+        rows, out = triangle.spans[place], triangle.panels[place]
+        part = points.slice(*rows)
+        for columns in spans(rows[1]):
+            kernel.tile(part, points.slice(*columns), out, 0, columns[0])
+
+    order = reversed(range(len(triangle.spans)))
+    run_parallel(row_panel, order, _workers(n_jobs, len(points) ** 2 // 2), stop)
+    return triangle
+
+
+def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None):
+    """K(points, points) @ coefficients in double precision; each pair is evaluated once.
+
+    `coefficients` has shape (n, k).
+    """
+
+    def block(rows, columns):
+        tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), points.dtype)
+        kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
+        return tile
+
+    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2), stop)
+
+
+def product_of_others(kernel, points, coefficients, n_jobs=None):
+    """As `symmetric_product`, with zeros on the diagonal: what the others contribute to each."""
+
+    def block(rows, columns):
+        tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), points.dtype)
+        kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
+        if rows == columns:
+            np.fill_diagonal(tile, 0)
+        return tile
+
+    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2))
+
+
+def folded_product(block, coefficients, workers, stop=None):
+    """A @ coefficients for a symmetric A of which ``block(rows, columns)`` gives a tile on or
+    below the diagonal; a tile serves its rows and, transposed, its columns.
+
+    The sums are taken in a fixed order, whatever the number of threads.
+    """
+    n = len(coefficients)
+    tiles = spans(n)
+    totals = np.zeros((min(FOLDS, len(tiles)), *coefficients.shape))
+
+    def fold(place):
+        total = totals[place]
+        for k in range(place, len(tiles), len(totals)):
+            rows = tiles[k]
+            for columns in tiles[: k + 1]:
+                if stop is not None and stop():
+                    raise Stopped
+                tile = block(rows, columns)
+                total[slice(*rows)] += tile @ coefficients[slice(*columns)]
+                if columns != rows:
+                    total[slice(*columns)] += tile.T @ coefficients[slice(*rows)]
+
+    run_parallel(fold, reversed(range(len(totals))), workers, stop)
+    return totals.sum(axis=0)
+
+
 def mirror(out, rows, columns):
     """Copy the block out[rows, columns], above the diagonal, to its place below."""
-    for begin, end in _spans(rows[1] - rows[0]):
+    for begin, end in spans(rows[1] - rows[0]):
         _mirror(out, rows[0] + begin, rows[0] + end, *columns)
 
 
@@ -110,7 +179,7 @@ def product(kernel, left, right, coefficients, n_jobs=None, stop=None):
     coefficients = np.asarray(coefficients, dtype=np.float64)
     columns = coefficients if coefficients.ndim == 2 else coefficients[:, None]
     out = np.zeros((len(left), columns.shape[1]))
-    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in _spans(len(right))]
+    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in spans(len(right))]
     add_products(kernel, left, right, parts, out, n_jobs, stop)
     return out.reshape(len(left), *coefficients.shape[1:])
 
@@ -162,5 +231,5 @@ def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
             target[:, outputs] += _weighted_sums(block, weights)
 
     length = _length_beside(max((len(items) for items, _, _ in prepared), default=0))
-    run_parallel(row_panel, _spans(len(left), length), _workers(n_jobs, len(left) * len(right)), stop)
+    run_parallel(row_panel, spans(len(left), length), _workers(n_jobs, len(left) * len(right)), stop)
     return out

@@ -1,0 +1,116 @@
+"""What kernel methods other than two-class machines do alike: check, prepare, keep, evaluate."""
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from mercer._errors import DataError
+from mercer.estimators.evidence import fingerprint
+from mercer.estimators.gram import require_gram
+from mercer.estimators.inputs import is_function, is_precomputed, prediction_input, require_fitted
+from mercer.estimators.parameters import (
+    require_callbacks,
+    require_n_jobs,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.progress import print_residual
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, TrainingData
+from mercer.kernels.expansion import Expansion
+from mercer.kernels.matrix_form import Custom, Precomputed
+from mercer.kernels.names import resolve
+from mercer.kernels.operator import EvaluatedOperator, GivenOperator
+
+# Up to this many items, or where an entry is slow, the whole matrix is kept in double precision.
+STORED = 2_000
+
+
+class KernelMethod(BaseEstimator):
+    """Base of estimators whose answer is an expansion in a kernel over all training items.
+
+    Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
+    of two items is a number.
+    """
+
+    # Any container may be predicted after a fit on any other.
+    _sparse = True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        return tags
+
+    def _check_shared_parameters(self):
+        if not isinstance(self.gamma, str):
+            require_optional_number("gamma", self.gamma, above=0.0)
+        require_number("coef0", self.coef0)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+
+    def _watchers(self):
+        printing = [print_residual] if self.verbose else []
+        return [*printing, *(self.callbacks or [])]
+
+    def _kernel(self, X):
+        """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""
+        kernel = self.kernel
+        if is_function(kernel):
+            kernel = Custom(partial(kernel, **self.kernel_params) if self.kernel_params else kernel, pairwise=True)
+        gamma = "auto" if self.gamma is None else self.gamma
+        bound = resolve(kernel, gamma, self.degree, self.coef0, X)
+        return bound.replace() if bound is self.kernel else bound
+
+    def _training_data(self, X):
+        kernel = self._kernel(X)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        return TrainingData(kernel, X)
+
+    def _operator(self, data, limits):
+        """The kernel matrix as an operator; small and slow ones are computed at once."""
+        if isinstance(data.kernel, Precomputed):
+            return GivenOperator(data.X, self.n_jobs)
+        operator = EvaluatedOperator(data.kernel, data.prepare, self.n_jobs)
+        if not (np.abs(operator.diag) < LARGEST_ENTRY).all():
+            raise DataError(OVERFLOW)
+        if operator.n <= STORED or not data.kernel.is_dot_product_form:
+            return operator.stored(limits.stop)
+        return operator
+
+    def _budget(self, X):
+        """Bytes that a fit may take for matrices."""
+        return 2 * Budget.resolve(self.memory_limit, None, X).cache
+
+    def _expansion(self, data, coefficients, intercepts):
+        everything = np.arange(len(coefficients))
+        return Expansion.single(data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin)
+
+    def _evaluate(self, X, expansion=None):
+        """The functions of an expansion at X, shape (n, n_functions)."""
+        require_fitted(self)
+        X = prediction_input(self, X)
+        return (expansion or self.expansion_).values(X, np.float64, self.n_jobs)
+
+
+class Proof:
+    """A certificate that is computed when it is first read, if the data are still the same."""
+
+    def __init__(self, data, compute):
+        self._data, self._compute, self._found = data, compute, None
+        self._mark = fingerprint(data.X)
+
+    def read(self):
+        """The certificate."""
+        self.settle()
+        if self._found is None:
+            raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
+        return self._found
+
+    def settle(self):
+        """Compute it now and let the data go."""
+        if self._data is not None and fingerprint(self._data.X) == self._mark:
+            self._found = self._compute()
+        self._data = self._compute = None

@@ -1,0 +1,226 @@
+"""A symmetric kernel matrix as an operator: products in double precision, and its lower triangle.
+
+What direct and Krylov methods ask of a matrix. Three answers: evaluated from the items whenever
+asked (nothing is stored), given as an array, and the first two after weighting or centring.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from mercer._jit.threads import run_parallel, thread_count
+from mercer.kernels import engine
+from mercer.kernels.triangle import Triangle
+
+# Rows of an array that are looked at together.
+_PANEL = 1024
+
+
+class SymmetricOperator(ABC):
+    """A symmetric matrix K of n items."""
+
+    def __init__(self, n, n_jobs=None):
+        self.n, self.n_jobs = n, n_jobs
+
+    @property
+    @abstractmethod
+    def diag(self):
+        """K_ii, float64."""
+
+    @abstractmethod
+    def product(self, columns, stop=None):
+        """K @ columns in double precision; `columns` has shape (n, k)."""
+
+    @abstractmethod
+    def rows(self, indices):
+        """The rows at `indices` in double precision, shape (len(indices), n)."""
+
+    @abstractmethod
+    def lower(self, dtype, stop=None):
+        """The lower triangle, a new `Triangle`."""
+
+    def suits_single(self, tolerance):
+        """Whether entries in single precision err by at most `tolerance` times the largest."""
+        return False
+
+
+class EvaluatedOperator(SymmetricOperator):
+    """K(x_i, x_j) computed when asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    prepare : callable
+        ``prepare(dtype)`` gives the kernel's prepared form of the items.
+    """
+
+    def __init__(self, kernel, prepare, n_jobs=None):
+        self.kernel, self.prepare = kernel, prepare
+        self.items = prepare(np.float64)
+        super().__init__(len(self.items), n_jobs)
+
+    @property
+    def diag(self):
+        return self.kernel.diag_of(self.items)
+
+    def product(self, columns, stop=None):
+        return engine.symmetric_product(self.kernel, self.items, columns, self.n_jobs, stop)
+
+    def rows(self, indices):
+        out = np.empty((len(indices), self.n))
+        return engine.fill(self.kernel, self.items.take(indices), self.items, out, self.n_jobs)
+
+    def lower(self, dtype, stop=None):
+        items = self.items if np.dtype(dtype) == np.float64 else self.prepare(np.dtype(dtype))
+        triangle = Triangle(self.n, dtype)
+        engine.lower_triangle(self.kernel, items, triangle, self.n_jobs, stop)
+        triangle.set_diagonal(self.diag)
+        return triangle
+
+    def suits_single(self, tolerance):
+        if not self.kernel.is_dot_product_form:
+            return False
+        norms = self.items.norms
+        largest, typical = float(norms.max(initial=0.0)), 4.0 * float(norms.mean())
+        try:
+            bound = self.kernel.entry_bound(min(largest, typical))
+            error = self.kernel.entry_error(min(largest, typical), np.float32)
+            return self.kernel.entry_bound(largest) < 1e15 and error <= tolerance * bound
+        except OverflowError:
+            return False
+
+    def stored(self, stop=None):
+        """The whole matrix in memory, in double precision: for small ones, and slow kernels."""
+        values = np.empty((self.n, self.n))
+        engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
+        np.fill_diagonal(values, self.diag)
+        return GivenOperator(values, self.n_jobs)
+
+
+class GivenOperator(SymmetricOperator):
+    """A whole matrix in memory, which is only read."""
+
+    def __init__(self, values, n_jobs=None):
+        super().__init__(len(values), n_jobs)
+        self.values = values
+
+    @property
+    def diag(self):
+        return self.values.diagonal().astype(np.float64)
+
+    def product(self, columns, stop=None):
+        out = np.empty((self.n, columns.shape[1]))
+
+        def panel(begin):
+            end = begin + _PANEL
+            np.matmul(self.values[begin:end], columns, out=out[begin:end])
+
+        run_parallel(panel, range(0, self.n, _PANEL), _workers(self), stop)
+        return out
+
+    def rows(self, indices):
+        return self.values[indices].astype(np.float64)
+
+    def lower(self, dtype, stop=None):
+        return Triangle.of(self.values, dtype)
+
+    def suits_single(self, tolerance):
+        return tolerance >= float(np.finfo(np.float32).eps)
+
+
+class LowerOperator(SymmetricOperator):
+    """A matrix of which only the lower triangle is in memory."""
+
+    def __init__(self, triangle, n_jobs=None):
+        super().__init__(triangle.n, n_jobs)
+        self.triangle = triangle
+        for begin, _, rows in triangle:
+            block = rows[:, begin:]
+            block[...] = np.tril(block) + np.tril(block, -1).T
+
+    @property
+    def diag(self):
+        return self.triangle.diagonal
+
+    def product(self, columns, stop=None):
+        def block(rows, places):
+            return self.triangle.panels[rows[0] // engine.TILE][:, slice(*places)]
+
+        return engine.folded_product(block, columns, _workers(self), stop)
+
+    def rows(self, indices):
+        unit = np.zeros((self.n, len(indices)))
+        unit[indices, np.arange(len(indices))] = 1.0
+        return np.ascontiguousarray(self.product(unit).T)
+
+    def lower(self, dtype, stop=None):
+        copy = Triangle(self.n, dtype)
+        for (_, _, target), (_, _, rows) in zip(copy, self.triangle, strict=True):
+            target[...] = rows
+        return copy
+
+
+class WeightedOperator(SymmetricOperator):
+    """S K S with S = diag(scale)."""
+
+    def __init__(self, base, scale):
+        super().__init__(base.n, base.n_jobs)
+        self.base, self.scale = base, scale
+
+    @property
+    def diag(self):
+        return self.base.diag * self.scale**2
+
+    def product(self, columns, stop=None):
+        return self.scale[:, None] * self.base.product(self.scale[:, None] * columns, stop)
+
+    def rows(self, indices):
+        return self.base.rows(indices) * self.scale * self.scale[indices][:, None]
+
+    def lower(self, dtype, stop=None):
+        triangle, scale = self.base.lower(dtype, stop), self.scale.astype(dtype)
+        for begin, end, rows in triangle:
+            np.multiply(rows, scale[:end], out=rows)
+            np.multiply(rows, scale[begin:end, None], out=rows)
+        return triangle
+
+    def suits_single(self, tolerance):
+        return self.base.suits_single(tolerance)
+
+
+class CentredOperator(SymmetricOperator):
+    """H K H with H = I - 11'/n: the features less their mean."""
+
+    def __init__(self, base, means=None, stop=None):
+        super().__init__(base.n, base.n_jobs)
+        self.base = base
+        self.means = base.product(np.full((base.n, 1), 1.0 / base.n), stop)[:, 0] if means is None else means
+        self.grand_mean = float(self.means.mean())
+
+    @property
+    def diag(self):
+        return self.base.diag - 2.0 * self.means + self.grand_mean
+
+    def product(self, columns, stop=None):
+        moved = self.base.product(columns - columns.mean(axis=0), stop)
+        return moved - moved.mean(axis=0)
+
+    def rows(self, indices):
+        return self.base.rows(indices) - self.means - (self.means[indices] - self.grand_mean)[:, None]
+
+    def lower(self, dtype, stop=None):
+        triangle = self.base.lower(dtype, stop)
+        for begin, end, rows in triangle:
+            # In double precision: what is subtracted may be almost all there is.
+            rows[...] = (rows - self.means[:end]) - (self.means[begin:end] - self.grand_mean)[:, None]
+        return triangle
+
+    def suits_single(self, tolerance):
+        # Of what single precision has, centring leaves the share that is not common to all.
+        share = float(self.diag.max(initial=0.0)) / max(float(self.base.diag.max(initial=0.0)), 1e-300)
+        return self.base.suits_single(tolerance * max(share, 0.0))
+
+
+def _workers(operator):
+    return 1 if operator.n**2 < engine.SERIAL_ENTRIES * 8 else thread_count(operator.n_jobs)

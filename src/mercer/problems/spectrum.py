@@ -1,0 +1,87 @@
+r"""Principal components and singular vectors in the features of a kernel.
+
+With the features :math:`\Psi` of the training items in rows, :math:`K = \Psi\Psi^\top`. The singular value
+decomposition :math:`\Psi = U \Sigma V^\top` has :math:`K U = U \Sigma^2`; a right singular vector is
+:math:`v_j = \Psi^\top u_j / \sigma_j`, and the coordinate of an item along it
+
+.. math:: \langle v_j, \psi(x)\rangle = \sum_i \frac{u_{ij}}{\sigma_j} k(x_i, x).
+
+Principal components are the same of the features less their mean, whose matrix is
+:math:`\bar K = H K H` with :math:`H = I - \mathbf 1 \mathbf 1^\top / n`. For a new item the mean is still that of
+the training items (Schölkopf, Smola & Müller 1998), and
+
+.. math::
+    \sum_i a_i \bar k(x_i, x) = \sum_i (a_i - \bar a) k(x_i, x) - \sum_i a_i (m_i - M),
+
+with :math:`m_i` the mean of row i of K and M the mean of all: an expansion in k itself, with an intercept.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class EigenCertificate:
+    """How well values and vectors are eigenpairs, in double precision from data and vectors alone.
+
+    Attributes
+    ----------
+    residuals : ndarray
+        |K v - value v| / largest value, for each pair; a value is no further than this (times the
+        largest) from an eigenvalue.
+    residual : float
+        The largest of them.
+    orthogonality : float
+        Largest entry of |V'V - I|.
+    explained : float
+        Share of the trace that the values are.
+    """
+
+    residuals: np.ndarray
+    residual: float
+    orthogonality: float
+    explained: float
+
+    def is_optimal(self, tol=1e-8):
+        """Whether every pair is an eigenpair to within `tol`."""
+        return self.residual <= tol and self.orthogonality <= tol
+
+    def as_dict(self):
+        """The fields, for JSON."""
+        return {**asdict(self), "residuals": self.residuals.tolist()}
+
+    def __str__(self):
+        return (
+            f"{len(self.residuals)} pairs: residual {self.residual:.2e}  orthogonality {self.orthogonality:.1e}  "
+            f"share of the trace {self.explained:.2%}"
+        )
+
+
+def certificate(operator, values, vectors):
+    """Of eigenpairs of a `SymmetricOperator`."""
+    largest = max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
+    residuals = np.linalg.norm(operator.product(vectors) - vectors * values, axis=0) / largest
+    grown = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1]))
+    trace = max(float(operator.diag.sum()), np.finfo(np.float64).tiny)
+    return EigenCertificate(
+        residuals, float(residuals.max(initial=0.0)), float(grown.max(initial=0.0)), float(values.sum()) / trace
+    )
+
+
+def with_signs(vectors):
+    """Columns whose entry of largest size is positive, so that a fit has one answer."""
+    places = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[places, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)
+
+
+def numerical_rank(values, n):
+    """How many of some eigenvalues, given with the largest, are more than rounding."""
+    largest = float(np.max(values, initial=0.0))
+    return int(np.sum(values > n * float(np.finfo(np.float64).eps) * largest)) if largest > 0 else 0
+
+
+def centred_expansion(coefficients, means):
+    """Coefficients and intercepts in k of functions whose coefficients are in the centred kernel."""
+    return coefficients - coefficients.mean(axis=0), -(coefficients.T @ (means - means.mean()))

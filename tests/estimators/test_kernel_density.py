@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import sklearn.neighbors
+
+from mercer import KernelDensity, ParameterError
+from mercer.kernels import RBF, Laplacian, Linear, Matern, RationalQuadratic
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(150, 2))
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "tophat", "epanechnikov", "exponential", "linear"])
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_same_as_scikit_learn(kernel, d):
+    rows = rng.normal(size=(100, d))
+    points = np.r_[rows[:20] + 0.1, np.full((1, d), 50.0)]
+    weights = rng.uniform(0.5, 2.0, 100)
+    mine, theirs = (
+        kind(kernel=kernel, bandwidth=0.8).fit(rows, sample_weight=weights).score_samples(points)
+        for kind in (KernelDensity, sklearn.neighbors.KernelDensity)
+    )
+    np.testing.assert_allclose(mine, theirs, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", "cosine", "epanechnikov", RBF(0.7), Matern(1.5, 0.5), RBF(0.5) + Matern(2.5, 0.5)]
+)
+def test_the_density_has_integral_one(kernel):
+    side = np.linspace(-12.0, 12.0, 400)
+    grid = np.array(np.meshgrid(side, side)).reshape(2, -1).T
+    model = KernelDensity(kernel=kernel, bandwidth=0.9).fit(X[:20])
+    total = np.exp(model.score_samples(grid)).sum() * (side[1] - side[0]) ** 2
+    assert total == pytest.approx(1.0, abs=2e-3)
+
+
+def test_the_laplacian_is_a_product_of_exponentials():
+    model = KernelDensity(kernel=Laplacian(gamma=2.0)).fit(np.zeros((1, 3)))
+    assert model.score_samples(np.zeros((1, 3)))[0] == pytest.approx(3 * np.log(2.0 / 2.0))
+
+
+def test_kernels_without_a_density_are_refused():
+    with pytest.raises(ParameterError, match="no finite integral in 2 dimensions"):
+        KernelDensity(kernel=RationalQuadratic(alpha=1.0)).fit(X)
+    with pytest.raises(ParameterError, match="distance of two rows alone"):
+        KernelDensity(kernel=Linear()).fit(X)
+    with pytest.raises(ParameterError, match="kernel must be one of"):
+        KernelDensity(kernel="gauss").fit(X)
+
+
+def test_the_level_set_keeps_its_promise_on_new_rows():
+    rows, new = rng.normal(size=(2000, 2)), rng.normal(size=(4000, 2))
+    model = KernelDensity(bandwidth="scott", level=0.1).fit(rows)
+    assert np.mean(model.predict(new) == -1) == pytest.approx(0.1, abs=0.02)
+    np.testing.assert_array_equal(model.decision_function(new) >= 0, model.predict(new) == 1)
+
+
+def test_copies_are_weights():
+    copies = rng.integers(1, 4, 150)
+    once = KernelDensity().fit(X, sample_weight=copies)
+    often = KernelDensity().fit(np.repeat(X, copies, axis=0))
+    assert once.offset_ == pytest.approx(often.offset_)
+    np.testing.assert_allclose(once.score_samples(X), often.score_samples(X))
+
+
+def test_rows_that_stand_alone_are_outside():
+    rows = np.r_[0.1 * X, [[9.0, 9.0], [-9.0, 9.0], [9.0, -9.0]]]
+    model = KernelDensity(kernel="tophat", bandwidth=0.5, level=0.01).fit(rows)
+    assert (model.predict(rows)[-3:] == -1).all()
+    assert (model.predict(rows)[:150] == 1).mean() > 0.9
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "tophat"])
+def test_samples_have_the_density(kernel):
+    model = KernelDensity(kernel=kernel, bandwidth=0.5).fit(X)
+    drawn = model.sample(4000, random_state=0)
+    assert drawn.mean(axis=0) == pytest.approx(X.mean(axis=0), abs=0.1)
+    variance = X.var(axis=0) + (0.25 if kernel == "gaussian" else 0.25 / 4)
+    assert drawn.var(axis=0) == pytest.approx(variance, abs=0.12)
+    with pytest.raises(ParameterError, match="Gaussian and the tophat"):
+        KernelDensity(kernel="cosine").fit(X).sample()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"bandwidth": 0.0}, {"bandwidth": "wide"}, {"level": 1.0}, {"level": -0.1}, {"n_jobs": 0}]
+)
+def test_bad_parameters(parameters):
+    with pytest.raises(ParameterError, match=f"{next(iter(parameters))} must be"):
+        KernelDensity(**parameters).fit(X)
