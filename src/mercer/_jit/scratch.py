@@ -10,6 +10,8 @@ import threading
 
 import numpy as np
 
+from mercer._jit.lasting import lasting_empty
+
 KEEP = 64 * 2**20
 
 _local = threading.local()
@@ -27,7 +29,7 @@ class Buffers:
         kept = self._kept.get(name)
         if kept is None or kept.nbytes < size:
             self._kept.pop(name, None)  # given back before a larger one is asked for
-            kept = self._kept[name] = np.empty(size, np.uint8)
+            kept = self._kept[name] = lasting_empty((size,), np.uint8)
         return kept[:size].view(dtype).reshape(shape)
 
 
@@ -57,5 +59,5 @@ def _mine():
 def scratch(name, shape, dtype, large=None):
     """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep."""
     if math.prod(shape) * np.dtype(dtype).itemsize > KEEP:
-        return np.empty(shape, dtype) if large is None else large.get(name, shape, dtype)
+        return lasting_empty(shape, dtype) if large is None else large.get(name, shape, dtype)
     return _mine().get(name, shape, dtype)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
 from mercer.kernels.base import Kernel
-from mercer.kernels.matrix_form import Custom, Precomputed
+from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -34,11 +34,8 @@ def is_function(kernel):
 
 
 def takes_items(kernel):
-    """Whether the items may be anything: only functions of the user's look at them."""
-    if isinstance(kernel, Custom) or is_function(kernel):
-        return True
-    nested = kernel._nested().values() if isinstance(kernel, Kernel) else ()
-    return bool(nested) and all(takes_items(each) for each in nested)
+    """Whether the items may be anything: texts, trees, graphs, what a function of the user's takes."""
+    return is_function(kernel) or (isinstance(kernel, Kernel) and bool(kernel.takes_items))
 
 
 def is_precomputed(kernel):

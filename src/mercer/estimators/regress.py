@@ -120,7 +120,7 @@ class SVR(_Regression):
     >>> model.status_.name, model.certificate_.is_optimal(1e-3)
     ('OPTIMAL', True)
     >>> round(model.score(X, y), 2)
-    0.51
+    0.48
     """
 
     def __init__(

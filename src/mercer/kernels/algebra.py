@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+from scipy import sparse
 
 from mercer import kernels
 from mercer._errors import ParameterError
@@ -41,6 +42,10 @@ class Parts:
     @property
     def n_features(self):
         return getattr(self.parts[0], "n_features", None)
+
+    @property
+    def longest_tile(self):
+        return min((part.longest_tile for part in self.parts if getattr(part, "longest_tile", None)), default=None)
 
     def take(self, indices):
         """The items at `indices`."""
@@ -83,6 +88,11 @@ class _Combination(Kernel):
     @property
     def is_dot_product_form(self):
         return all(kernel.is_dot_product_form for kernel in self.kernels)
+
+    @property
+    def takes_items(self):
+        answers = [kernel.takes_items for kernel in self.kernels if kernel.takes_items is not None]
+        return all(answers) if answers else None
 
     @property
     def is_bound(self):
@@ -166,7 +176,8 @@ class Sum(_Combination):
 
     def feature_map(self, X):
         """The features of all parts, side by side."""
-        return np.hstack([kernel.feature_map(X) for kernel in self.kernels])
+        parts = [kernel.feature_map(X) for kernel in self.kernels]
+        return sparse.hstack(parts, "csr") if any(sparse.issparse(part) for part in parts) else np.hstack(parts)
 
 
 @dataclass(frozen=True)

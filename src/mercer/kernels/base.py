@@ -43,6 +43,12 @@ class Kernel(Parameters):
         return False
 
     @property
+    def takes_items(self) -> bool | None:
+        """True: the items may be anything, the kernel reads them itself; None: it does not look
+        at them; False: they are rows of numbers."""
+        return False
+
+    @property
     def is_bound(self) -> bool:
         """False while a parameter waits for training data, which `bind` gives it."""
         return True

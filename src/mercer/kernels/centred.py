@@ -103,4 +103,6 @@ class Centred(Wrapped):
 def _same_rows(left, right):
     if left is None or right is None or left is right:
         return left is right
+    if isinstance(left, list) and isinstance(right, list):
+        return left == right
     return np.array_equal(numeric_matrix(left), numeric_matrix(right))

@@ -39,9 +39,16 @@ def spans(n, length=TILE):
     return [(begin, min(begin + length, n)) for begin in range(0, n, length)]
 
 
+def _longest(items):
+    """How many items a tile may have on a side; fewer where an entry takes long (see `Packed`)."""
+    return min(TILE, getattr(items, "longest_tile", None) or TILE)
+
+
 def _gram_length(points):
     """Edge of the tiles of a symmetric matrix: half of those on its diagonal is for nothing, so
     they are small, unless products of many features need the length."""
+    if _longest(points) < TILE:
+        return _longest(points)
     edge = LARGE_GRAM_TILE if getattr(points, "n_features", 0) > FEW_FEATURES else GRAM_TILE
     count = -(-len(points) // edge)
     return -(-len(points) // (16 * count)) * 16
@@ -52,27 +59,36 @@ def _length_beside(width):
     return TILE * min(8, max(1, TILE // max(1, width)))
 
 
-def _workers(n_jobs, entries):
-    return 1 if entries < SERIAL_ENTRIES else thread_count(n_jobs)
+def _workers(n_jobs, entries, items):
+    is_short = entries < SERIAL_ENTRIES and _longest(items) == TILE
+    return 1 if is_short else thread_count(n_jobs)
+
+
+def _unless(stop):
+    """Ask `stop` between the tiles of a job, as `run_parallel` does between jobs."""
+    if stop is not None and stop():
+        raise Stopped
 
 
 def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0)):
     """Write K(left_i, right_j) to out[i, j], moved by `corner`; `out` is C-ordered, of the
     prepared dtype."""
+    length = _longest(left)
 
     def column_panel(columns):
         part = right.slice(*columns)
-        for rows in spans(len(left)):
+        for rows in spans(len(left), length):
+            _unless(stop)
             kernel.tile(left.slice(*rows), part, out, corner[0] + rows[0], corner[1] + columns[0])
 
-    run_parallel(column_panel, spans(len(right)), _workers(n_jobs, len(left) * len(right)), stop)
+    run_parallel(column_panel, spans(len(right), length), _workers(n_jobs, len(left) * len(right), left), stop)
     return out
 
 
 def gram(kernel, points, out, n_jobs=None, stop=None):
     """Write the symmetric matrix K(points, points) to `out`, computing one triangle."""
     n = len(points)
-    if n <= GRAM_TILE:
+    if n <= min(GRAM_TILE, _longest(points)):
         return _small_gram(kernel, points, out, stop)
 
     length = _gram_length(points)
@@ -80,18 +96,18 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     def column_panel(columns):
         part = points.slice(*columns)
         for rows in spans(columns[1], length):
+            _unless(stop)
             kernel.tile(points.slice(*rows), part, out, rows[0], columns[0])
             _mirror(out, *rows, *columns)
 
     # The longest panels first, so that the cores finish together.
-    run_parallel(column_panel, reversed(spans(n, length)), _workers(n_jobs, n * n // 2), stop)
+    run_parallel(column_panel, reversed(spans(n, length)), _workers(n_jobs, n * n // 2, points), stop)
     return out
 
 
 def _small_gram(kernel, points, out, stop):
     """A single tile, with no more ado than it takes."""
-    if stop is not None and stop():
-        raise Stopped
+    _unless(stop)
     with one_blas_thread():
         kernel.tile(points, points, out, 0, 0)
     _mirror(out, 0, len(points), 0, len(points))
@@ -108,7 +124,7 @@ def lower_triangle(kernel, points, triangle, n_jobs=None, stop=None):
             kernel.tile(part, points.slice(*columns), out, 0, columns[0])
 
     order = reversed(range(len(triangle.spans)))
-    run_parallel(row_panel, order, _workers(n_jobs, len(points) ** 2 // 2), stop)
+    run_parallel(row_panel, order, _workers(n_jobs, len(points) ** 2 // 2, points), stop)
     return triangle
 
 
@@ -123,7 +139,7 @@ def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None):
         kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
         return tile
 
-    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2), stop)
+    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2, points), stop)
 
 
 def product_of_others(kernel, points, coefficients, n_jobs=None):
@@ -136,7 +152,7 @@ def product_of_others(kernel, points, coefficients, n_jobs=None):
             np.fill_diagonal(tile, 0)
         return tile
 
-    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2))
+    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2, points))
 
 
 def folded_product(block, coefficients, workers, stop=None):
@@ -179,7 +195,7 @@ def product(kernel, left, right, coefficients, n_jobs=None, stop=None):
     coefficients = np.asarray(coefficients, dtype=np.float64)
     columns = coefficients if coefficients.ndim == 2 else coefficients[:, None]
     out = np.zeros((len(left), columns.shape[1]))
-    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in spans(len(right))]
+    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in spans(len(right), _longest(right))]
     add_products(kernel, left, right, parts, out, n_jobs, stop)
     return out.reshape(len(left), *coefficients.shape[1:])
 
@@ -226,10 +242,12 @@ def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
         begin, end = rows
         points, target = left.slice(begin, end), out[begin:end]
         for items, weights, outputs in prepared:
+            _unless(stop)
             block = scratch("block", (end - begin, len(items)), left.dtype)
             kernel.tile(points, items, block, 0, 0)
             target[:, outputs] += _weighted_sums(block, weights)
 
-    length = _length_beside(max((len(items) for items, _, _ in prepared), default=0))
-    run_parallel(row_panel, spans(len(left), length), _workers(n_jobs, len(left) * len(right)), stop)
+    beside = max((len(items) for items, _, _ in prepared), default=0)
+    length = _length_beside(beside) if _longest(left) == TILE else _longest(left)
+    run_parallel(row_panel, spans(len(left), length), _workers(n_jobs, len(left) * len(right), left), stop)
     return out

@@ -119,8 +119,9 @@ class SparseRows:
     def _spread_tile(self, start):
         part = self.slice(start, min(start + SPREAD, self.shape[0]))
         present = np.unique(part.indices[part.indptr[0] : part.indptr[-1]])
-        # Features absent from this tile meet the last row, which stays zero.
-        position = np.full(self.shape[1], len(present), np.int32)
+        # Features absent from this tile meet the last row, which stays zero; so does the one
+        # place more, for features of the other side that these rows do not have at all.
+        position = np.full(self.shape[1] + 1, len(present), np.int32)
         position[present] = np.arange(len(present), dtype=np.int32)
         spread = np.zeros((len(present) + 1, part.shape[0]), self.dtype)
         _spread(part.indptr, part.indices, part.data, position, spread)

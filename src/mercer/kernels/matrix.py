@@ -336,8 +336,13 @@ class EvaluatedMatrix(KernelMatrix):
         return EvaluatedMatrix(self.kernel, self.prepare, np.float64, self.cache_bytes, self.n_jobs)
 
     def product_in_double(self, columns, coefficients, rows):
-        left, right = self.prepare(np.float64, rows), self.prepare(np.float64, columns)
+        left, right = (self._in_double(indices) for indices in (rows, columns))
         return engine.product(self.kernel, left, right, coefficients, self.n_jobs)
+
+    def _in_double(self, indices):
+        if self.dtype == np.float64:
+            return self.items.take(indices)
+        return self.prepare(np.float64, indices)
 
 
 def _whole_vectors(columns, coefficients):

@@ -153,6 +153,8 @@ class Custom(Kernel):
     function: object
     pairwise: bool = False
 
+    takes_items = True
+
     _instead_of_features = "only its values are given"
 
     def __post_init__(self):

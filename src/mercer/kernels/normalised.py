@@ -27,6 +27,10 @@ class Weighted:
     def n_features(self):
         return getattr(self.part, "n_features", None)
 
+    @property
+    def longest_tile(self):
+        return getattr(self.part, "longest_tile", None)
+
     def take(self, indices):
         """The items at `indices`."""
         return Weighted(self.part.take(indices), self.weights[indices])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.lasting import lasting_empty
 from mercer._jit.threads import run_parallel
 from mercer._jit.vectors import vector_loop
 
@@ -142,6 +143,6 @@ def _allocate(rows, n, dtype):
     """An empty store, halved until the system grants it."""
     while True:
         try:
-            return np.empty((rows, n), dtype)
+            return lasting_empty((rows, n), dtype)
         except MemoryError:
             rows //= 2

@@ -41,6 +41,10 @@ class Wrapped(Kernel):
         return self.kernel.is_dot_product_form
 
     @property
+    def takes_items(self):
+        return self.kernel.takes_items
+
+    @property
     def is_bound(self):
         return self.kernel.is_bound
 

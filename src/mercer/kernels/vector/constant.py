@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from mercer.kernels.base import DotProductKernel, block_of, epsilon
-from mercer.kernels.feature_maps import double_rows
+from mercer.kernels.matrix_form import Objects
 from mercer.kernels.parameters import require_non_negative
 
 
@@ -32,9 +33,22 @@ class Constant(DotProductKernel):
 
     is_psd = True
     is_translation_invariant = True
+    takes_items = None
 
     def __post_init__(self):
         require_non_negative("value", self.value)
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        if sparse.issparse(X) or np.ndim(X[:1]) == 2:
+            return super().prepare(X, dtype, origin=origin, check=check)
+        # Beside a kernel of texts or graphs, whose items nobody needs to look at here.
+        return Objects(X, np.dtype(dtype))
+
+    def tile(self, left, right, out, row, column):
+        block_of(out, row, column, (len(left), len(right)))[...] = self.value
+
+    def diag_of(self, prepared):
+        return np.full(len(prepared), float(self.value))
 
     def transform(self, dots, left_norms, right_norms, out, row, column):
         block_of(out, row, column, dots.shape)[...] = self.value
@@ -50,4 +64,4 @@ class Constant(DotProductKernel):
 
     def feature_map(self, X):
         """One feature, the square root of the value."""
-        return np.full((len(double_rows(X)), 1), math.sqrt(self.value))
+        return np.full((len(self.prepare(X)), 1), math.sqrt(self.value))
