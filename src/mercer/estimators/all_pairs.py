@@ -12,9 +12,10 @@ from mercer.estimators.support import Support
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import class_pairs as report_of
-from mercer.solvers.class_pairs import LEFT, solve_class_pairs
+from mercer.solvers.class_pairs import solve_class_pairs
 from mercer.solvers.result import Status, TracePoint
-from mercer.solvers.small import LARGEST, ROUNDING
+from mercer.solvers.small import LARGEST
+from mercer.solvers.small_steps import LEFT, ROUNDING
 
 # Entries of pair matrices that are worth a turn on another thread.
 TURN = 100_000

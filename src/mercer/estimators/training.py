@@ -232,6 +232,10 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
             status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
             solutions[k] = Solution.empty(len(tasks[k].indices), status)
 
+    if len(tasks) == 1:
+        run(0)
+        shared.release()
+        return solutions
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
     large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE]
     for k in large:

@@ -63,6 +63,12 @@ class DualProblem:
     def __len__(self):
         return len(self.linear)
 
+    @property
+    def is_plain(self):
+        """Whether it is a box around zero and one sum that is zero, with nothing else."""
+        is_special = self.kink or self.shift or self.groups is not None or np.any(self.total)
+        return self.has_equality and not is_special and self.lower.max() <= 0.0 <= self.upper.min()
+
     def can_rise(self, beta):
         """Where beta may still grow."""
         return beta < self.upper

@@ -3,25 +3,19 @@
 A fit of ten classes is 45 problems; where each has a few dozen points, setting one up in
 Python takes far longer than solving it. Here the points are sorted by class, so that a pair
 is two blocks of the one kernel matrix, and its coefficients are two pieces of rows of the
-table that scikit-learn calls dual_coef_. A pair is solved as in `small`: pair steps, then
-Newton steps to rounding error; what they do not finish is left to the caller.
+table that scikit-learn calls dual_coef_. What `solve_plain` does not finish is left
+to the caller.
 """
 
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer.kernels.matrix import LANES
-from mercer.solvers.newton_steps import EXACT, newton_steps
-from mercer.solvers.small import NEWTON_SLICE, PAIR_STEPS, ROUNDING
-from mercer.solvers.smo import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
-from mercer.solvers.smo_steps import MASK, pair_steps
+from mercer.solvers.small_steps import solve_plain
 from mercer.solvers.working_set import UNBOUNDED
 
-UNDERFLOW = 1e-290
 # Columns of the report on each pair.
 STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
-# Endings: values of `Status`, or left to the caller.
-OPTIMAL, OPTIMAL_INACCURATE, ITERATION_LIMIT, STALLED, NOT_CONVEX, LEFT = 0, 1, 2, 5, 6, -1
 
 
 @jit
@@ -38,92 +32,6 @@ def _gather(K, rows, begin, end, offset, ridge, matrix):
         for c in range(own + other_last - other_first, target.shape[0]):
             target[c] = 0.0
         target[offset + r - begin] += ridge[r]
-
-
-@jit
-def _begin(matrix, signs, lower, upper, beta, gradient, diag, rise, fall):
-    """The state of `pair_steps` at beta = 0."""
-    m = matrix.shape[0]
-    for i in range(m):
-        beta[i], gradient[i], diag[i] = 0.0, signs[i], matrix[i, i]
-        rise[i] = 0.0 if upper[i] > 0.0 else -MASK
-        fall[i] = 0.0 if lower[i] < 0.0 else MASK
-    for i in range(m, matrix.shape[1]):
-        gradient[i], diag[i], rise[i], fall[i] = 0.0, 1.0, -MASK, MASK
-
-
-@jit
-def _gradient(matrix, signs, beta, gradient):
-    """gradient = signs - matrix beta, afresh; the largest |beta|."""
-    largest = 0.0
-    for i in range(beta.shape[0]):
-        row, total = matrix[i], signs[i]
-        for k in range(beta.shape[0]):
-            total -= row[k] * beta[k]
-        gradient[i] = total
-        largest = max(largest, abs(beta[i]))
-    return largest
-
-
-@jit
-def _margin(beta, gradient, lower, upper):
-    """(violation, bias) of a pair: as `DualProblem.violation` and `DualProblem.bias`."""
-    highest, lowest, total, free = -UNBOUNDED, UNBOUNDED, 0.0, 0
-    for i in range(beta.shape[0]):
-        if beta[i] < upper[i]:
-            highest = max(highest, gradient[i])
-        if beta[i] > lower[i]:
-            lowest = min(lowest, gradient[i])
-        if lower[i] < beta[i] < upper[i]:
-            total += gradient[i]
-            free += 1
-    # A pair has points of both classes, so something may rise and something may fall.
-    bias = total / free if free > 0 else 0.5 * (highest + lowest)
-    # Kernel values that underflow leave a remainder of their own size.
-    return max(0.0, highest - lowest), bias if abs(bias) > UNDERFLOW else 0.0
-
-
-@jit
-def _solve_pair(matrix, signs, lower, upper, convex, tol, max_iter, beta, gradient):
-    """Solve one pair from zero. Returns (steps, ending, violation, bias)."""
-    m, width = matrix.shape
-    diag, scores, rise, fall = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
-    _begin(matrix, signs, lower, upper, beta, gradient, diag, rise, fall)
-    allowed = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter)
-    steps, highest, lowest, curvature = pair_steps(
-        matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, 0.9 * tol, allowed, scores
-    )
-    largest = _gradient(matrix, signs, beta, gradient)
-    violation, bias = _margin(beta, gradient, lower, upper)
-    solved = highest - lowest <= tol
-    if not solved and steps == max_iter:
-        return steps, ITERATION_LIMIT, violation, bias
-    if not largest < NEVER_BINDS or not (solved or convex):
-        return steps, LEFT, violation, bias
-    if not convex and curvature < NEGATIVE_CURVATURE:
-        return steps, NOT_CONVEX, violation, bias
-    if violation <= ROUNDING:
-        return steps, OPTIMAL, violation, bias
-    better, moved, free = np.empty(m), np.empty(width), np.empty(m, np.bool_)
-    for i in range(width):
-        moved[i] = gradient[i]
-    reach = 0.0
-    for i in range(m):
-        better[i], free[i] = beta[i], lower[i] < beta[i] < upper[i]
-        reach = max(reach, upper[i] - lower[i])
-    groups = np.zeros(m, np.int64)
-    exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
-    if _gradient(matrix, signs, better, moved) < NEVER_BINDS:
-        improved, its_bias = _margin(better, moved, lower, upper)
-        if improved <= violation:
-            violation, bias = improved, its_bias
-            for i in range(m):
-                beta[i], gradient[i] = better[i], moved[i]
-    if violation <= tol:
-        return steps, OPTIMAL, violation, bias
-    if not exact or reach > NEVER_BINDS:
-        return steps, LEFT, violation, bias
-    return steps, OPTIMAL_INACCURATE if violation <= INACCURATE else STALLED, violation, bias
 
 
 @jit
@@ -170,7 +78,7 @@ def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin,
             signs[k] = 1.0 if k < own else -1.0
             lower[k] = 0.0 if k < own else -reach
             upper[k] = reach if k < own else 0.0
-        steps, ending, violation, bias = _solve_pair(
+        steps, ending, violation, bias = solve_plain(
             matrix, signs[:m], lower[:m], upper[:m], convex, tol, max_iter, beta[:m], gradient[:width]
         )
         dual = 0.0

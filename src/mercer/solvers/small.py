@@ -9,28 +9,24 @@ of pair steps.
 
 import numpy as np
 
+from mercer._jit.compile import announce_compilation
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import smo
 from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
 from mercer.solvers.result import Solution, Status, TracePoint
-from mercer.solvers.working_set import Piece, WorkingSet
+from mercer.solvers.small_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
+from mercer.solvers.working_set import UNBOUNDED, Piece, WorkingSet
 
 # Up to this many points a Newton step costs less than the pair steps before it.
 LARGEST = 400
-# Pair steps for each point before Newton steps are tried: three are usual.
-PAIR_STEPS = 20
 # Newton steps for each point at most: one is enough even from a bad start.
 NEWTON_STEPS = 10
-# How many of them between two looks at the limits.
-NEWTON_SLICE = 16
 # How often Newton steps begin again from a gradient computed afresh.
 REFINEMENTS = 3
 # How often coordinates at a kink may be given another side of it.
 MOST_PIECES = 20
 # Points whose squared distance is below this, relative to the largest norm, are equal.
 EQUAL = 1e-14
-# A violation this small counts as none.
-ROUNDING = 1e-11
 
 
 def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol=None, **options):
@@ -40,12 +36,36 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
     pair steps.
     """
     if matrix.n <= LARGEST and isinstance(matrix, StoredMatrix) and matrix.dtype == np.float64:
-        solution = _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol)
+        solution = None
+        if start is None and gap_tol is None and problem.is_plain and not limits.stop():
+            solution = _solve_at_once(problem, matrix, tol, limits, convex)
+        if solution is None:
+            solution = _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol)
         if solution is not None:
             return solution
     return smo.solve(
         problem, matrix, tol=tol, limits=limits, convex=convex, start=start, gap=gap, gap_tol=gap_tol, **options
     )
+
+
+def _solve_at_once(problem, matrix, tol, limits, convex):
+    """The usual case in one compiled call; None where that does not come to an end."""
+    announce_compilation()
+    n, values = len(problem), matrix.values
+    if problem.ridge is not None:
+        values = values.copy()
+        values[np.arange(n), np.arange(n)] += problem.ridge
+    beta, gradient = np.empty(n), np.empty(values.shape[1])
+    lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
+    steps, ending, violation, bias = solve_plain(
+        values, problem.linear, lower, upper, convex, tol, limits.max_iter, beta, gradient
+    )
+    if ending == LEFT:
+        return None
+    gradient = gradient[:n]
+    point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
+    limits.report(point)
+    return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
 
 
 def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
