@@ -25,7 +25,6 @@ CANNOT_APPLY = {
     "test_svm": {
         "test_probability_raises_futurewarning": "scikit-learn retires the parameter; here it stays",
         "test_svc_nusvc_probA_probB_deprecated": "scikit-learn retires the attributes; here they stay",
-        "test_probability": "NuSVC has no probabilities yet",
         "test_gamma_scale": f"{PRIVATE}: _gamma",
         "test_tweak_params": f"{PRIVATE}: _dual_coef_",
         "test_svc_raises_error_internal_representation": f"{PRIVATE}: _n_support",

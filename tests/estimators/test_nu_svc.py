@@ -133,6 +133,6 @@ def test_bad_nu(nu):
         NuSVC(nu=nu).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_probability_is_refused():
-    with pytest.raises(ParameterError, match="probability=True is not available"):
-        NuSVC(probability=True).fit([[0.0], [1.0]], [0, 1])
+def test_bad_probability():
+    with pytest.raises(ParameterError, match="probability must be False, True, 'sigmoid' or 'isotonic', got 'yes'"):
+        NuSVC(probability="yes").fit([[0.0], [1.0]], [0, 1])

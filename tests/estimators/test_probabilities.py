@@ -8,10 +8,11 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from mercer import SVC, Status
-from mercer.estimators import classify as module
+from mercer import SVC, LinearSVC, NuSVC, Status
+from mercer.estimators import calibrate as module
 from mercer.kernels import RBF
 from mercer.solvers.out_of_fold import FOLDS
+from mercer.solvers.platt import fit_sigmoid
 
 
 def gaussian(A, B):
@@ -173,3 +174,78 @@ def test_a_time_limit_leaves_probabilities():
     model = SVC(probability=True, time_limit=1e-6).fit(X, y)
     assert model.status_ is Status.TIME_LIMIT
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+OTHERS = [
+    NuSVC(nu=0.3, probability=True),
+    NuSVC(nu=0.3, probability="isotonic", multi_class="ovr"),
+    NuSVC(nu=0.3, probability=True, class_weight="balanced"),
+    LinearSVC(probability=True),
+    LinearSVC(probability="isotonic", loss="hinge"),
+    LinearSVC(probability=True, penalty="l1"),
+    LinearSVC(probability=True, multi_class="crammer_singer"),
+]
+
+
+@pytest.mark.parametrize("model", OTHERS, ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_other_machines_predict_the_most_probable(model, classes):
+    X, y = two_classes() if classes == 2 else load_iris(return_X_y=True)
+    model = clone(model).fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
+    assert model.score(X, y) > 0.65
+    assert log_loss(y, p) < 0.95 * np.log(classes)
+    if classes == 2:
+        order = np.argsort(model.decision_function(X))
+        assert (np.diff(p[order, 1]) >= 0).all()
+    np.testing.assert_array_equal(clone(model).fit(X, y).predict_proba(X), p)
+
+
+def test_isotonic_scores_of_several_classes_agree_with_the_probabilities():
+    X, y = load_iris(return_X_y=True)
+    model = SVC(probability="isotonic").fit(X, y)
+    values = model.decision_function(X)
+    np.testing.assert_array_equal(values.argmax(axis=1), model.predict_proba(X).argmax(axis=1))
+    np.testing.assert_allclose(values.sum(axis=1), 0.0, atol=1e-12)
+    assert SVC(probability="isotonic", decision_function_shape="ovo").fit(X, y).decision_function(X).min() < -0.5
+
+
+def test_scores_of_the_nu_form_are_those_of_fits_without_the_fold(monkeypatch):
+    X, y = two_classes(500)
+    seen = {}
+    original = module.out_of_fold_scores
+
+    def spy(problem, matrix, solution, folds, solve):
+        seen["scores"], status = original(problem, matrix, solution, folds, solve)
+        seen["folds"] = folds
+        return seen["scores"], status
+
+    monkeypatch.setattr(module, "out_of_fold_scores", spy)
+    NuSVC(nu=0.3, gamma=0.2, probability=True).fit(X, y)
+    for fold in range(FOLDS):
+        held = seen["folds"] == fold
+        alone = NuSVC(nu=0.3, gamma=0.2).fit(X[~held], y[~held]).decision_function(X[held])
+        np.testing.assert_allclose(seen["scores"][held], alone, atol=0.1)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_scores_of_linear_machines_are_those_of_fits_without_the_fold(loss):
+    X, y = two_classes(300)
+    model = LinearSVC(loss=loss, probability=True, tol=1e-8).fit(X, y)
+    folds = module.folds_of_rows(X, y, np.ones(300), None)
+    scores = np.empty(300)
+    for fold in range(FOLDS):
+        held = folds == fold
+        scores[held] = LinearSVC(loss=loss, tol=1e-8).fit(X[~held], y[~held]).decision_function(X[held])
+    A, B = fit_sigmoid(scores, y == 1, np.ones(300))
+    np.testing.assert_allclose([model.probA_[0], model.probB_[0]], [A, B], rtol=0.05, atol=0.02)
+
+
+@pytest.mark.parametrize("model", [NuSVC(nu=0.3, probability=True), LinearSVC(probability=True)], ids=str)
+def test_weights_are_copies(model):
+    X, y = two_classes(120)
+    twice = np.concatenate([X, X[:60]]), np.concatenate([y, y[:60]])
+    weighted = clone(model).fit(X, y, np.where(np.arange(120) < 60, 2.0, 1.0)).predict_proba(X)
+    np.testing.assert_allclose(weighted, clone(model).fit(*twice).predict_proba(X), atol=0.02)

@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
 from mercer.estimators.equal_rows import comparable_rows
-from mercer.estimators.inputs import require_fitted
 from mercer.solvers.coupling import couple
 from mercer.solvers.isotonic import fit_isotonic
-from mercer.solvers.out_of_fold import assign_folds, projected
+from mercer.solvers.out_of_fold import assign_folds, out_of_fold_scores, projected
 from mercer.solvers.platt import fit_sigmoid, sigmoid, smoothed_targets
+from mercer.solvers.result import Status
 
 METHODS = {True: "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
 # Share of a sigmoid in an isotonic function: among rows on one step, the decision value decides.
@@ -43,18 +44,59 @@ def folds_of(data, codes, weights, random_state):
     Rows are dealt out by what they contain, in the order of a projection; objects, and rows of a
     kernel matrix, as they come. A `random_state` draws the projection, or the order.
     """
-    used = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
+    used = np.flatnonzero(weights)
+    return _dealt_out(comparable_rows(data, used), used, codes, random_state)
+
+
+def folds_of_rows(X, codes, weights, random_state):
+    """As `folds_of`, for rows without a kernel."""
+    used = np.flatnonzero(weights)
+    return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state)
+
+
+def _dealt_out(rows, used, codes, random_state):
     folds = np.full(len(codes), -1)
-    folds[used] = assign_folds(codes[used], _keys(data, used, random_state))
+    folds[used] = assign_folds(codes[used], _keys(rows, used, random_state))
     return folds
 
 
-def _keys(data, used, random_state):
+def _keys(rows, used, random_state):
     rng = None if random_state is None else check_random_state(random_state)
-    rows = comparable_rows(data, used)
     if rows is not None:
         return projected(rows, rng)
     return 1.0 + (np.arange(len(used)) if rng is None else rng.permutation(len(used)))
+
+
+class LeavingOut:
+    """Solves a two-class problem, and then again without the rows of each fold, for their decision values.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(problem, part, k)`` gives a `Solution`.
+    again : callable
+        ``again(problem, solution)`` gives the function that solves a fold: see `out_of_fold_scores`.
+    setup : TwoClassProblems
+    folds : ndarray of int (n,)
+    """
+
+    def __init__(self, solve, again, setup, folds):
+        self._solve, self._again, self._tasks, self._folds = solve, again, setup.tasks, folds
+        self._scores = [None] * len(setup.tasks)
+
+    def __call__(self, problem, part, k):
+        solution = self._solve(problem, part, k)
+        own = self._folds[self._tasks[k].indices]
+        again = self._again(problem, solution)
+        self._scores[k], status = out_of_fold_scores(problem, part, solution, own, again)
+        solution.status = Status.worst([solution.status, status])
+        return solution
+
+    @property
+    def scores(self):
+        """Decision values for each problem; zeros for one that was stopped before its first step."""
+        each = zip(self._tasks, self._scores, strict=True)
+        return [np.zeros(len(task.indices)) if own is None else own for task, own in each]
 
 
 @dataclass(frozen=True)
@@ -67,6 +109,10 @@ class Sigmoid:
     def both(self, values):
         """(p, 1 - p)."""
         return sigmoid(values, self.A, self.B)
+
+    def log_odds(self, values):
+        """log(p / (1 - p))."""
+        return -(self.A * values + self.B)
 
 
 @dataclass(frozen=True)
@@ -81,6 +127,10 @@ class Steps:
         low, high = self.slope.both(values)
         p = np.interp(values, self.knots, self.levels)
         return (1.0 - TILT) * p + TILT * low, (1.0 - TILT) * (1.0 - p) + TILT * high
+
+    def log_odds(self, values):
+        p, q = self.both(values)
+        return np.log(p) - np.log(q)
 
 
 class Calibration:
@@ -113,6 +163,10 @@ class Calibration:
     def __init__(self, method, cases, n_classes, has_pairs):
         self.method, self.n_classes, self.has_pairs = method, n_classes, has_pairs
         self.maps = [_fitted(method, *case) for case in cases]
+
+    def log_odds(self, values):
+        """log(p / (1 - p)) of each two-class problem, shape (n, n_problems)."""
+        return np.column_stack([each.log_odds(column) for each, column in zip(self.maps, values.T, strict=True)])
 
     def probabilities(self, values):
         """Probability of each class, shape (n, n_classes), from values of shape (n, n_problems)."""
@@ -149,6 +203,20 @@ class Probable:
     contradict each other.
     """
 
+    def _solve_and_calibrate(self, data, setup, budget, limits):
+        """Solve the problems of a kernel machine, with a calibration where probabilities are asked for.
+
+        ``_solve_with_folds(data, setup, budget, limits, folds)`` of the machine gives solutions and
+        out-of-fold decision values; ``setup.copies`` says how often each row counts.
+        """
+        method = calibration_method(self.probability)
+        folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
+        solved, scores = self._solve_with_folds(data, setup, budget, limits, folds)
+        cases = zip(setup.tasks, scores, strict=True) if method else ()
+        cases = [(own, task.signs > 0, setup.copies[task.indices]) for task, own in cases]
+        self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
+        return solved
+
     @property
     def probA_(self):
         """A of each two-class problem's sigmoid; empty without one."""
@@ -160,7 +228,7 @@ class Probable:
         return self._sigmoid_parameters("B")
 
     def _sigmoid_parameters(self, name):
-        require_fitted(self)
+        check_is_fitted(self, "classes_")
         calibration = self._calibration
         if calibration is None or calibration.method != "sigmoid":
             return np.empty(0)
@@ -178,7 +246,7 @@ class Probable:
         -------
         ndarray of shape (n, n_classes)
         """
-        require_fitted(self)
+        check_is_fitted(self, "classes_")
         if self._calibration is None:
             raise NotFittedError("predict_proba is not available when fitted with probability=False")
         return self._calibration.probabilities(self._values(X))
@@ -198,6 +266,29 @@ class Probable:
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class or a pair.
+
+        The steps of isotonic probabilities may rank several classes otherwise than their scores do;
+        then the columns of the classes are the probabilities less those of a guess.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
+        """
+        if self._is_ranked_by_steps():
+            return self.predict_proba(X) - 1.0 / len(self.classes_)
+        return super().decision_function(X)
+
+    def _is_ranked_by_steps(self):
+        calibration = getattr(self, "_calibration", None)
+        has_columns = getattr(self, "decision_function_shape", "ovr") == "ovr"
+        return has_columns and calibration is not None and calibration.method == "isotonic" and len(self.classes_) > 2
+
     def predict(self, X):
         """The label of each row of X: the most probable one where there are probabilities.
 
@@ -209,7 +300,6 @@ class Probable:
         -------
         ndarray of shape (n,)
         """
-        require_fitted(self)
-        if self._calibration is None:
+        if getattr(self, "_calibration", None) is None:
             return super().predict(X)
         return self.classes_[self._calibration.probabilities(self._values(X)).argmax(axis=1)]

@@ -1,9 +1,7 @@
 """Support vector classification."""
 
-import numpy as np
-
 from mercer.estimators import all_pairs
-from mercer.estimators.calibrate import Calibration, Probable, calibration_method, folds_of
+from mercer.estimators.calibrate import LeavingOut, Probable, calibration_method
 from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
@@ -13,8 +11,7 @@ from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import small
 from mercer.solvers.by_name import SOLVERS
-from mercer.solvers.out_of_fold import SCORE_TOL, out_of_fold_scores
-from mercer.solvers.result import Status
+from mercer.solvers.out_of_fold import SCORE_TOL
 
 
 class SVC(Probable, KernelClassifier):
@@ -189,13 +186,7 @@ class SVC(Probable, KernelClassifier):
         return setup
 
     def _solve(self, data, setup, budget, limits):
-        method = calibration_method(self.probability)
-        folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
-        solved, scores = self._solve_with_folds(data, setup, budget, limits, folds)
-        cases = zip(setup.tasks, scores, strict=True) if method else ()
-        cases = [(own, task.signs > 0, setup.copies[task.indices]) for task, own in cases]
-        self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
-        return solved
+        return self._solve_and_calibrate(data, setup, budget, limits)
 
     def _solve_with_folds(self, data, setup, budget, limits, folds):
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""
@@ -206,8 +197,6 @@ class SVC(Probable, KernelClassifier):
             "convex": data.kernel.is_psd is True,
             "shrinking": self.shrinking,
         }
-        loosely = {**options, "tol": max(self.tol, SCORE_TOL)}
-        scores = [None] * (0 if folds is None else len(setup.tasks))
 
         def solve(problem, part, k):
             start = None if starts is None else starts[k]
@@ -215,24 +204,18 @@ class SVC(Probable, KernelClassifier):
                 problem.dual(), part, limits=limits, start=start, gap=problem.gap, gap_tol=self.gap_tol, **options
             )
 
-        def solve_and_leave_out(problem, part, k):
-            def again(dual, matrix, start):
+        def again(_problem, _solution):
+            def solve_fold(dual, matrix, start):
                 # Small problems are solved to rounding error, whatever was asked for.
-                accuracy = options if matrix.n <= small.LARGEST else loosely
-                return solver(dual, matrix, limits=limits.unwatched(), start=start, **accuracy)
+                tol = self.tol if matrix.n <= small.LARGEST else max(self.tol, SCORE_TOL)
+                return solver(dual, matrix, limits=limits.unwatched(), start=start, **{**options, "tol": tol})
 
-            solution = solve(problem, part, k)
-            own = folds[setup.tasks[k].indices]
-            scores[k], status = out_of_fold_scores(problem.dual(), part, solution, own, again)
-            solution.status = Status.worst([solution.status, status])
-            return solution
+            return solve_fold
 
         is_watched = bool(limits.callbacks) or self.gap_tol is not None
         if solver is small.solve and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
             return all_pairs.solve(data, setup, self.tol, budget, self.n_jobs, limits, solve, folds)
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
-        each = solve if folds is None else solve_and_leave_out
+        each = solve if folds is None else LeavingOut(solve, again, setup, folds)
         solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
-        # What was stopped before its first step has no scores: it knows no more than how many there are.
-        scores = [np.zeros(len(t.indices)) if s is None else s for t, s in zip(setup.tasks, scores, strict=False)]
-        return Solved(setup, solutions), scores
+        return Solved(setup, solutions), [] if folds is None else each.scores

@@ -1,11 +1,13 @@
 """Linear support vector machines: classification and regression without a kernel."""
 
+from dataclasses import replace
+
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer.estimators.calibrate import Calibration, Probable, calibration_method, folds_of_rows
 from mercer.estimators.inputs import (
     classes_and_codes,
     prediction_rows,
@@ -13,118 +15,24 @@ from mercer.estimators.inputs import (
     training_rows,
     without_duplicates,
 )
-from mercer.estimators.linear_fits import row_products, seed_of, solve_each, usable_starts
-from mercer.estimators.parameters import (
-    require_callbacks,
-    require_choice,
-    require_flag,
-    require_max_iter,
-    require_n_jobs,
-    require_number,
-    require_optional_number,
-)
-from mercer.estimators.progress import print_round, warn_unless_optimal
+from mercer.estimators.linear_estimator import LinearClassifier, LinearEstimator, scores_of, stacked
+from mercer.estimators.linear_fits import row_products, seed_of, solve_each
+from mercer.estimators.parameters import require_choice, require_number
+from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import class_weights, sample_weights, target_weights
 from mercer.problems.linear_crammer_singer import CrammerSinger
 from mercer.problems.linear_l1 import SparseMargin
 from mercer.problems.linear_machine import LinearMargin, LinearTube
 from mercer.problems.losses import MARGIN_LOSSES
-from mercer.problems.regularization import resolve_C
 from mercer.problems.residual_losses import TUBE_LOSSES
-from mercer.problems.soft_margin import BIASES
 from mercer.solvers import crammer_singer, l1_newton, linear_machine
-from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
-
-class _LinearEstimator(BaseEstimator):
-    """What the two estimators share: parameters, limits, and what a fit leaves behind."""
-
-    # Names that `solver` takes.
-    solvers = linear_machine.SOLVERS
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _check_shared(self, losses):
-        require_choice("loss", self.loss, losses)
-        require_number("tol", self.tol, above=0.0)
-        require_number("intercept_scaling", self.intercept_scaling, above=0.0)
-        require_optional_number("gap_tol", self.gap_tol, above=0.0)
-        require_optional_number("time_limit", self.time_limit, above=0.0)
-        require_max_iter(self.max_iter)
-        require_n_jobs(self.n_jobs)
-        require_callbacks(self.callbacks)
-        require_flag("fit_intercept", self.fit_intercept)
-        require_flag("warm_start", self.warm_start)
-        require_choice("bias", self.bias, BIASES)
-        require_choice("solver", self.solver, linear_machine.SOLVERS)
-        if not self.fit_intercept and self.bias == "free":
-            raise ParameterError("bias='free' asks for an intercept, and fit_intercept=False for none; change one")
-
-    @property
-    def _bias(self):
-        """The kind of bias: `fit_intercept` decides whether, `bias` how."""
-        return self.bias if self.fit_intercept else "none"
-
-    def _method(self, primal_exists):
-        """The solver that `dual` and `solver` ask for together."""
-        if self.dual not in (True, False, "auto"):
-            raise ParameterError(f"dual must be True, False or 'auto', got {self.dual!r}")
-        wanted = "auto" if isinstance(self.dual, str) else ("dual_cd" if self.dual else "newton")
-        if wanted == "newton" and not primal_exists:
-            # The text is LIBLINEAR's, by way of scikit-learn: programs look for it.
-            raise ParameterError(
-                "Unsupported set of arguments: The combination of "
-                f"penalty='{getattr(self, 'penalty', 'l2')}' and loss='{self.loss}' is not supported when "
-                f"dual={self.dual}; dual='auto' chooses what is"
-            )
-        if "auto" not in (wanted, self.solver) and wanted != self.solver:
-            raise ParameterError(f"solver={self.solver!r} contradicts dual={self.dual!r}; leave one of them 'auto'")
-        return self.solver if wanted == "auto" else wanted
-
-    def _limits(self):
-        printing = [print_round] if self.verbose else []
-        return Limits(self.max_iter, self.time_limit, [*printing, *(self.callbacks or [])])
-
-    def _finite_C(self, n):
-        C = resolve_C(self.C, n)
-        if not np.isfinite(C):
-            raise ParameterError(f"C must be finite here, got {C}; SVC(kernel='linear', C=inf) is the hard margin")
-        return C
-
-    @property
-    def _goal(self):
-        return self.tol if self.gap_tol is None else self.gap_tol
-
-    def _solve(self, X, problems, solve, limits):
-        """Solve all problems; solve(products, problem, start) for each."""
-        starts = usable_starts(getattr(self, "_last", None) if self.warm_start else None, *X.shape, len(problems))
-        products = row_products(X, self.n_jobs)
-        with limits.catching_interrupts():
-            fits = solve_each(products, problems, lambda rows, problem, k: solve(rows, problem, starts[k]), self.n_jobs)
-        self.status_ = Status.worst([fit.solution.status for fit in fits])
-        self.n_iter_ = max(fit.solution.iterations for fit in fits)
-        self.certificate_ = _one_or_list([fit.certificate for fit in fits])
-        self.trace_ = _one_or_list([fit.solution.trace for fit in fits])
-        self._last = [fit.solution for fit in fits] if self.warm_start else None
-        return [fit.solution for fit in fits]
-
-    def _by_machine(self, method, limits):
-        """How a problem with an L2 penalty is solved."""
-        seed = seed_of(self.random_state)
-
-        def solve(products, problem, start):
-            return linear_machine.solve(
-                products, problem.dual(), gap_tol=self._goal, limits=limits, solver=method, start=start, seed=seed
-            )
-
-        return solve
+# Scores feed a function of two numbers: to this relative gap they are accurate enough.
+SCORE_GAP = 1e-3
 
 
-class LinearSVC(ClassifierMixin, _LinearEstimator):
+class LinearSVC(Probable, LinearClassifier):
     """Linear support vector classifier: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are scikit-learn's, with its meaning but for `tol`.
@@ -168,6 +76,8 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         true answer ends the fit.
     warm_start : bool, default=False
         Start from the last fit, if rows, features and classes are as many.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        As for `SVC`: `predict_proba` from scores of rows that took no part in the fit.
 
     Attributes
     ----------
@@ -211,6 +121,7 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         n_jobs=None,
         callbacks=None,
         warm_start=False,
+        probability=False,
     ):
         self.penalty = penalty
         self.loss = loss
@@ -231,6 +142,7 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.warm_start = warm_start
+        self.probability = probability
 
     def fit(self, X, y, sample_weight=None):
         """Learn from the rows of X and their labels.
@@ -251,19 +163,39 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         require_choice("penalty", self.penalty, ("l1", "l2"))
         require_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
         method = self._method_of_problem()
+        calibration = calibration_method(self.probability)
         limits = self._limits()
         X, y = training_rows(self, X, y, without_duplicates)
         self.classes_, codes = classes_and_codes(y)
-        C = self._weights(codes, y, sample_weight)
-        if self.multi_class == "crammer_singer" and len(self.classes_) > 2:
-            self._fit_together(X, codes, C, limits)
-        elif self.multi_class == "crammer_singer":
-            # For two classes w_1 = -w_0, and u = w_1 - w_0 minimises |u|^2/2 + 2 C hinge: half of that is theirs.
-            self._fit_each(X, codes, 2.0 * C, "l2", "hinge", method, limits)
-        else:
-            self._fit_each(X, codes, C, self.penalty, self.loss, method, limits)
+        C, copies = self._weights(codes, y, sample_weight)
+        found = self._solve(X, *self._machines(X, codes, C, method, limits, self._goal), limits)
+        self.coef_, self.intercept_ = stacked(found)
+        self._calibration = None
+        if calibration is not None:
+            with limits.catching_interrupts():
+                scores = self._out_of_fold(X, codes, C, method, limits, found)
+            self._calibration = self._calibrated(calibration, scores, codes, copies)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class.
+
+        Where probabilities are asked for they are log-odds, log(p / (1 - p)) of each machine, so that they
+        change their sign where `predict` changes its mind.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        if getattr(self, "_calibration", None) is None:
+            return super().decision_function(X)
+        odds = self._calibration.log_odds(self._values(X))
+        return odds[:, 0] if odds.shape[1] == 1 else odds
 
     def _method_of_problem(self):
         if self.multi_class == "crammer_singer":
@@ -284,105 +216,80 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         return self._method(primal_exists=self.loss == "squared_hinge")
 
     def _weights(self, codes, y, sample_weight):
-        """C times the weights of class and sample for each row."""
+        """C times the weights of class and sample for each row, and those weights."""
         factors = class_weights(self.class_weight, self.classes_, y)[codes]
         n = len(codes)
         if sample_weight is not None:
             weights = sample_weights(sample_weight, codes, self.classes_)
             n, factors = weights.sum(), factors * weights
-        return self._finite_C(n) * factors
+        return self._finite_C(n) * factors, factors
 
-    def _fit_each(self, X, codes, C, penalty, loss, method, limits):
-        """One machine for two classes, or one for each class against the rest."""
-        positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        signs = [np.where(codes == c, 1.0, -1.0) for c in positive]
-        scale = float(self.intercept_scaling)
-        if penalty == "l1":
-            columns = l1_newton.columns_of(X)
-            problems = [SparseMargin(each, C, self._bias, scale) for each in signs]
-
-            def solve(products, problem, start):
-                return l1_newton.solve(
-                    products,
-                    columns.alone(),
-                    problem,
-                    gap_tol=self._goal,
-                    limits=limits,
-                    start=start,
-                    polish=linear_machine.is_tiny(products),
-                )
+    def _machines(self, X, codes, C, method, limits, goal):
+        """The problems of a fit, and how each is solved: solve(products, problem, start)."""
+        n_classes = len(self.classes_)
+        if self.multi_class == "crammer_singer" and n_classes > 2:
+            return self._together(codes, C, limits, goal)
+        positive = [1] if n_classes == 2 else range(n_classes)
+        signs, scale = [np.where(codes == c, 1.0, -1.0) for c in positive], float(self.intercept_scaling)
+        if self.multi_class == "crammer_singer":
+            # For two classes w_1 = -w_0, and u = w_1 - w_0 minimises |u|^2/2 + 2 C hinge: half of that is theirs.
+            problems = [LinearMargin(each, 2.0 * C, "hinge", self._bias, scale) for each in signs]
+        elif self.penalty == "l1":
+            return self._sparse_machines(X, [SparseMargin(each, C, self._bias, scale) for each in signs], limits, goal)
         else:
-            problems = [LinearMargin(each, C, loss, self._bias, scale) for each in signs]
-            solve = self._by_machine(method, limits)
-        found = self._solve(X, problems, solve, limits)
-        self.coef_ = np.array([solution.w for solution in found])
-        self.intercept_ = np.array([solution.bias for solution in found])
+            problems = [LinearMargin(each, C, self.loss, self._bias, scale) for each in signs]
+        return problems, self._by_machine(method, limits, goal)
 
-    def _fit_together(self, X, codes, C, limits):
+    def _sparse_machines(self, X, problems, limits, goal):
+        """Problems with an L1 penalty."""
+        columns = l1_newton.columns_of(X)
+
+        def solve(products, problem, start):
+            polish = linear_machine.is_tiny(products)
+            return l1_newton.solve(
+                products, columns.alone(), problem, gap_tol=goal, limits=limits, start=start, polish=polish
+            )
+
+        return problems, solve
+
+    def _together(self, codes, C, limits, goal):
         """The machine of Crammer and Singer for several classes."""
         scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
-        problem = CrammerSinger(codes, len(self.classes_), C, scale)
         seed = seed_of(self.random_state)
 
         def solve(products, problem, start):
+            polish = linear_machine.is_tiny(products)
             return crammer_singer.solve(
-                products,
-                problem,
-                gap_tol=self._goal,
-                limits=limits,
-                start=start,
-                seed=seed,
-                polish=linear_machine.is_tiny(products),
+                products, problem, gap_tol=goal, limits=limits, start=start, seed=seed, polish=polish
             )
 
-        (found,) = self._solve(X, [problem], solve, limits)
-        self.coef_, self.intercept_ = found.w, found.bias
+        return [CrammerSinger(codes, len(self.classes_), C, scale)], solve
 
-    def decision_function(self, X):
-        """Signed scores: above 0 the second of two classes, else one column a class.
+    def _out_of_fold(self, X, codes, C, method, limits, found):
+        """Scores of each row by machines that have not seen it, which start from those that have."""
+        scores, quiet = scores_of(X, *stacked(found)), limits.unwatched()
+        folds = folds_of_rows(X, codes, C, self.random_state)
+        for fold in np.unique(folds[folds >= 0]):
+            held, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            rows = X[kept]
+            problems, solve = self._machines(rows, codes[kept], C[kept], method, quiet, max(self._goal, SCORE_GAP))
+            starts = [replace(each, beta=each.beta[kept]) for each in found]
+            parts = [
+                each.solution
+                for each in solve_each(row_products(rows, self.n_jobs), problems, solve, starts, self.n_jobs)
+            ]
+            scores[held] = scores_of(X[held], *stacked(parts))
+            self.status_ = Status.worst([self.status_, *(each.status for each in parts)])
+        return scores
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-        """
-        check_is_fitted(self)
-        scores = _scores(prediction_rows(self, X), self.coef_, self.intercept_)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X):
-        """The label of each row of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
-
-    def sparsify(self):
-        """Keep `coef_` as a sparse matrix, which an L1 penalty makes small; returns self."""
-        check_is_fitted(self)
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
-
-    def densify(self):
-        """Undo `sparsify`; returns self."""
-        check_is_fitted(self)
-        if sparse.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
+    def _calibrated(self, method, scores, codes, copies):
+        """The calibration of one machine, or of one for each class."""
+        positive, used = [1] if scores.shape[1] == 1 else range(scores.shape[1]), copies > 0
+        cases = [(scores[used, k], codes[used] == c, copies[used]) for k, c in enumerate(positive)]
+        return Calibration(method, cases, len(self.classes_), has_pairs=False)
 
 
-class LinearSVR(RegressorMixin, _LinearEstimator):
+class LinearSVR(RegressorMixin, LinearEstimator):
     """Linear support vector regression: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are scikit-learn's, with its meaning but for `tol`.
@@ -477,7 +384,7 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         weights = target_weights(sample_weight, len(y))
         C = self._finite_C(weights.sum()) * weights
         problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
-        (found,) = self._solve(X, [problem], self._by_machine(method, limits), limits)
+        (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal), limits)
         self.coef_, self.intercept_ = found.w, np.array([found.bias])
         warn_unless_optimal(self.status_, self.max_iter)
         return self
@@ -496,13 +403,3 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         check_is_fitted(self)
         X = prediction_rows(self, X)
         return X @ self.coef_ + self.intercept_[0]
-
-
-def _scores(X, coef, intercept):
-    """X coef^T + intercept, dense whatever X and coef are."""
-    scores = X @ coef.T
-    return (scores.toarray() if sparse.issparse(scores) else np.asarray(scores)) + intercept
-
-
-def _one_or_list(found):
-    return found[0] if len(found) == 1 else found

@@ -29,11 +29,11 @@ def row_products(X, n_jobs):
     return RowProducts(view_rows(X), X.shape[1], n_jobs)
 
 
-def solve_each(products, problems, solve, n_jobs):
-    """solve(products, problem, k) for every problem: one on all cores, several side by side."""
+def solve_each(products, problems, solve, starts, n_jobs):
+    """solve(products, problem, start) for every problem: one on all cores, several side by side."""
     with one_blas_thread():
         if len(problems) == 1:
-            return [_fit(products, problems[0], solve, 0)]
+            return [_fit(products, problems[0], solve, starts[0])]
         products.squares()
         is_small = products.n_entries * len(problems) < WORTH_A_THREAD
         workers = 1 if is_small else min(thread_count(n_jobs), len(problems))
@@ -41,14 +41,14 @@ def solve_each(products, problems, solve, n_jobs):
         fits = [None] * len(problems)
 
         def run(k):
-            fits[k] = _fit(alone, problems[k], solve, k)
+            fits[k] = _fit(alone, problems[k], solve, starts[k])
 
         run_parallel(run, range(len(problems)), workers)
         return fits
 
 
-def _fit(products, problem, solve, k):
-    solution = solve(products, problem, k)
+def _fit(products, problem, solve, start):
+    solution = solve(products, problem, start)
     return LinearFit(solution, problem.certificate(products, solution.w, solution.bias, solution.beta))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer.estimators.calibrate import LeavingOut, Probable, calibration_method
 from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.parameters import require_flag, require_number, require_optional_number
@@ -10,7 +11,8 @@ from mercer.estimators.support import Support
 from mercer.estimators.training import solve_all
 from mercer.estimators.weighting import row_weights
 from mercer.problems.nu import NuMargin
-from mercer.solvers import sampled_start
+from mercer.solvers import sampled_start, small
+from mercer.solvers.out_of_fold import SCORE_TOL
 
 
 class NuProblems(TwoClassProblems):
@@ -52,7 +54,7 @@ class NuSolved(Solved):
         self.support = Support.of_tasks(setup, scaled)
 
 
-class NuSVC(KernelClassifier):
+class NuSVC(Probable, KernelClassifier):
     """Support vector classifier with a share in the place of C: fast, and certified on every fit.
 
     At most a share `nu` of the points of each two-class problem fall short of the margin, and at
@@ -66,8 +68,8 @@ class NuSVC(KernelClassifier):
         the largest that is feasible.
     kernel, degree, gamma, coef0, shrinking
         As for `SVC`.
-    probability : bool, default=False
-        Not available in this version; True raises an error.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        As for `SVC`.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the absolute
         dual coefficients is nu times the number of points, before they are divided by the margin).
@@ -158,11 +160,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         require_number("nu", self.nu, above=0.0, most=1.0)
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_flag("shrinking", self.shrinking)
-        if self.probability not in (False, "deprecated"):
-            raise ParameterError(
-                f"probability={self.probability!r} is not available in this version; "
-                "wrap the model in sklearn.calibration.CalibratedClassifierCV instead"
-            )
+        calibration_method(self.probability)
 
     def _sample_weights(self, given, codes, classes):
         weights = row_weights(given, len(codes))
@@ -174,7 +172,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         return super()._sample_weights(given, codes, classes)
 
     def predict(self, X):
-        """The label of each row of X.
+        """The label of each row of X; the most probable one where probabilities are asked for.
 
         Parameters
         ----------
@@ -189,25 +187,43 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
     def _two_class_problems(self, codes, class_weight, weights):
         weights = np.ones(len(codes)) if weights is None else weights
-        return NuProblems(codes, class_weight, self.multi_class, weights, float(self.nu))
+        setup = NuProblems(codes, class_weight, self.multi_class, weights, float(self.nu))
+        setup.copies = class_weight[codes] * weights
+        return setup
 
     def _solve(self, data, setup, budget, limits):
         setup.require_feasible()
+        return self._solve_and_calibrate(data, setup, budget, limits)
+
+    def _solve_with_folds(self, data, setup, budget, limits, folds):
+        """Solutions, and where there are folds, out-of-fold decision values for each problem."""
         starts = self._starts(setup)
+        options = {"memory": budget.working, "convex": data.kernel.is_psd is True, "shrinking": self.shrinking}
 
         def solve(problem, part, k):
+            start = None if starts is None else starts[k]
             return sampled_start.solve(
                 problem.dual(),
                 part,
                 tol=self.tol,
                 limits=limits,
-                start=None if starts is None else starts[k],
+                start=start,
                 gap=problem.gap,
                 gap_tol=self.gap_tol,
-                memory=budget.working,
-                convex=data.kernel.is_psd is True,
-                shrinking=self.shrinking,
+                **options,
             )
 
+        def again(problem, solution):
+            # Scores are divided by the margin, and their errors with them.
+            loosely = max(self.tol, SCORE_TOL * problem.margin(solution.bias))
+
+            def solve_fold(dual, matrix, start):
+                tol = self.tol if matrix.n <= small.LARGEST else loosely
+                return small.solve(dual, matrix, tol=tol, limits=limits.unwatched(), start=start, **options)
+
+            return solve_fold
+
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
-        return NuSolved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
+        each = solve if folds is None else LeavingOut(solve, again, setup, folds)
+        solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
+        return NuSolved(setup, solutions), [] if folds is None else each.scores

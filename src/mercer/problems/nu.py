@@ -15,7 +15,7 @@ There is such a point only where neither class weighs less than S: nu is at most
 :math:`2 \min(W_+, W_-) / (W_+ + W_-)` (Crisp & Burges 1999).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,6 +82,15 @@ class NuMargin:
             total=np.array([self.side, -self.side]),
             groups=np.where(self.signs > 0, 0, 1),
         )
+
+    def without(self, held):
+        """(problem, dual) in which the points of a mask take no part; nu is a share of the others."""
+        part = replace(self, weights=np.where(held, 0.0, self.weights))
+        return part, part.dual()
+
+    def decision_values(self, projections, beta, biases):
+        """f of the classifier, from <w, psi(x)> before it is divided by the margin."""
+        return projections / self.margin(biases) + self.intercept(beta, biases)
 
     def margin(self, biases):
         """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""

@@ -11,7 +11,7 @@ Dual, with :math:`\beta_i = y_i\alpha_i` and :math:`w = \sum_i \beta_i \psi(x_i)
 squared hinge, s = 1 for a penalised bias.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +56,15 @@ class SoftMargin:
             ridge=self._loss.ridge(self.C),
             shift=1.0 if self.bias == "penalised" else 0.0,
         )
+
+    def without(self, held):
+        """(problem, dual) in which the points of a mask take no part: their boxes are shut."""
+        dual = self.dual()
+        return self, replace(dual, lower=np.where(held, 0.0, dual.lower), upper=np.where(held, 0.0, dual.upper))
+
+    def decision_values(self, projections, beta, free_bias):
+        """f, from <w, psi(x)>."""
+        return projections + self.intercept(beta, free_bias)
 
     def intercept(self, beta, free_bias):
         """b of the decision function: that of the dual where it is free, else what w implies."""

@@ -5,8 +5,6 @@ goes on, over the same kernel matrix, from the solution for all rows. Its gradie
 out is their decision value. Most coefficients keep their places, so a fold costs a few steps.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import sparse
 
@@ -51,12 +49,12 @@ def assign_folds(codes, keys, n_folds=FOLDS):
     return folds
 
 
-def out_of_fold_scores(dual, matrix, solution, folds, solve):
+def out_of_fold_scores(problem, matrix, solution, folds, solve):
     """(decision values, worst status) of all rows, each by a solution that has not seen it.
 
     Parameters
     ----------
-    dual : DualProblem
+    problem : SoftMargin or NuMargin
     matrix : KernelMatrix
     solution : Solution
         For all rows; also what says the values of rows that cannot be left out.
@@ -64,13 +62,13 @@ def out_of_fold_scores(dual, matrix, solution, folds, solve):
     solve : callable
         ``solve(dual, matrix, start)``.
     """
-    scores = _scores(dual, matrix, solution, np.arange(len(dual)))
-    status = Status.OPTIMAL
+    everything = np.arange(len(folds))
+    scores, status = _scores(problem, problem.dual(), matrix, solution, everything), Status.OPTIMAL
     for fold in np.unique(folds[folds >= 0]):
         held = folds == fold
-        part = replace(dual, lower=np.where(held, 0.0, dual.lower), upper=np.where(held, 0.0, dual.upper))
-        found = solve(part, matrix, _start(part, solution.beta, held))
-        scores[held] = _scores(part, matrix, found, np.flatnonzero(held))
+        part, dual = problem.without(held)
+        found = solve(dual, matrix, _start(dual, solution.beta, held))
+        scores[held] = _scores(part, dual, matrix, found, np.flatnonzero(held))
         status = Status.worst([status, found.status])
     return scores, status
 
@@ -81,6 +79,8 @@ def _start(dual, beta, held):
     Free coordinates come first: they have to move anyway, while those at a bound mostly stay there.
     """
     beta = np.where(held, 0.0, beta)
+    if np.any(dual.total):
+        return dual.feasible(beta)
     excess = float(beta.sum())
     if not dual.has_equality or excess == 0.0:
         return beta
@@ -93,13 +93,13 @@ def _start(dual, beta, held):
     return beta
 
 
-def _scores(dual, matrix, solution, rows):
-    """f at some rows: K beta and b, from the gradient where it is complete."""
+def _scores(problem, dual, matrix, solution, rows):
+    """f at some rows: from the gradient where it is complete."""
     if solution.is_gradient_complete:
-        quadratic = dual.linear[rows] - solution.gradient[rows]
+        projections = dual.linear[rows] - solution.gradient[rows] - dual.shift * solution.beta.sum()
         if dual.ridge is not None:
-            quadratic = quadratic - dual.ridge[rows] * solution.beta[rows]
-        return quadratic + solution.bias
-    support = np.flatnonzero(solution.beta)
-    found = matrix.product(support, solution.beta[support], rows) if len(support) else np.zeros(len(rows))
-    return found + dual.shift * solution.beta.sum() + solution.bias
+            projections = projections - dual.ridge[rows] * solution.beta[rows]
+    else:
+        support = np.flatnonzero(solution.beta)
+        projections = matrix.product(support, solution.beta[support], rows) if len(support) else np.zeros(len(rows))
+    return problem.decision_values(projections, solution.beta, solution.bias)
