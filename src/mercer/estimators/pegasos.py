@@ -362,6 +362,9 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
         return Limits(-1, self.time_limit, [*printing, *(self.callbacks or [])])
 
     def _seed(self):
+        # A generator takes longer to make than a small fit takes steps; a number is its own seed.
+        if isinstance(self.random_state, (int, np.integer)) and 0 <= self.random_state < 2**32:
+            return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _new_form(self, X, counts, n_problems, radius):
