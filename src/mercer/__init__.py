@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.linear import LinearSVC as LinearSVC
-    from mercer.estimators.linear import LinearSVR as LinearSVR
+    from mercer.estimators.linear_regress import LinearSVR as LinearSVR
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
@@ -46,7 +46,7 @@ _HOME = {
     "HardMarginSVC": "mercer.estimators.hard_margin",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "LinearSVC": "mercer.estimators.linear",
-    "LinearSVR": "mercer.estimators.linear",
+    "LinearSVR": "mercer.estimators.linear_regress",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",

@@ -28,7 +28,7 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_round, warn_unless_optimal
+from mercer.estimators.progress import print_round, warn_unless_optimal, watchers
 from mercer.estimators.support import linear_coefficients
 from mercer.estimators.training import Budget, TrainingData
 from mercer.estimators.weighting import class_weights, sample_weights
@@ -118,8 +118,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
     def _watchers(self):
-        printing = [print_round] if self.verbose else []
-        return [*printing, *(self.callbacks or [])]
+        return watchers(self, print_round)
 
     def _training_data(self, X, weights, budget):
         """X with its kernel; where a function's whole matrix has room, it is computed at once.
@@ -175,15 +174,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def certificate_(self):
         """Certificates, computed when first read (see `Evidence`)."""
         require_fitted(self)
-        found = self._evidence.certificates()
-        return found[0] if len(found) == 1 else found
+        return multiclass.one_or_all(self._evidence.certificates())
 
     @property
     def trace_(self):
         """The rounds of the solver."""
         require_fitted(self)
-        found = self._traces()
-        return found[0] if len(found) == 1 else found
+        return multiclass.one_or_all(self._traces())
 
     @property
     def coef_(self):
