@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.least_squares import KernelLeastSquares as KernelLeastSquares
     from mercer.estimators.linear import LinearSVC as LinearSVC
-    from mercer.estimators.linear import LinearSVR as LinearSVR
+    from mercer.estimators.linear_regress import LinearSVR as LinearSVR
     from mercer.estimators.nu_classify import NuSVC as NuSVC
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
@@ -70,7 +70,7 @@ _HOME = {
     "KernelMachine": "mercer.estimators.kernel_machine",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "LinearSVC": "mercer.estimators.linear",
-    "LinearSVR": "mercer.estimators.linear",
+    "LinearSVR": "mercer.estimators.linear_regress",
     "Loss": "mercer.problems.losses",
     "KernelDensity": "mercer.estimators.density",
     "KernelFisherDiscriminant": "mercer.estimators.fisher",

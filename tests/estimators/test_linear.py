@@ -218,3 +218,38 @@ def test_zero_features_and_zero_rows():
         model = LinearSVC(solver=solver, fit_intercept=False, max_iter=-1).fit(X, y)
         assert model.coef_[0, 3] == 0.0
         assert model.status_ is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    ("n_classes", "parameters"),
+    [
+        (2, {}),
+        (2, {"loss": "hinge", "solver": "dual_cd", "C": 0.01}),
+        (3, {}),
+        (3, {"penalty": "l1", "C": 0.01}),
+        (3, {"multi_class": "crammer_singer", "C": 0.01}),
+    ],
+)
+def test_the_number_of_threads_does_not_show(form, n_classes, parameters):
+    """Enough entries for two threads; every bit is the same with one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12_000, 40)) + 0.0
+    y = np.argmax(X[:, :n_classes] + rng.normal(size=(12_000, n_classes)), axis=1)
+    one, two = (LinearSVC(n_jobs=n_jobs, **parameters).fit(form(X), y) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.intercept_, two.intercept_)
+    assert repr(one.certificate_) == repr(two.certificate_)
+
+
+def test_a_regression_does_not_show_the_number_of_threads():
+    X = np.random.default_rng(0).normal(size=(12_000, 40))
+    one, two = (LinearSVR(n_jobs=n_jobs, epsilon=0.1).fit(X, X[:, 0] + X[:, 1] ** 2) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_scores_that_overflow_are_refused():
+    X = np.array([[1.0], [-1.0]])
+    model = LinearSVC(C=1e6, fit_intercept=False).fit(0.1 * X, [0, 1])
+    with pytest.raises(DataError, match="the decision function overflows on X"):
+        model.decision_function([[1.7e308], [-1.7e308]])

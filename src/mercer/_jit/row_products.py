@@ -1,8 +1,8 @@
 """Products of a matrix, seen by its rows, with vectors: on all cores, in double precision.
 
-Rows are cut into chunks of about as many entries each, one for a thread. Sums over rows are
-collected in a vector for each chunk and added in the order of the chunks, so results do not
-depend on which thread came first.
+Rows are cut into chunks of about as many entries each, one for a core. Sums over rows are
+collected in a vector for each chunk and added in the order of the chunks, so results depend neither
+on which thread came first nor on how many there are.
 """
 
 import copy
@@ -15,6 +15,8 @@ from mercer._jit.threads import run_parallel, thread_count
 
 # Below this many entries a second thread costs more than it saves.
 WORTH_A_THREAD = 200_000
+# Entries for each feature from which on sums over rows are worth a vector for each thread.
+ADDED_APART = 32
 
 
 @jit
@@ -37,6 +39,19 @@ def _squares(rows, out, begin, end):
 
 
 @jit
+def _is_increasing(indices, indptr, begin, end):
+    """Whether the features of each of these rows stand in order, no two the same."""
+    for i in range(begin, end):
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        falls = 0
+        for k in range(first + np.uint64(1), last):
+            falls += indices[k] <= indices[k - np.uint64(1)]
+        if falls > 0:
+            return False
+    return True
+
+
+@jit
 def _find_duplicate(indices, indptr, last_seen):
     """The first row that has two entries for one feature, or -1."""
     for i in range(indptr.shape[0] - 1):
@@ -49,6 +64,8 @@ def _find_duplicate(indices, indptr, last_seen):
 
 def has_duplicates(X):
     """Whether a row of a CSR matrix has two entries for one feature; its indices need not be sorted."""
+    if _is_increasing(X.indices, X.indptr, 0, X.shape[0]):
+        return False
     return _find_duplicate(X.indices, X.indptr, np.full(X.shape[1], -1, X.indptr.dtype)) >= 0
 
 
@@ -68,21 +85,24 @@ class RowProducts:
         self.n = rows.n_rows
         self.is_dense = isinstance(rows, DenseRows)
         self.n_entries = rows.n_entries
-        self.workers = max(1, min(thread_count(n_jobs), self.n_entries // WORTH_A_THREAD))
-        self.chunks = self._chunks()
+        # A thread that adds up rows needs a vector of its own, which must be little beside them.
+        self.adds_apart = self.n_entries >= ADDED_APART * n_features
+        self.chunks = self._chunks(max(1, min(thread_count(None), self.n_entries // WORTH_A_THREAD)))
+        self.workers = min(thread_count(n_jobs), len(self.chunks))
         self._squares = None
 
-    def _chunks(self):
-        bounds = np.linspace(0, self.n, self.workers + 1).astype(np.int64)
-        if not self.is_dense and self.workers > 1:
-            goals = np.linspace(0, self.n_entries, self.workers + 1)[1:-1]
+    def _chunks(self, count):
+        bounds = np.linspace(0, self.n, count + 1).astype(np.int64)
+        if not self.is_dense and count > 1:
+            goals = np.linspace(0, self.n_entries, count + 1)[1:-1]
             bounds[1:-1] = np.searchsorted(self.rows.indptr, goals)
         return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
     def run(self, work):
         """work(begin, end) for each chunk, side by side."""
         if self.workers == 1:
-            work(0, self.n)
+            for chunk in self.chunks:
+                work(*chunk)
         else:
             run_parallel(lambda chunk: work(*chunk), self.chunks, self.workers)
 
@@ -95,7 +115,7 @@ class RowProducts:
     def combination(self, factors, out=None):
         """X^T factors, added to `out` where that is given; rows of factor zero cost nothing."""
         out = np.zeros(self.n_features) if out is None else out
-        if self.workers == 1:
+        if len(self.chunks) == 1 or not self.adds_apart:
             _combine(self.rows, factors, out, 0, self.n)
             return out
         parts = {chunk: np.zeros(self.n_features) for chunk in self.chunks}

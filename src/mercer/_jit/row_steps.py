@@ -12,7 +12,7 @@ _OPTIONS = {"fastmath": set(FAST)}
 # Rows ahead of the one being visited for which memory is asked.
 AHEAD = 8
 # Rows that take fewer bytes than this stay in the cache by themselves.
-WORTH_ASKING = 2**20
+WORTH_ASKING = 2**18
 
 
 def rows_ahead(rows):

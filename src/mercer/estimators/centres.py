@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from mercer._jit.threads import thread_count
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
+from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.training import solve_all
@@ -315,7 +316,7 @@ class BayesPointMachine(_VersionSpaceMachine):
 
     def _keep(self, X, data, setup, solved):
         found = [getattr(each, "diagnostics", None) or centres.nothing(self.n_chains) for each in solved.solutions]
-        self.diagnostics_ = found[0] if len(found) == 1 else found
+        self.diagnostics_ = one_or_all(found)
         super()._keep(X, data, setup, solved)
 
     def _keep_evidence(self, data, setup, solved):

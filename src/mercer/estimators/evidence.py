@@ -8,6 +8,9 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer.kernels import engine
 
+# Numbers at which `quick_mark` looks one by one.
+SOME = 2**13
+
 
 def fingerprint(X):
     """A number that changes when the data do: the model must not certify other data."""
@@ -19,11 +22,11 @@ def fingerprint(X):
 def quick_mark(X):
     """As `fingerprint`, at the speed of memory: the sum of all bits, and a check of some rows."""
     if sparse.issparse(X):
-        return quick_mark(X.data), len(X.indices), zlib.crc32(X.indices[:: 1 + len(X.indices) // 2**16].copy())
+        return quick_mark(X.data), len(X.indices), zlib.crc32(X.indices[:: 1 + len(X.indices) // SOME].copy())
     if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
         return len(X)
     bits = X.view(np.uint64 if X.dtype == np.float64 else np.uint32)
-    return int(bits.sum(dtype=np.uint64)), zlib.crc32(X[:: 1 + X.size // 2**16].copy())
+    return int(bits.sum(dtype=np.uint64)), zlib.crc32(X[:: 1 + X.size // SOME].copy())
 
 
 class Evidence:

@@ -11,6 +11,7 @@ from mercer._errors import DataError
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
 from mercer.estimators.inputs import is_function, is_precomputed, prediction_input, require_fitted
+from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import (
     require_callbacks,
     require_max_iter,
@@ -18,7 +19,7 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_round
+from mercer.estimators.progress import print_round, watchers
 from mercer.estimators.support import linear_coefficients
 from mercer.estimators.training import TrainingData
 from mercer.kernels.expansion import Expansion
@@ -62,8 +63,7 @@ class KernelModel(BaseEstimator):
         return nullcontext() if is_quick else limits.catching_interrupts()
 
     def _watchers(self):
-        printing = [print_round] if self.verbose else []
-        return [*printing, *(self.callbacks or [])]
+        return watchers(self, print_round)
 
     def _training_data(self, X, weights, budget):
         """X with its kernel; where a function's whole matrix has room, it is computed at once.
@@ -108,15 +108,13 @@ class KernelModel(BaseEstimator):
     def certificate_(self):
         """Certificates, computed when first read (see `Evidence`)."""
         require_fitted(self)
-        found = self._evidence.certificates()
-        return found[0] if len(found) == 1 else found
+        return one_or_all(self._evidence.certificates())
 
     @property
     def trace_(self):
         """The rounds of the solver."""
         require_fitted(self)
-        found = self._traces()
-        return found[0] if len(found) == 1 else found
+        return one_or_all(self._traces())
 
     @property
     def coef_(self):

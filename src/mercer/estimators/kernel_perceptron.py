@@ -9,9 +9,10 @@ from mercer.estimators.evidence import Evidence
 from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
-from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters, watchers
+from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters
+from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import require_n_jobs, require_number
-from mercer.estimators.progress import warn_unless_optimal
+from mercer.estimators.progress import print_epoch, warn_unless_optimal, watchers
 from mercer.estimators.separation import IN_DOUBLE
 from mercer.estimators.training import solve_all
 from mercer.estimators.visiting import visiting_plan
@@ -143,7 +144,7 @@ class KernelPerceptron(KernelClassifier):
         require_n_jobs(self.n_jobs)
 
     def _watchers(self):
-        return watchers(self)
+        return watchers(self, print_epoch)
 
     def _two_class_problems(self, codes, class_weight, weights):
         copies = class_weight[codes] * (1.0 if weights is None else weights)
@@ -184,8 +185,7 @@ class KernelPerceptron(KernelClassifier):
         require_fitted(self)
         if self._mistakes is None:
             raise AttributeError("mistake_bound_ is known after a fit that starts from zero")
-        found = self._mistakes.bounds()
-        return found[0] if len(found) == 1 else found
+        return one_or_all(self._mistakes.bounds())
 
     def __getstate__(self):
         state = dict(super().__getstate__())

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._errors import ParameterError
 from mercer.estimators.inputs import prediction_rows
 from mercer.estimators.linear_fits import row_products, seed_of, solve_each, usable_starts
+from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import (
     require_callbacks,
     require_choice,
@@ -17,7 +18,8 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_round
+from mercer.estimators.progress import print_round, watchers
+from mercer.estimators.scored import PredictsByScore, linear_scores
 from mercer.problems.regularization import resolve_C
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import linear_machine
@@ -74,8 +76,7 @@ class LinearEstimator(BaseEstimator):
         return self.solver if wanted == "auto" else wanted
 
     def _limits(self):
-        printing = [print_round] if self.verbose else []
-        return Limits(self.max_iter, self.time_limit, [*printing, *(self.callbacks or [])])
+        return Limits(self.max_iter, self.time_limit, watchers(self, print_round))
 
     def _finite_C(self, n):
         C = resolve_C(self.C, n)
@@ -95,8 +96,8 @@ class LinearEstimator(BaseEstimator):
             fits = solve_each(products, problems, solve, starts, self.n_jobs)
         self.status_ = Status.worst([fit.solution.status for fit in fits])
         self.n_iter_ = max(fit.solution.iterations for fit in fits)
-        self.certificate_ = _one_or_list([fit.certificate for fit in fits])
-        self.trace_ = _one_or_list([fit.solution.trace for fit in fits])
+        self.certificate_ = one_or_all([fit.certificate for fit in fits])
+        self.trace_ = one_or_all([fit.solution.trace for fit in fits])
         self._last = [fit.solution for fit in fits] if self.warm_start else None
         return [fit.solution for fit in fits]
 
@@ -112,13 +113,13 @@ class LinearEstimator(BaseEstimator):
         return solve
 
 
-class LinearClassifier(ClassifierMixin, LinearEstimator):
+class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
     """Scores and labels from `coef_` and `intercept_`."""
 
     def _values(self, X):
         """The score of each machine, shape (n, n_machines)."""
         check_is_fitted(self)
-        return scores_of(prediction_rows(self, X), self.coef_, self.intercept_)
+        return linear_scores(prediction_rows(self, X), self.coef_, self.intercept_)
 
     def decision_function(self, X):
         """Signed scores: above 0 the second of two classes, else one column a class.
@@ -134,21 +135,6 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         scores = self._values(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X):
-        """The label of each row of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
-
     def sparsify(self):
         """Keep `coef_` as a sparse matrix, which an L1 penalty makes small; returns self."""
         check_is_fitted(self)
@@ -161,16 +147,6 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
-
-
-def scores_of(X, coef, intercept):
-    """X coef^T + intercept, dense whatever X and coef are."""
-    scores = X @ coef.T
-    return (scores.toarray() if sparse.issparse(scores) else np.asarray(scores)) + intercept
-
-
-def _one_or_list(found):
-    return found[0] if len(found) == 1 else found
 
 
 def stacked(solutions):

@@ -37,7 +37,8 @@ def solve_each(products, problems, solve, starts, n_jobs):
         products.squares()
         is_small = products.n_entries * len(problems) < WORTH_A_THREAD
         workers = 1 if is_small else min(thread_count(n_jobs), len(problems))
-        alone = products.alone() if workers > 1 else products
+        # Not by the number of threads: the last bits of an answer would follow it.
+        alone = products if is_small else products.alone()
         fits = [None] * len(problems)
 
         def run(k):

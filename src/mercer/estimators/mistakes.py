@@ -12,7 +12,6 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_epoch
 from mercer.estimators.separation import margin_and_radius
 from mercer.problems.perceptron import MistakeBound, PerceptronProgram
 from mercer.solvers.perceptron_program import residual
@@ -39,11 +38,6 @@ def check_parameters(estimator, methods):
     require_optional_number("tol", estimator.tol, above=0.0)
     require_optional_number("time_limit", estimator.time_limit, above=0.0)
     require_callbacks(estimator.callbacks)
-
-
-def watchers(estimator):
-    """Who is told of every epoch."""
-    return [*([print_epoch] if estimator.verbose else []), *(estimator.callbacks or [])]
 
 
 def row_certificate(X, signs, plan, learnt, with_bias):

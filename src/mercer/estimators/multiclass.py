@@ -103,6 +103,11 @@ def ovr_from_ovo(decisions, n_classes):
     return _count(decisions >= 0, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
+def one_or_all(found):
+    """What belongs to the only two-class problem, or a list with one for each."""
+    return found[0] if len(found) == 1 else found
+
+
 def pair_row(own, other):
     """The row of scikit-learn's dual_coef_ that holds class `own` against class `other`."""
     return other - 1 if other > own else other

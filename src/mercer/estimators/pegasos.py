@@ -16,7 +16,7 @@ from mercer.estimators.inputs import (
     prediction_input,
     training_input,
 )
-from mercer.estimators.multiclass import sides_of
+from mercer.estimators.multiclass import one_or_all, sides_of
 from mercer.estimators.parameters import (
     require_callbacks,
     require_choice,
@@ -26,9 +26,10 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_step, warn_unless_optimal
+from mercer.estimators.progress import print_step, warn_unless_optimal, watchers
+from mercer.estimators.scored import PredictsByScore, linear_scores
 from mercer.estimators.sgd_evidence import SGDEvidence, WeightedRows, certificates
-from mercer.estimators.sgd_forms import KernelForm, WeightForm, linear_values
+from mercer.estimators.sgd_forms import KernelForm, WeightForm
 from mercer.estimators.streaming import Stream
 from mercer.estimators.weighting import class_weights, row_weights, sample_weights
 from mercer.kernels.matrix_form import Precomputed
@@ -47,7 +48,7 @@ FEWEST_VISITS = 20_000
 REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
 
 
-class PegasosSVC(ClassifierMixin, BaseEstimator):
+class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
     r"""Soft-SVM by stochastic gradient descent, with or without kernels, also on streams.
 
     Minimises lambda/2 \|w\|^2 + mean hinge loss by the algorithm of section 15.5 of Shalev-Shwartz
@@ -358,10 +359,12 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
         return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
 
     def _limits(self):
-        printing = [print_step] if self.verbose else []
-        return Limits(-1, self.time_limit, [*printing, *(self.callbacks or [])])
+        return Limits(-1, self.time_limit, watchers(self, print_step))
 
     def _seed(self):
+        # A generator takes longer to make than a small fit takes steps; a number is its own seed.
+        if isinstance(self.random_state, (int, np.integer)) and 0 <= self.random_state < 2**32:
+            return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _new_form(self, X, counts, n_problems, radius):
@@ -390,7 +393,7 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
     def trace_(self):
         """How the run went."""
         check_is_fitted(self, "_form")
-        return self._traces[0] if len(self._traces) == 1 else self._traces
+        return one_or_all(self._traces)
 
     @property
     def bound_(self):
@@ -414,7 +417,7 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_form")
         if self._evidence is None:
             raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
-        return _one_or_all(self._evidence.certificates())
+        return one_or_all(self._evidence.certificates())
 
     def certify(self, X, y, sample_weight=None):
         """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
@@ -433,7 +436,7 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
         codes = known_codes(self.classes_, y)
         counts = None if sample_weight is None else row_weights(sample_weight, len(codes))
         rows = WeightedRows(X, sides_of(codes, len(self.classes_)), self.class_weight_[codes], counts)
-        return _one_or_all(certificates(self._form, rows, self.lam, self.bias, self.n_jobs))
+        return one_or_all(certificates(self._form, rows, self.lam, self.bias, self.n_jobs))
 
     @property
     def expansion_(self):
@@ -496,32 +499,13 @@ class PegasosSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_form")
         X = prediction_input(self, X)
         if isinstance(self._form, WeightForm):
-            values = linear_values(X, *self._form.coefficients())
+            values = linear_scores(X, *self._form.coefficients())
         else:
             values = self.expansion_.values(X, n_jobs=self.n_jobs)
         return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X):
-        """The label of each row of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or items
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        values = self.decision_function(X)
-        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[places]
 
     def __getstate__(self):
         # A copy of a model has no training data.
         if vars(self).get("_evidence") is not None:
             self._evidence.settle()
         return super().__getstate__()
-
-
-def _one_or_all(found):
-    return found[0] if len(found) == 1 else found

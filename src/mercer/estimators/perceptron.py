@@ -9,9 +9,10 @@ from sklearn.utils.multiclass import unique_labels
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.inputs import classes_and_codes, prediction_input, require_fitted, training_input
-from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters, row_certificate, watchers
-from mercer.estimators.multiclass import two_class_tasks
-from mercer.estimators.progress import warn_unless_optimal
+from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters, row_certificate
+from mercer.estimators.multiclass import one_or_all, two_class_tasks
+from mercer.estimators.progress import print_epoch, warn_unless_optimal, watchers
+from mercer.estimators.scored import PredictsByScore, linear_scores
 from mercer.estimators.training import TrainingData, require_no_overflow
 from mercer.estimators.visiting import visiting_plan
 from mercer.estimators.weighting import row_weights, weighted_copies
@@ -29,7 +30,7 @@ def _can_stream(estimator):
     return True
 
 
-class Perceptron(ClassifierMixin, BaseEstimator):
+class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     """The perceptron: online, averaged, in batches, or as a linear program.
 
     Parameters that scikit-learn's `Perceptron` has keep their names.
@@ -149,7 +150,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self
         """
         check_parameters(self, (*METHODS, "lp"))
-        limits = Limits(time_limit=self.time_limit, callbacks=watchers(self))
+        limits = Limits(time_limit=self.time_limit, callbacks=watchers(self, print_epoch))
         X, y = training_input(self, X, y)
         require_no_overflow(X)
         classes, codes = classes_and_codes(y)
@@ -289,26 +290,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """
         require_fitted(self)
         X = prediction_input(self, X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = X @ self.coef_.T + self.intercept_
-        if not np.isfinite(values).all():
-            raise DataError("the decision function overflows on X; scale it as the training data were")
+        values = linear_scores(X, self.coef_, self.intercept_)
         return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X):
-        """The label of each row of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        values = self.decision_function(X)
-        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[places]
 
     def __getstate__(self):
         state = dict(super().__getstate__())
@@ -322,7 +305,7 @@ def _only(values, name):
     """The one of a two-class model, or all."""
     if values is None:
         raise AttributeError(f"{name} is not known after partial_fit")
-    return values[0] if len(values) == 1 else values
+    return one_or_all(values)
 
 
 def _codes(y, known, given):

@@ -34,6 +34,11 @@ def warn_unless_optimal(status, max_iter=-1, remedies=None, judge="certificate_"
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
+def watchers(estimator, show):
+    """Who is told how a fit stands: `show`, where `verbose` asks for it, and the user's callbacks."""
+    return [*([show] if estimator.verbose else []), *(estimator.callbacks or [])]
+
+
 def print_round(point):
     """A callback that prints a line on standard error."""
     line = (

@@ -7,6 +7,7 @@ import numpy as np
 from mercer._errors import ParameterError
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
+from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import (
     require_choice,
     require_count,
@@ -198,5 +199,5 @@ class RampSVC(KernelClassifier):
         masks = [problem.current_outliers for problem in setup.problems]
         outliers = [task.indices[mask] for task, mask in zip(setup.tasks, masks, strict=True)]
         steps = [getattr(solution, "steps", []) for solution in solved.solutions]
-        self.outliers_, self.steps_ = (found[0] if len(found) == 1 else found for found in (outliers, steps))
+        self.outliers_, self.steps_ = map(one_or_all, (outliers, steps))
         super()._keep(X, data, setup, solved)

@@ -8,14 +8,13 @@ and can go on from where they stopped.
 import numpy as np
 from scipy import sparse
 
-from mercer._errors import DataError
+from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import view_rows
 from mercer._jit.threads import run_parallel, thread_count
 from mercer.estimators.training import Budget, TrainingData, stored_if_small
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.vector.linear import Linear
-from mercer.solvers.dual_bound import row_squares
 from mercer.solvers.kernel_sgd import KernelIterate
 from mercer.solvers.result import Status
 from mercer.solvers.sgd import LinearIterate, run_steps
@@ -83,9 +82,7 @@ class WeightForm:
 
     def squares(self, X):
         """|x|^2 of each row, the feature of a penalised bias included."""
-        out = np.empty(X.shape[0])
-        row_squares(view_rows(X), out)
-        return out + float(self.has_bias)
+        return RowProducts(view_rows(X), X.shape[1]).squares() + float(self.has_bias)
 
 
 class KernelForm:
@@ -170,12 +167,3 @@ def _joined(items, more):
     if sparse.issparse(more):
         return sparse.vstack([items, more], format="csr")
     return [*items, *more] if isinstance(more, list) else np.concatenate([items, more])
-
-
-def linear_values(X, weights, intercepts):
-    """<w, x> + b for each row and each problem."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = np.asarray(X @ weights.T) + intercepts
-    if not np.isfinite(values).all():
-        raise DataError("the decision function overflows on X; scale it as the training data were")
-    return values

@@ -13,7 +13,8 @@ a penalised one.
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer._jit.row_views import row_add, row_dot, row_square, view_rows
+from mercer._jit.row_products import RowProducts
+from mercer._jit.row_views import row_add, row_dot, view_rows
 from mercer._jit.vectors import vector_loop
 from mercer.solvers.sampling import Sampler
 
@@ -43,26 +44,10 @@ def _pass(rows, signs, C, bias, order, squares, alpha, v):
             alpha[i] = moved
 
 
-@jit
-def _weighted_sum(rows, beta, v):
-    """v = sum_i beta_i x_i."""
-    for i in range(beta.shape[0]):
-        if beta[i] != 0.0:
-            row_add(rows, i, beta[i], v)
-
-
-@jit
-def row_squares(rows, out):
-    """|x_i|^2 of each row, in double precision."""
-    vector_loop()
-    for i in range(out.shape[0]):
-        out[i] = row_square(rows, i)
-
-
-def _scaled(rows, signs, bias, alpha, n_features):
+def _scaled(products, signs, bias, alpha):
     """The best multiple of alpha in the box, and v = sum_i alpha_i y_i x_i."""
-    v = np.zeros(n_features + 1)
-    _weighted_sum(rows, alpha * signs, v)
+    v = np.zeros(products.n_features + 1)
+    products.combination(alpha * signs, v[:-1])
     v[-1] = bias * float(alpha @ signs)
     square = float(v @ v)
     share = min(1.0, alpha.sum() / square) if square > 0.0 else 1.0
@@ -83,17 +68,15 @@ def raise_dual(X, problem, values, primal, stop=None):
     stop : callable, optional
         Asked between passes.
     """
-    rows, signs, C = view_rows(X), problem.signs.astype(np.float64), problem.C
+    products, signs, C = RowProducts(view_rows(X), X.shape[1]), problem.signs.astype(np.float64), problem.C
     bias = float(problem.bias == "penalised")
-    squares = np.empty(len(signs))
-    row_squares(rows, squares)
-    squares += bias
-    starts = [_scaled(rows, signs, bias, where * C, X.shape[1]) for where in (signs * values < 1.0, np.ones(len(C)))]
+    squares = products.squares() + bias
+    starts = [_scaled(products, signs, bias, where * C) for where in (signs * values < 1.0, np.ones(len(C)))]
     alpha, v = max(starts, key=lambda start: start[0].sum() - 0.5 * start[1] @ start[1])
     sampler = Sampler(len(signs), 0, "permutation")
     dual = best = alpha.sum() - 0.5 * v @ v
     for k in range(MOST_PASSES):
-        _pass(rows, signs, C, bias, sampler.draw(k * len(signs), len(signs)), squares, alpha, v)
+        _pass(products.rows, signs, C, bias, sampler.draw(k * len(signs), len(signs)), squares, alpha, v)
         dual, best = alpha.sum() - 0.5 * v @ v, dual
         is_near = primal - dual <= SMALL_GAP * primal or dual - best <= WORTH_A_PASS * dual
         if is_near or (stop is not None and stop()):

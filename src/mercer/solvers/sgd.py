@@ -24,7 +24,7 @@ from mercer._jit.threads import Stopped
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Status
 from mercer.solvers.sampling import Sampler
-from mercer.solvers.sgd_steps import LOSS, NORM, ROWS, SCALE, SHORT, STEP, SUM, linear_steps, new_clock
+from mercer.solvers.sgd_steps import LOSS, NORM, ROWS, SCALE, SHORT, STEP, SUM, linear_steps, new_clock, single_steps
 
 # Points of a trace at most.
 TRACE_POINTS = 50
@@ -171,13 +171,15 @@ class LinearIterate(Iterate):
     def advance(self, source, signs, weights, order, stop=None):
         """Visit the rows of `order` of a dense array or CSR matrix."""
         steps, rows = self.steps, view_rows(source)
-        if steps.radius < np.inf:
+        visits, bias = (rows, signs, weights, order, rows_ahead(rows)), float(steps.has_bias)
+        if steps.batch_size == 1 and steps.radius == np.inf:
+            single_steps(*visits, steps.lam, bias, self.clock, self.theta, self.sums)
+        else:
             self.clock[NORM] = self.theta @ self.theta
-        short = np.empty(steps.batch_size, np.int64)
-        linear_steps(
-            rows, signs, weights, order, rows_ahead(rows), steps.batch_size, steps.lam, steps.radius,
-            float(steps.has_bias), self.clock, self.theta, self.sums, short,
-        )  # fmt: skip
+            short = np.empty(steps.batch_size, np.int64)
+            linear_steps(
+                *visits, steps.batch_size, steps.lam, steps.radius, bias, self.clock, self.theta, self.sums, short
+            )
         if not np.isfinite(self.clock).all():
             raise DataError(OVERFLOW)
 
