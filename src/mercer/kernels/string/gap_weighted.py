@@ -1,0 +1,150 @@
+"""The compiled sum over common subsequences, along anti-diagonals.
+
+For texts s and t let T_p[i, j] be the sum over subsequences of length p that both texts have
+and that end at places i and j, each weighted by decay to the power of how far it reaches in s
+and t. With E[i, j] = 1 where s_i = t_j, else 0,
+
+    T_1 = E,    T_p[i, j] = E[i, j] sum over i' < i, j' < j of decay^(i - i' + j - j') T_{p-1}[i', j'].
+
+The sum over j' is kept in R and that over i' in S, each with a recursion of its own, so that
+nothing cancels. Cells of an anti-diagonal do not depend on each other: every loop below is
+over one of them and becomes vector instructions. Symbols that only one of two texts has match
+nothing; they are left out beforehand, and the decays across them are multiplied, so that the
+work is p |s'| |t'| for what is left of the texts (words of a large vocabulary leave little).
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.vectors import vector_loop
+
+# Vectors are whole: cells beside the matrix meet symbols that match nothing.
+LANES = 16
+NO_SYMBOL, NO_PARTNER = -1, -2
+
+
+@jit
+def _kept(codes, begin, end, is_known, powers, symbols, decays):
+    """Copy the symbols that the other text has, with the decay since the one before."""
+    count, before = 0, begin
+    for place in range(begin, end):
+        code = codes[place]
+        if is_known[code]:
+            symbols[LANES + count] = code
+            decays[LANES + count] = powers[place - before]
+            before = place
+            count += 1
+    return count
+
+
+@jit
+def _turned(symbols, decays, count, turned_symbols, turned_decays):
+    """The same, last symbol first, between cells that match nothing."""
+    for k in range(LANES):
+        turned_symbols[k] = turned_symbols[LANES + count + k] = NO_PARTNER
+        turned_decays[k] = turned_decays[LANES + count + k] = 0
+    for k in range(count):
+        turned_symbols[LANES + k] = symbols[LANES + count - 1 - k]
+        turned_decays[LANES + k] = decays[LANES + count - 1 - k]
+
+
+@jit
+def _add_subsequences(s, s_decays, n, t, t_decays, m, shortest, longest, totals, E, R, S):
+    """totals[p] += sum of T_p over all cells; t stands turned round.
+
+    Cell (i, d - i) of anti-diagonal d has index LANES + i. S[., p] holds the sums for the
+    anti-diagonal and the two before it, in turn.
+    """
+    vector_loop()
+    zero, one = E.dtype.type(0), E.dtype.type(1)
+    for p in range(longest):
+        for i in range(n + 2 * LANES):
+            R[p][i] = zero
+            S[0, p][i] = zero
+            S[1, p][i] = zero
+            S[2, p][i] = zero
+    for d in range(n + m - 1):
+        first = LANES + (max(0, d - m + 1) // LANES) * LANES
+        last = LANES + ((min(n, d + 1) + LANES - 1) // LANES) * LANES
+        width = last - first
+        shift = m - 1 - d
+        here, a = s[first:last], s_decays[first:last]
+        there, b = t[first + shift : last + shift], t_decays[first + shift : last + shift]
+        new, old, older = S[d % 3], S[(d + 2) % 3], S[(d + 1) % 3]
+        match = E[first:last]
+        total, r, above, now = zero, R[0][first:last], old[0][first - 1 : last - 1], new[0][first:last]
+        for i in range(width):
+            same = one if here[i] == there[i] else zero
+            match[i] = a[i] * b[i] * same
+            sum_j = b[i] * r[i] + same
+            total += same
+            r[i] = sum_j
+            now[i] = a[i] * above[i] + sum_j
+        totals[1] += total
+        for p in range(1, longest - 1):
+            total, r = zero, R[p][first:last]
+            above, now, before = old[p][first - 1 : last - 1], new[p][first:last], older[p - 1][first - 1 : last - 1]
+            for i in range(width):
+                ending = match[i] * before[i]
+                sum_j = b[i] * r[i] + ending
+                total += ending
+                r[i] = sum_j
+                now[i] = a[i] * above[i] + sum_j
+            totals[p + 1] += total
+        if longest > 1:
+            total, before = zero, older[longest - 2][first - 1 : last - 1]
+            for i in range(width):
+                total += match[i] * before[i]
+            totals[longest] += total
+
+
+@jit
+def subsequence_tile(left, places, right, size, limits, powers, weights, out, row, column):
+    """out[row + i, column + j] = sum over lengths p of weights[p] times the sum of T_p.
+
+    `left` and `right` are (codes, offsets, index); `places` translates left-hand codes into
+    right-hand ones, of which there are `size`.
+    """
+    s_codes, s_offsets, s_index = left
+    t_codes, t_offsets, t_index = right
+    shortest, longest, most_s, most_t = limits
+    dtype = powers.dtype
+    # What stands beside the cells, and beyond the end of a shorter text, must match nothing.
+    s, t, turned = (
+        np.empty(most_s + 3 * LANES, np.int32),
+        np.empty(most_t + 3 * LANES, np.int32),
+        np.empty(most_t + 3 * LANES, np.int32),
+    )
+    s_decays, t_decays = np.empty(most_s + 3 * LANES, dtype), np.empty(most_t + 3 * LANES, dtype)
+    turned_decays, E = np.empty(most_t + 3 * LANES, dtype), np.empty(most_s + 3 * LANES, dtype)
+    R, S = np.empty((longest, most_s + 3 * LANES), dtype), np.empty((3, longest, most_s + 3 * LANES), dtype)
+    totals = np.empty(longest + 1, np.float64)
+    in_s, in_t = np.zeros(size + 1, np.bool_), np.zeros(size + 1, np.bool_)
+    translated = np.empty(most_s, np.int32)
+    for i in range(s_index.shape[0]):
+        begin, end = s_offsets[s_index[i]], s_offsets[s_index[i] + 1]
+        for k in range(end - begin):
+            translated[k] = places[s_codes[begin + k]]
+            in_s[translated[k]] = True
+        in_s[size] = False
+        for j in range(t_index.shape[0]):
+            t_begin, t_end = t_offsets[t_index[j]], t_offsets[t_index[j] + 1]
+            for k in range(t_begin, t_end):
+                in_t[t_codes[k]] = True
+            m = _kept(t_codes, t_begin, t_end, in_s, powers, t, t_decays)
+            n = _kept(translated, 0, end - begin, in_t, powers, s, s_decays)
+            for k in range(t_begin, t_end):
+                in_t[t_codes[k]] = False
+            totals[:] = 0.0
+            if n > 0 and m > 0:
+                for k in range(LANES):
+                    s[k] = s[LANES + n + k] = NO_SYMBOL
+                    s_decays[k] = s_decays[LANES + n + k] = 0
+                _turned(t, t_decays, m, turned, turned_decays)
+                _add_subsequences(s, s_decays, n, turned, turned_decays, m, shortest, longest, totals, E, R, S)
+            value = 0.0
+            for p in range(shortest, longest + 1):
+                value += weights[p] * totals[p]
+            out[row + i, column + j] = value
+        for k in range(end - begin):
+            in_s[translated[k]] = False
