@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
+    from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
     from mercer.selection.compare import compare_solvers as compare_solvers
@@ -58,6 +59,7 @@ _HOME = {
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",
+    "Tree": "mercer.kernels.tree.tree",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
