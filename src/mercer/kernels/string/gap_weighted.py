@@ -30,8 +30,8 @@ def _kept(codes, begin, end, is_known, powers, symbols, decays):
     for place in range(begin, end):
         code = codes[place]
         if is_known[code]:
-            symbols[LANES + count] = code
-            decays[LANES + count] = powers[place - before]
+            symbols[count] = code
+            decays[count] = powers[place - before]
             before = place
             count += 1
     return count
@@ -44,25 +44,25 @@ def _turned(symbols, decays, count, turned_symbols, turned_decays):
         turned_symbols[k] = turned_symbols[LANES + count + k] = NO_PARTNER
         turned_decays[k] = turned_decays[LANES + count + k] = 0
     for k in range(count):
-        turned_symbols[LANES + k] = symbols[LANES + count - 1 - k]
-        turned_decays[LANES + k] = decays[LANES + count - 1 - k]
+        turned_symbols[LANES + k] = symbols[count - 1 - k]
+        turned_decays[LANES + k] = decays[count - 1 - k]
 
 
 @jit
-def _add_subsequences(s, s_decays, n, t, t_decays, m, shortest, longest, totals, E, R, S):
-    """totals[p] += sum of T_p over all cells; t stands turned round.
+def _add_strip(s, s_decays, n, t, t_decays, m, longest, totals, work):
+    """totals[p] += sum of T_p over the cells of n symbols of s and all m of t, turned round.
 
-    Cell (i, d - i) of anti-diagonal d has index LANES + i. S[., p] holds the sums for the
-    anti-diagonal and the two before it, in turn.
+    Cell (i, d - i) of anti-diagonal d has index LANES + i. S[., p] holds the sums for an
+    anti-diagonal and the two before it, in turn; edge[p, j] those of the row above the strip,
+    which the strip's last row replaces.
     """
     vector_loop()
+    E, R, S, edge = work
     zero, one = E.dtype.type(0), E.dtype.type(1)
-    for p in range(longest):
-        for i in range(n + 2 * LANES):
-            R[p][i] = zero
-            S[0, p][i] = zero
-            S[1, p][i] = zero
-            S[2, p][i] = zero
+    R[:, :] = zero
+    S[:, :, :] = zero
+    for p in range(longest - 1):
+        S[2, p, LANES - 1] = edge[p, 0]
     for d in range(n + m - 1):
         first = LANES + (max(0, d - m + 1) // LANES) * LANES
         last = LANES + ((min(n, d + 1) + LANES - 1) // LANES) * LANES
@@ -96,6 +96,30 @@ def _add_subsequences(s, s_decays, n, t, t_decays, m, shortest, longest, totals,
             for i in range(width):
                 total += match[i] * before[i]
             totals[longest] += total
+        for p in range(longest - 1):
+            new[p, LANES - 1] = edge[p, d + 1] if d + 1 < m else zero
+            if d >= n - 1:
+                edge[p, d - n + 1] = new[p, LANES + n - 1]
+
+
+@jit
+def _add_subsequences(s, s_decays, n, t, t_decays, m, longest, totals, strip, work, part, part_decays):
+    """totals[p] += sum of T_p over all cells, in strips whose sums stay in the first-level cache."""
+    work[3][:, :m] = 0
+    for begin in range(0, n, strip):
+        rows = min(strip, n - begin)
+        for k in range(rows):
+            part[LANES + k], part_decays[LANES + k] = s[begin + k], s_decays[begin + k]
+        for k in range(LANES):
+            part[k] = part[LANES + rows + k] = NO_SYMBOL
+            part_decays[k] = part_decays[LANES + rows + k] = 0
+        _add_strip(part, part_decays, rows, t, t_decays, m, longest, totals, work)
+
+
+@jit
+def _mark(codes, begin, end, marks, value):
+    for place in range(begin, end):
+        marks[codes[place]] = value
 
 
 @jit
@@ -103,21 +127,22 @@ def subsequence_tile(left, places, right, size, limits, powers, weights, out, ro
     """out[row + i, column + j] = sum over lengths p of weights[p] times the sum of T_p.
 
     `left` and `right` are (codes, offsets, index); `places` translates left-hand codes into
-    right-hand ones, of which there are `size`.
+    right-hand ones, of which there are `size`; `limits` are the longest subsequence, the longest
+    texts on either side, and the rows of a strip.
     """
     s_codes, s_offsets, s_index = left
     t_codes, t_offsets, t_index = right
-    shortest, longest, most_s, most_t = limits
+    longest, most_s, most_t, strip = limits
     dtype = powers.dtype
-    # What stands beside the cells, and beyond the end of a shorter text, must match nothing.
-    s, t, turned = (
-        np.empty(most_s + 3 * LANES, np.int32),
-        np.empty(most_t + 3 * LANES, np.int32),
-        np.empty(most_t + 3 * LANES, np.int32),
-    )
-    s_decays, t_decays = np.empty(most_s + 3 * LANES, dtype), np.empty(most_t + 3 * LANES, dtype)
-    turned_decays, E = np.empty(most_t + 3 * LANES, dtype), np.empty(most_s + 3 * LANES, dtype)
-    R, S = np.empty((longest, most_s + 3 * LANES), dtype), np.empty((3, longest, most_s + 3 * LANES), dtype)
+    s, s_decays = np.empty(most_s, np.int32), np.empty(most_s, dtype)
+    t, t_decays = np.empty(most_t, np.int32), np.empty(most_t, dtype)
+    turned, turned_decays = np.empty(most_t + 2 * LANES, np.int32), np.empty(most_t + 2 * LANES, dtype)
+    part, part_decays = np.empty(strip + 2 * LANES, np.int32), np.empty(strip + 2 * LANES, dtype)
+    width, levels = strip + 2 * LANES, max(1, longest - 1)
+    work = (
+        np.empty(width, dtype), np.empty((levels, width), dtype),
+        np.empty((3, levels, width), dtype), np.empty((levels, most_t), dtype),
+    )  # fmt: skip
     totals = np.empty(longest + 1, np.float64)
     in_s, in_t = np.zeros(size + 1, np.bool_), np.zeros(size + 1, np.bool_)
     translated = np.empty(most_s, np.int32)
@@ -125,26 +150,22 @@ def subsequence_tile(left, places, right, size, limits, powers, weights, out, ro
         begin, end = s_offsets[s_index[i]], s_offsets[s_index[i] + 1]
         for k in range(end - begin):
             translated[k] = places[s_codes[begin + k]]
-            in_s[translated[k]] = True
+        _mark(translated, 0, end - begin, in_s, True)
         in_s[size] = False
         for j in range(t_index.shape[0]):
             t_begin, t_end = t_offsets[t_index[j]], t_offsets[t_index[j] + 1]
-            for k in range(t_begin, t_end):
-                in_t[t_codes[k]] = True
+            _mark(t_codes, t_begin, t_end, in_t, True)
             m = _kept(t_codes, t_begin, t_end, in_s, powers, t, t_decays)
             n = _kept(translated, 0, end - begin, in_t, powers, s, s_decays)
-            for k in range(t_begin, t_end):
-                in_t[t_codes[k]] = False
+            _mark(t_codes, t_begin, t_end, in_t, False)
             totals[:] = 0.0
             if n > 0 and m > 0:
-                for k in range(LANES):
-                    s[k] = s[LANES + n + k] = NO_SYMBOL
-                    s_decays[k] = s_decays[LANES + n + k] = 0
                 _turned(t, t_decays, m, turned, turned_decays)
-                _add_subsequences(s, s_decays, n, turned, turned_decays, m, shortest, longest, totals, E, R, S)
+                _add_subsequences(
+                    s, s_decays, n, turned, turned_decays, m, longest, totals, strip, work, part, part_decays
+                )
             value = 0.0
-            for p in range(shortest, longest + 1):
+            for p in range(1, longest + 1):
                 value += weights[p] * totals[p]
             out[row + i, column + j] = value
-        for k in range(end - begin):
-            in_s[translated[k]] = False
+        _mark(translated, 0, end - begin, in_s, False)

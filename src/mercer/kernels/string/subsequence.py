@@ -11,13 +11,14 @@ from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels.counts import Counts
 from mercer.kernels.fingerprints import fingerprints
 from mercer.kernels.parameters import require_positive
-from mercer.kernels.string.gap_weighted import subsequence_tile
+from mercer.kernels.string.gap_weighted import LANES, subsequence_tile
 from mercer.kernels.string.lengths import length_range, require_length
 from mercer.kernels.string.symbols import joined, require_tokenizer, symbols_of
 from mercer.kernels.structured import Packed, StructuredKernel, items_of
 
 # Seconds that a cell of the dynamic programme takes, for a length, and a tile may take.
 CELL_SECONDS, TILE_SECONDS = 4e-10, 0.05
+CACHE_BYTES = 2**15
 WEIGHTINGS = ("span", "span-1")
 
 
@@ -81,20 +82,22 @@ class Subsequence(StructuredKernel):
         if not len(left) or not len(right):
             return
         s, t = left.arrays, right.arrays
-        shortest, longest = length_range(self.length)
         most_s, most_t = (int(part.arrays.lengths[part.index].max()) for part in (left, right))
         powers = self._powers(max(most_s, most_t), self._state_dtype(left.dtype, max(most_s, most_t)))
+        _, longest = length_range(self.length)
+        strip = min(max(most_s, 1), _strip(longest, powers.itemsize))
         subsequence_tile(
             (s.codes, s.offsets, left.index), s.vocabulary.places_in(t.vocabulary),
-            (t.codes, t.offsets, right.index), len(t.vocabulary), (shortest, longest, most_s, most_t),
+            (t.codes, t.offsets, right.index), len(t.vocabulary), (longest, most_s, most_t, strip),
             powers, self._weights(), out, row, column,
         )  # fmt: skip
 
     def _state_dtype(self, dtype, most):
-        """Single precision only where the number of common subsequences cannot overflow it."""
+        """Single precision only where sums over common subsequences neither overflow nor vanish."""
         reach = most if self.decay == 1 else min(most, 1 / (1 - self.decay))
         _, longest = length_range(self.length)
-        return np.float32 if dtype == np.float32 and 2 * longest * math.log10(max(reach, 1.0)) < 30 else np.float64
+        digits = 2 * longest * max(math.log10(max(reach, 1.0)), -math.log10(self.decay))
+        return np.float32 if dtype == np.float32 and digits < 30 else np.float64
 
     def _powers(self, most, dtype):
         """decay^gap; what is too small for `dtype` is zero, since tiny numbers are slow."""
@@ -103,8 +106,12 @@ class Subsequence(StructuredKernel):
 
     def _weights(self):
         """Of the sums for each length; they leave out the first symbol of either span."""
-        _, longest = length_range(self.length)
-        return np.full(longest + 1, self.decay**2 if self.weighting == "span" else 1.0)
+        shortest, longest = length_range(self.length)
+        return np.r_[np.zeros(shortest), np.full(longest + 1 - shortest, self._first() ** 2)]
+
+    def _first(self):
+        """What the first symbol of an occurrence takes off."""
+        return self.decay if self.weighting == "span" else 1.0
 
     def diag_of(self, prepared):
         out = np.empty(len(prepared))
@@ -142,8 +149,12 @@ class Subsequence(StructuredKernel):
             item += [i] * len(found)
             subsequence += found
             weight += found.values()
-        first = self.decay if self.weighting == "span" else 1.0
-        return np.array(item, np.int64), subsequence, first * np.array(weight, np.float64)
+        return np.array(item, np.int64), subsequence, self._first() * np.array(weight, np.float64)
+
+
+def _strip(longest, itemsize):
+    """Rows of the dynamic programme whose sums take half of the first-level cache."""
+    return max(64, CACHE_BYTES // ((4 * longest + 3) * itemsize) // LANES * LANES)
 
 
 def _weighted_subsequences(tokens, shortest, longest, decay):
