@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 
 from mercer import SVC, HardMarginSVC, KernelPerceptron, PegasosSVC, Tree
-from mercer.kernels import Mismatch, PartialTree, Spectrum, SubsetTree, Subsequence, Subtree
+from mercer.kernels import Mismatch, PartialTree, Spectrum, Subsequence, SubsetTree, Subtree
 
 rng = np.random.default_rng(7)
 DNA = ["".join(rng.choice(list("acgt"), 12)) for _ in range(40)]
@@ -15,7 +15,9 @@ DNA = [text[:5] + "tata" + text[9:] if k % 2 else text.replace("tat", "tgt") for
 HAS_BOX = np.array(["no", "yes"] * 20)
 PARSES = [
     f"(S (NP (DT {'the' if k % 3 else 'a'}) (NN {noun})) (VP (V {verb})))"
-    for k, (noun, verb) in enumerate([(n, v) for n in ("dog", "cat", "man", "cow") for v in ("barks", "sleeps", "runs")] * 2)
+    for k, (noun, verb) in enumerate(
+        [(n, v) for n in ("dog", "cat", "man", "cow") for v in ("barks", "sleeps", "runs")] * 2
+    )
 ]
 TREES = [Tree.parse(text) for text in PARSES]
 ABOUT_DOGS = np.array([int("dog" in text or "cat" in text) for text in PARSES])

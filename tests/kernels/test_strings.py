@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mercer import DataError, ParameterError, mercer_check
 from mercer.kernels import Mismatch, Spectrum, Subsequence
+from mercer.kernels.string import subsequence
 
 texts = st.lists(st.text(alphabet="abcü☃", max_size=9), min_size=1, max_size=4)
 lengths = st.integers(1, 4) | st.tuples(st.integers(1, 2), st.integers(2, 4))
@@ -50,9 +51,18 @@ def inner_products(left, right):
     return np.array([[sum(value * y[u] for u, value in x.items()) for y in right] for x in left], dtype=float)
 
 
-@settings(max_examples=150, deadline=None)
-@given(texts, texts, lengths, st.floats(0.05, 1.0), st.sampled_from(["span", "span-1"]))
-def test_subsequence_is_the_inner_product_of_all_subsequences(X, Y, length, decay, weighting):
+@pytest.fixture(params=["dynamic programme", "features"], scope="module")
+def way(request):
+    """Both ways to compute subsequence kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "dynamic programme":
+            patch.setattr(subsequence, "MOST_FEATURES", 0)
+        yield request.param
+
+
+@settings(max_examples=100, deadline=None)
+@given(X=texts, Y=texts, length=lengths, decay=st.floats(0.05, 1.0), weighting=st.sampled_from(["span", "span-1"]))
+def test_subsequence_is_the_inner_product_of_all_subsequences(way, X, Y, length, decay, weighting):
     kernel = Subsequence(length=length, decay=decay, weighting=weighting)
     x, y = ([subsequence_features(text, length, decay, weighting) for text in part] for part in (X, Y))
     np.testing.assert_allclose(kernel(X, Y), inner_products(x, y), rtol=1e-12, atol=1e-300)
@@ -110,7 +120,9 @@ def test_features_and_their_names(kernel, X):
     if isinstance(kernel, Spectrum):
         for j, name in enumerate(names):
             expected = [sum(text[i:].startswith(name) for i in range(len(text))) for text in X]
-            np.testing.assert_allclose(features[:, [j]].toarray()[:, 0], np.array(expected) * 2.0 ** ((len(name) - 1) / 2))
+            np.testing.assert_allclose(
+                features[:, [j]].toarray()[:, 0], np.array(expected) * 2.0 ** ((len(name) - 1) / 2)
+            )
 
 
 def test_the_cat_of_the_source_document():
@@ -135,19 +147,31 @@ def test_published_values(length, value):
 
 @pytest.mark.parametrize("weighting", ["span", "span-1"])
 def test_man_bites_dog(weighting):
-    kernel = Subsequence(length=(1, 3), tokenizer="words", weighting=weighting).normalized()
-    hot, turned = kernel(["man bites dog"], ["man bites hot dog", "dog bites man"])[0]
-    assert hot > turned
+    kernel = Subsequence(length=(1, 3), decay=0.8, tokenizer="words", weighting=weighting)
+    for one in (kernel, kernel.normalized()):
+        hot, turned = one(["man bites dog"], ["man bites hot dog", "dog bites man"])[0]
+        assert hot > turned
 
 
-def test_long_texts_agree_with_short_ones():
+def test_long_texts_agree_with_short_ones(way):
     rng = np.random.default_rng(0)
     s, t = ("".join(rng.choice(list("acgt"), 700)) for _ in range(2))
     single = Subsequence(length=4)([s], [t], dtype=np.float32)[0, 0]
     double = Subsequence(length=4)([s], [t])[0, 0]
     assert single == pytest.approx(double, rel=1e-5)
     features = [subsequence_features(part, 2, 0.5, "span") for part in (s[:200], t[:200])]
-    assert Subsequence(length=2)([s[:200]], [t[:200]])[0, 0] == pytest.approx(inner_products(*[[f] for f in features])[0, 0])
+    assert Subsequence(length=2)([s[:200]], [t[:200]])[0, 0] == pytest.approx(
+        inner_products(*[[f] for f in features])[0, 0]
+    )
+
+
+def test_strips_make_no_difference(monkeypatch):
+    monkeypatch.setattr(subsequence, "MOST_FEATURES", 0)
+    rng = np.random.default_rng(1)
+    X = ["".join(rng.choice(list("acgt"), n)) for n in (5, 64, 100, 333)]
+    whole = Subsequence(length=(1, 4))(X)
+    monkeypatch.setattr(subsequence, "CACHE_BYTES", 1)
+    np.testing.assert_allclose(Subsequence(length=(1, 4))(X), whole, rtol=1e-13)
 
 
 def test_counts_beyond_single_precision():
@@ -178,7 +202,7 @@ def test_laws(kernel):
 
 
 @pytest.mark.parametrize("kernel", [Subsequence(length=2), Spectrum(length=2), Mismatch(length=2, alphabet="ab")])
-def test_an_empty_text_is_like_nothing(kernel):
+def test_an_empty_text_is_like_nothing(kernel, way):
     assert kernel(["", "ab"]).tolist()[0] == [0.0, 0.0]
     assert kernel.normalized()([""], ["", "ab"]).tolist() == [[0.0, 0.0]]
     assert kernel([], ["ab"]).shape == (0, 1)

@@ -14,8 +14,8 @@ from mercer.kernels import PartialTree, SubsetTree, Subtree
 trees = st.recursive(
     st.builds(Tree, st.sampled_from("ab")),
     lambda inner: st.builds(Tree, st.sampled_from("AB"), st.lists(inner, min_size=1, max_size=3)),
-    max_leaves=6,
-)
+    max_leaves=5,
+).filter(lambda tree: len(tree) <= 9)  # a tree of n nodes has up to 2^n fragments
 forests = st.lists(trees, min_size=1, max_size=3)
 LEAVES = ["lexical", "ignored", "fragments"]
 

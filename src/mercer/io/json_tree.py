@@ -66,7 +66,6 @@ class _Reader:
             if self.peek() != ":":
                 self.fail("a colon")
             self.place += 1
-        return None
 
     def give(self, value):
         """Hand a finished value to the innermost open frame; the frame itself once it ends."""

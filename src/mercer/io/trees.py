@@ -16,7 +16,9 @@ from mercer.kernels.tree.brackets import read_all
 from mercer.kernels.tree.tree import Tree
 
 # Elements without an end tag, and those that end where one of their own kind begins.
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_VOID = {
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+}  # fmt: skip
 _ENDED_BY = {
     "li": {"li"}, "p": {"p", "div", "ul", "ol", "table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form"},
     "tr": {"tr"}, "td": {"td", "th", "tr"}, "th": {"td", "th", "tr"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"},

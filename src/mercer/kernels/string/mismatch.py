@@ -30,59 +30,66 @@ def _zobrist(keys, length):
     table = np.empty((length, keys.shape[0]), np.uint64)
     for r in range(length):
         for k in range(keys.shape[0]):
-            table[r, k] = mixed(mixed(np.uint64(r + 1), keys[k]), np.uint64(length))
+            # Mixed first: places and characters are small numbers that would cancel each other.
+            table[r, k] = mixed(mixed(np.uint64(length), np.uint64(r)), keys[k])
     return table
 
 
 @jit
-def _neighbours(codes, offsets, own, exchanged, places, mismatches, item, key):
+def _kept_sum(codes, first, own, exchanged_places):
+    """(sum of the numbers of symbols that stay, whether all of them belong to the alphabet)."""
+    length = own.shape[0] - 1
+    total, is_known = np.uint64(0), True
+    for r in range(length):
+        stays = True
+        for place in exchanged_places:
+            stays &= place != r
+        if stays:
+            total += own[r, codes[first + r]]
+            is_known &= own[length, codes[first + r]] != np.uint64(0)
+    return total, is_known
+
+
+@jit
+def _advanced(digits, used, size):
+    """Count on to the next choice of symbols; False after the last."""
+    for q in range(used):
+        digits[q] += 1
+        if digits[q] < size:
+            return True
+        digits[q] = 0
+    return False
+
+
+@jit
+def _neighbours(codes, offsets, own, exchanged, places, item, key):
     """Text and key of every string over the alphabet within the mismatches of a substring.
 
-    `own` holds numbers for the symbols of the texts, the alphabet's in the columns of
-    `exchanged`; `places` lists sets of positions that may be exchanged, and the digits of a
-    counter run through what they are exchanged for. Returns how many were written.
+    `own` has the numbers of the texts' symbols, and in its last row whether the alphabet has
+    them; `exchanged` those of the alphabet's symbols. `places` lists the sets of places that are
+    exchanged, filled up with -1. Returns how many strings were written.
     """
     length, size = exchanged.shape
     count = 0
-    digit = np.empty(length, np.int64)
+    digits = np.zeros(length, np.int64)
     for i in range(offsets.shape[0] - 1):
         for first in range(offsets[i], offsets[i + 1] - length + 1):
             for c in range(places.shape[0]):
                 used = 0
-                while used < mismatches and places[c, used] >= 0:
-                    digit[used] = 0
+                while used < places.shape[1] and places[c, used] >= 0:
                     used += 1
-                base = np.uint64(0)
-                is_foreign = False
-                for r in range(length):
-                    is_exchanged = False
-                    for q in range(used):
-                        is_exchanged |= places[c, q] == r
-                    if not is_exchanged:
-                        base += own[r, codes[first + r]]
-                        is_foreign |= own[length, codes[first + r]] == np.uint64(0)
-                if is_foreign:
-                    continue
-                running = True
+                base, running = _kept_sum(codes, first, own, places[c, :used])
                 while running:
                     value, is_new = base, True
                     for q in range(used):
-                        r = places[c, q]
-                        number = exchanged[r, digit[q]]
+                        number = exchanged[places[c, q], digits[q]]
                         # The symbol that stands there is no exchange: it was counted with fewer.
-                        is_new &= number != own[r, codes[first + r]]
+                        is_new &= number != own[places[c, q], codes[first + places[c, q]]]
                         value += number
                     if is_new:
-                        if count < key.shape[0]:
-                            item[count], key[count] = i, value
+                        item[count], key[count] = i, value
                         count += 1
-                    running = False
-                    for q in range(used):
-                        digit[q] += 1
-                        if digit[q] < size:
-                            running = True
-                            break
-                        digit[q] = 0
+                    running = _advanced(digits, used, size)
     return count
 
 
@@ -156,7 +163,7 @@ class Mismatch(CountKernel):
         known = np.isin(symbols.vocabulary.keys, keys)
         own = np.vstack([_zobrist(symbols.vocabulary.keys, self.length), known.astype(np.uint64)[None]])
         places = _exchanged_places(self.length, self.mismatches)
-        arguments = (symbols.codes, symbols.offsets, own, exchanged, places, self.mismatches)
+        arguments = (symbols.codes, symbols.offsets, own, exchanged, places)
         most = self._most(symbols, len(keys))
         item, key = np.empty(most, np.int32), np.empty(most, np.uint64)
         count = _neighbours(*arguments, item, key)

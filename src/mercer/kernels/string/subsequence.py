@@ -1,6 +1,7 @@
 """The gap-weighted subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins 2002)."""
 
 import math
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,17 +9,22 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import run_parallel, thread_count
+from mercer.kernels.base import block_of
 from mercer.kernels.counts import Counts
 from mercer.kernels.fingerprints import fingerprints
 from mercer.kernels.parameters import require_positive
+from mercer.kernels.string.explicit import write_features
 from mercer.kernels.string.gap_weighted import LANES, subsequence_tile
 from mercer.kernels.string.lengths import length_range, require_length
-from mercer.kernels.string.symbols import joined, require_tokenizer, symbols_of
+from mercer.kernels.string.symbols import Symbols, joined, require_tokenizer, symbols_of
 from mercer.kernels.structured import Packed, StructuredKernel, items_of
 
 # Seconds that a cell of the dynamic programme takes, for a length, and a tile may take.
-CELL_SECONDS, TILE_SECONDS = 4e-10, 0.05
+CELL_SECONDS, TILE_SECONDS = 6e-10, 0.05
+EXPLICIT_TILE = 256
 CACHE_BYTES = 2**15
+# Features that are written out for a text, at most, and bytes of them that are kept.
+MOST_FEATURES, KEPT_BYTES = 20_000, 2**30
 WEIGHTINGS = ("span", "span-1")
 
 
@@ -44,16 +50,18 @@ class Subsequence(StructuredKernel):
 
     Notes
     -----
-    Time p |s| |t| for length p, where only symbols count that both texts have.
+    Time p |s| |t| for length p, where only symbols count that both texts have. Where the alphabet
+    has few sequences of that length (DNA up to length 7, proteins up to 3), the features are
+    written out instead, and an entry is their inner product.
 
     Examples
     --------
     >>> from mercer.kernels import Subsequence
     >>> Subsequence(length=2, decay=0.5)(["cat"], ["car"])  # both have "ca", span 2 in each
     array([[0.0625]])
-    >>> words = Subsequence(length=(1, 3), tokenizer="words").normalized()
+    >>> words = Subsequence(length=2, tokenizer="words").normalized()
     >>> words(["man bites dog"], ["man bites hot dog", "dog bites man"]).round(2)
-    array([[0.81, 0.71]])
+    array([[0.57, 0.  ]])
     """
 
     length: int | tuple[int, int] = 3
@@ -72,14 +80,54 @@ class Subsequence(StructuredKernel):
         require_tokenizer(self.tokenizer)
 
     def encode(self, items, dtype):
-        symbols = symbols_of(items, self.tokenizer)
+        texts = Texts(symbols_of(items, self.tokenizer))
+        edge = EXPLICIT_TILE
+        if not self._is_explicit(texts.vocabulary, dtype):
+            _, longest = length_range(self.length)
+            mean = float(texts.lengths.mean()) if len(items) else 0.0
+            edge = math.isqrt(int(TILE_SECONDS / max(CELL_SECONDS * longest * mean**2, 1e-6)))
+        return Packed(texts, np.arange(len(items)), dtype, min(512, max(2, edge)))
+
+    def _n_features(self, size):
+        shortest, longest = length_range(self.length)
+        return sum(size**p for p in range(shortest, longest + 1))
+
+    def _is_explicit(self, vocabulary, dtype):
+        """Whether features over this vocabulary are few, and fit into the precision asked for."""
         _, longest = length_range(self.length)
-        seconds = CELL_SECONDS * longest * float(np.mean(symbols.lengths, dtype=np.float64) if len(items) else 0) ** 2
-        edge = math.isqrt(int(TILE_SECONDS / max(seconds, 1e-6)))
-        return Packed(symbols, np.arange(len(items)), dtype, min(512, max(2, edge)))
+        if longest * math.log(max(2, len(vocabulary))) > math.log(1 + MOST_FEATURES):
+            return False
+        return self._n_features(len(vocabulary)) <= MOST_FEATURES and self._state_dtype(dtype, 1e4) == dtype
+
+    def _explicit(self, part, vocabulary):
+        """Features of the texts of `part` over a vocabulary; kept for all texts if there is room."""
+        texts = part.arrays
+        width = self._n_features(len(vocabulary))
+        if len(texts) * width * part.dtype.itemsize > KEPT_BYTES:
+            return self._written(texts, part.index, vocabulary, part.dtype)
+        if vocabulary not in texts.features:
+            texts.features[vocabulary] = self._written(texts, np.arange(len(texts)), vocabulary, part.dtype)
+        return texts.features[vocabulary][part.index]
+
+    def _written(self, texts, index, vocabulary, dtype):
+        out = np.empty((len(index), self._n_features(len(vocabulary))), dtype)
+        places, lengths = texts.vocabulary.places_in(vocabulary), length_range(self.length)
+        arguments = (places, len(vocabulary), lengths, float(self.decay), self._first())
+
+        def fill(begin):
+            chosen = slice(begin, begin + 64)
+            write_features(texts.codes, texts.offsets, index[chosen], *arguments, out[chosen])
+
+        run_parallel(fill, range(0, len(index), 64), thread_count(None))
+        return out
 
     def tile(self, left, right, out, row, column):
         if not len(left) or not len(right):
+            return
+        vocabulary = right.arrays.vocabulary
+        if self._is_explicit(vocabulary, left.dtype):
+            x, y = self._explicit(left, vocabulary), self._explicit(right, vocabulary)
+            block_of(out, row, column, (len(left), len(right)))[...] = np.dot(x, y.T)
             return
         s, t = left.arrays, right.arrays
         most_s, most_t = (int(part.arrays.lengths[part.index].max()) for part in (left, right))
@@ -114,6 +162,9 @@ class Subsequence(StructuredKernel):
         return self.decay if self.weighting == "span" else 1.0
 
     def diag_of(self, prepared):
+        if self._is_explicit(prepared.arrays.vocabulary, prepared.dtype):
+            features = self._explicit(prepared, prepared.arrays.vocabulary)
+            return np.einsum("ij,ij->i", features, features, dtype=np.float64)
         out = np.empty(len(prepared))
 
         def fill(i):
@@ -150,6 +201,17 @@ class Subsequence(StructuredKernel):
             subsequence += found
             weight += found.values()
         return np.array(item, np.int64), subsequence, self._first() * np.array(weight, np.float64)
+
+
+class Texts(Symbols):
+    """Symbols with the features that have been written out, by vocabulary."""
+
+    def __init__(self, symbols):
+        super().__init__(symbols.codes, symbols.offsets, symbols.vocabulary, symbols.tokens)
+        self.features = weakref.WeakKeyDictionary()
+
+    def __getstate__(self):
+        return vars(self) | {"features": weakref.WeakKeyDictionary()}
 
 
 def _strip(longest, itemsize):

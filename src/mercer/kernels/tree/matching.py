@@ -51,7 +51,7 @@ def _subset(a, b, x, y, begin, count, row, values, decay):
 
 
 @jit
-def _partial(a, b, x, y, begin, count, row, values, decay, height_decay, across, sums):
+def _partial(a, b, x, y, begin, count, row, values, decay, height_decay, sums):
     """height_decay times (decay^2 + the sum over pairs of sequences of children).
 
     A sequence that ends at children p and q is worth D(p, q) times decay^2 times one plus what
@@ -107,7 +107,7 @@ def _sum_over_pairs(x_codes, x_order, translation, y_codes, y_order, x, y, decay
         for k in range(count[a]):
             b = y_order[begin[a] + k]
             if is_partial:
-                value = _partial(a, b, x, y, begin, count, row, values, decay, height_decay, 0, sums)
+                value = _partial(a, b, x, y, begin, count, row, values, decay, height_decay, sums)
             else:
                 value = _subset(a, b, x, y, begin, count, row, values, decay)
             values[top + k] = value

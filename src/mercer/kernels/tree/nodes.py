@@ -121,5 +121,6 @@ def _tree(item, place):
         except DataError as error:
             raise DataError(f"item {place} of X: {error}") from error
     raise DataError(
-        f"item {place} of X must be a Tree or a tree in brackets, got {type(item).__name__}; see Tree.parse and mercer.io"
+        f"item {place} of X must be a Tree or a tree in brackets, got {type(item).__name__}; "
+        "Tree.parse and mercer.io read some"
     )
