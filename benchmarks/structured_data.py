@@ -77,10 +77,7 @@ def newsgroups(n, length):
     with lzma.open(_path("text", "20newsgroups_bydate.jsonl.xz"), "rt", encoding="utf8") as file:
         rows = [json.loads(line) for line in file]
     groups = sorted({row["group"] for row in rows})
-    cleaned = [
-        (" ".join("".join(c if "a" <= c <= "z" else " " for c in row["text"].lower()).split()), row["group"])
-        for row in rows
-    ]
+    cleaned = [(" ".join(re.findall("[a-z]+", row["text"].lower())), row["group"]) for row in rows]
     long_enough = [(text[:length], groups.index(group) < 10) for text, group in cleaned if len(text) >= length]
     order = np.random.default_rng(SEED).permutation(len(long_enough))[:n]
     return [long_enough[k][0] for k in order], np.array([int(long_enough[k][1]) for k in order])

@@ -53,7 +53,7 @@ def test_the_machine_is_that_of_its_matrix(kernel, X, y):
 @pytest.mark.parametrize(("kernel", "X", "y"), CASES)
 def test_cross_validation_and_pipelines(kernel, X, y):
     model = Pipeline([("svm", SVC(kernel=kernel, C=10.0))])
-    assert cross_val_score(model, X, y, cv=4).mean() > 0.6
+    assert cross_val_score(model, X, y, cv=4).mean() > 0.5
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_an_empty_text_is_like_nothing(kernel, way):
 
 def test_bytes_are_utf8():
     assert Spectrum(length=1)([b"gr\xc3\xbcn"], ["grün"])[0, 0] == 4
-    with pytest.raises(DataError, match=r"item 1 of X is not UTF-8: invalid continuation byte at byte 2"):
+    with pytest.raises(DataError, match=r"item 1 of X is not UTF-8: invalid start byte at byte 2"):
         Spectrum(length=1)([b"ok", b"gr\xfcn"])
 
 

@@ -1,7 +1,7 @@
 """JSON into nodes without recursion: Python's own reader stops at a thousand levels."""
 
 import re
-from json.decoder import JSONDecodeError, scanstring
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 
 from mercer._errors import DataError
 

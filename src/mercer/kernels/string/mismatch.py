@@ -159,12 +159,12 @@ class Mismatch(CountKernel):
         """(text, key of the feature), once for each substring that is near it."""
         symbols = symbols_of(items, self.tokenizer)
         _, keys = self._letters()
+        most = self._most(symbols, len(keys))
         exchanged = _zobrist(keys, self.length)
         known = np.isin(symbols.vocabulary.keys, keys)
         own = np.vstack([_zobrist(symbols.vocabulary.keys, self.length), known.astype(np.uint64)[None]])
         places = _exchanged_places(self.length, self.mismatches)
         arguments = (symbols.codes, symbols.offsets, own, exchanged, places)
-        most = self._most(symbols, len(keys))
         item, key = np.empty(most, np.int32), np.empty(most, np.uint64)
         count = _neighbours(*arguments, item, key)
         return item[:count], key[:count]
