@@ -125,6 +125,16 @@ def test_features_and_their_names(kernel, X):
             )
 
 
+def test_combinations_have_the_features_of_their_parts():
+    X = ["banana", "bandana", ""]
+    kernel = 2.0 * Spectrum(length=2).normalized() + Subsequence(length=2)
+    features, names = kernel.feature_map(X), kernel.feature_names(X)
+    np.testing.assert_allclose((features @ features.T).toarray(), kernel(X), rtol=1e-12)
+    assert len(names) == features.shape[1]
+    with pytest.raises(ParameterError, match="the features of Product have no names"):
+        (kernel * kernel).feature_names(X)
+
+
 def test_the_cat_of_the_source_document():
     kernel = Subsequence(length=(1, 3), decay=0.5, weighting="span-1")
     weights = dict(zip(kernel.feature_names(["cat"]), kernel.feature_map(["cat"]).toarray()[0], strict=True))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.base import Kernel, block_of, epsilon
@@ -115,8 +116,15 @@ class Normalised(Wrapped):
     def feature_map(self, X):
         """The features of the kernel, each row divided by its length."""
         features = self.kernel.feature_map(X)
+        if sparse.issparse(features):
+            squares = np.asarray(features.multiply(features).sum(axis=1), dtype=np.float64).ravel()
+            return sparse.csr_matrix(sparse.diags_array(_inverse_roots(squares)) @ features)
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
+
+    def feature_names(self, X):
+        """Those of the kernel."""
+        return self.kernel.feature_names(X)
 
 
 def _is_moderate(weights):

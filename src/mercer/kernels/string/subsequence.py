@@ -107,7 +107,7 @@ class Subsequence(StructuredKernel):
             return self._written(texts, part.index, vocabulary, part.dtype)
         if vocabulary not in texts.features:
             texts.features[vocabulary] = self._written(texts, np.arange(len(texts)), vocabulary, part.dtype)
-        return texts.features[vocabulary][part.index]
+        return _rows_at(texts.features[vocabulary], part.index)
 
     def _written(self, texts, index, vocabulary, dtype):
         out = np.empty((len(index), self._n_features(len(vocabulary))), dtype)
@@ -212,6 +212,13 @@ class Texts(Symbols):
 
     def __getstate__(self):
         return vars(self) | {"features": weakref.WeakKeyDictionary()}
+
+
+def _rows_at(features, index):
+    """The rows at `index`, without a copy where they follow each other."""
+    if len(index) and (np.diff(index) == 1).all():
+        return features[index[0] : index[-1] + 1]
+    return features[index]
 
 
 def _strip(longest, itemsize):
