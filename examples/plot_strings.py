@@ -51,8 +51,8 @@ for axis, (name, kernel) in zip(axes, kernels.items(), strict=True):
     picture = axis.imshow(kernel(texts), cmap="viridis", vmin=0, vmax=0.6)
     places = np.arange(5) * 8 + 3.5
     axis.set(title=f"{name}\n{right:.0%} recognised, eight-fold", xticks=places, yticks=places)
-    axis.set_xticklabels(TEXTS)
-    axis.set_yticklabels(TEXTS, rotation=90, va="center")
+    axis.set_xticklabels(list(TEXTS))
+    axis.set_yticklabels(list(TEXTS), rotation=90, va="center")
     for edge in range(8, 40, 8):
         axis.axhline(edge - 0.5, color="white", linewidth=0.8)
         axis.axvline(edge - 0.5, color="white", linewidth=0.8)
@@ -73,7 +73,7 @@ chosen = np.r_[order[:10], order[-10:]]
 
 figure, axis = plt.subplots(figsize=(9, 3.4), layout="constrained")
 axis.bar(range(20), weights[chosen], color=np.where(weights[chosen] < 0, "#E69F00", "#0072B2"))
-axis.set_xticks(range(20), [name.replace(" ", "␣") for name in names[chosen]])
+axis.set_xticks(range(20), [name.replace(" ", "_") for name in names[chosen]])
 axis.set(title="Substrings of largest weight: Dutch to the left, German to the right", ylabel="weight")
 axis.axhline(0, color="black", linewidth=0.8)
 plt.show()
