@@ -8,6 +8,7 @@ rows: far fewer operations than comparing two texts symbol by symbol.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.vectors import vector_loop
 
 # Sums that are not decayed one by one are brought back to size before they could overflow.
 SMALLEST_SCALE = 1e-30
@@ -22,6 +23,7 @@ def write_features(codes, offsets, index, places, size, lengths, decay, first, o
     decay^(how far its first symbol lies back), divided by `scale`. A sequence u followed by c
     has number c * size^|u| + number of u.
     """
+    vector_loop()
     shortest, longest = lengths
     counts = size ** np.arange(longest + 1)
     begins = np.zeros(longest + 1, np.int64)

@@ -48,6 +48,50 @@ def _turned(symbols, decays, count, turned_symbols, turned_decays):
         turned_decays[LANES + k] = decays[count - 1 - k]
 
 
+# The loops over an anti-diagonal. Each reads and writes few arrays: of more than these the compiler would
+# have to check too often that they do not overlap, and leaves the loop as it is.
+
+
+@jit
+def _add_symbols(here, there, a, b, match, r):
+    """Single symbols that match: the weights for longer sequences, R, and their number."""
+    zero, one = match.dtype.type(0), match.dtype.type(1)
+    for i in range(match.shape[0]):
+        match[i] = a[i] * b[i] if here[i] == there[i] else zero
+    total = zero
+    for i in range(match.shape[0]):
+        same = one if here[i] == there[i] else zero
+        total += same
+        r[i] = b[i] * r[i] + same
+    return total
+
+
+@jit
+def _add_longer(match, before, b, r):
+    """Sequences that are one symbol longer than those of `before`: R, and the sum of their weights."""
+    total = match.dtype.type(0)
+    for i in range(match.shape[0]):
+        ending = match[i] * before[i]
+        total += ending
+        r[i] = b[i] * r[i] + ending
+    return total
+
+
+@jit
+def _add_above(a, above, r, now):
+    """S from that of the cells above and R."""
+    for i in range(now.shape[0]):
+        now[i] = a[i] * above[i] + r[i]
+
+
+@jit
+def _sum_of_products(match, before):
+    total = match.dtype.type(0)
+    for i in range(match.shape[0]):
+        total += match[i] * before[i]
+    return total
+
+
 @jit
 def _add_strip(s, s_decays, n, t, t_decays, m, longest, totals, work):
     """totals[p] += sum of T_p over the cells of n symbols of s and all m of t, turned round.
@@ -56,9 +100,8 @@ def _add_strip(s, s_decays, n, t, t_decays, m, longest, totals, work):
     anti-diagonal and the two before it, in turn; edge[p, j] those of the row above the strip,
     which the strip's last row replaces.
     """
-    vector_loop()
     E, R, S, edge = work
-    zero, one = E.dtype.type(0), E.dtype.type(1)
+    zero = E.dtype.type(0)
     R[:, :] = zero
     S[:, :, :] = zero
     for p in range(longest - 1):
@@ -66,36 +109,18 @@ def _add_strip(s, s_decays, n, t, t_decays, m, longest, totals, work):
     for d in range(n + m - 1):
         first = LANES + (max(0, d - m + 1) // LANES) * LANES
         last = LANES + ((min(n, d + 1) + LANES - 1) // LANES) * LANES
-        width = last - first
         shift = m - 1 - d
         here, a = s[first:last], s_decays[first:last]
         there, b = t[first + shift : last + shift], t_decays[first + shift : last + shift]
         new, old, older = S[d % 3], S[(d + 2) % 3], S[(d + 1) % 3]
         match = E[first:last]
-        total, r, above, now = zero, R[0][first:last], old[0][first - 1 : last - 1], new[0][first:last]
-        for i in range(width):
-            same = one if here[i] == there[i] else zero
-            match[i] = a[i] * b[i] * same
-            sum_j = b[i] * r[i] + same
-            total += same
-            r[i] = sum_j
-            now[i] = a[i] * above[i] + sum_j
-        totals[1] += total
+        totals[1] += _add_symbols(here, there, a, b, match, R[0][first:last])
+        _add_above(a, old[0][first - 1 : last - 1], R[0][first:last], new[0][first:last])
         for p in range(1, longest - 1):
-            total, r = zero, R[p][first:last]
-            above, now, before = old[p][first - 1 : last - 1], new[p][first:last], older[p - 1][first - 1 : last - 1]
-            for i in range(width):
-                ending = match[i] * before[i]
-                sum_j = b[i] * r[i] + ending
-                total += ending
-                r[i] = sum_j
-                now[i] = a[i] * above[i] + sum_j
-            totals[p + 1] += total
+            totals[p + 1] += _add_longer(match, older[p - 1][first - 1 : last - 1], b, R[p][first:last])
+            _add_above(a, old[p][first - 1 : last - 1], R[p][first:last], new[p][first:last])
         if longest > 1:
-            total, before = zero, older[longest - 2][first - 1 : last - 1]
-            for i in range(width):
-                total += match[i] * before[i]
-            totals[longest] += total
+            totals[longest] += _sum_of_products(match, older[longest - 2][first - 1 : last - 1])
         for p in range(longest - 1):
             new[p, LANES - 1] = edge[p, d + 1] if d + 1 < m else zero
             if d >= n - 1:
@@ -130,6 +155,7 @@ def subsequence_tile(left, places, right, size, limits, powers, weights, out, ro
     right-hand ones, of which there are `size`; `limits` are the longest subsequence, the longest
     texts on either side, and the rows of a strip.
     """
+    vector_loop()
     s_codes, s_offsets, s_index = left
     t_codes, t_offsets, t_index = right
     longest, most_s, most_t, strip = limits
