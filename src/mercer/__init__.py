@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
+    from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.losses import Loss as Loss
     from mercer.problems.regularization import Regularization as Regularization
@@ -96,6 +97,7 @@ _HOME = {
     "OneClassSVM": "mercer.estimators.detect",
     "SVDD": "mercer.estimators.detect",
     "SVR": "mercer.estimators.regress",
+    "Tree": "mercer.kernels.tree.tree",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",

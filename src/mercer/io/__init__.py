@@ -1,13 +1,20 @@
-"""Reading data that need not fit into memory.
+"""Reading data that need not fit into memory, and trees from documents.
 
-``from mercer.io import SvmlightFile, ArrowBatches``; names are loaded when first used.
+``from mercer.io import SvmlightFile, read_xml``; names are loaded when first used.
 """
 
 from importlib import import_module
 
-_HOME = {"ArrowBatches": "mercer.io.arrow", "SvmlightFile": "mercer.io.svmlight"}
+_HOME = {
+    "ArrowBatches": "mercer.io.arrow",
+    "SvmlightFile": "mercer.io.svmlight",
+    "read_brackets": "mercer.io.trees",
+    "read_html": "mercer.io.trees",
+    "read_json": "mercer.io.trees",
+    "read_xml": "mercer.io.trees",
+}
 
-__all__ = ["ArrowBatches", "SvmlightFile"]
+__all__ = sorted(_HOME)  # noqa: PLE0605  (the index is the list)
 
 
 def __getattr__(name):

@@ -179,6 +179,10 @@ class Sum(_Combination):
         parts = [kernel.feature_map(X) for kernel in self.kernels]
         return sparse.hstack(parts, "csr") if any(sparse.issparse(part) for part in parts) else np.hstack(parts)
 
+    def feature_names(self, X):
+        """Those of all parts, side by side."""
+        return [name for kernel in self.kernels for name in kernel.feature_names(X)]
+
 
 @dataclass(frozen=True)
 class Product(_Combination):

@@ -112,6 +112,10 @@ class Kernel(Parameters):
         """Explicit features psi(X) whose inner products are the kernel, where they are finite."""
         raise ParameterError(f"{type(self).__name__} has no finite feature map; {self._instead_of_features}")
 
+    def feature_names(self, X):
+        """What each column of ``feature_map(X)`` stands for, where columns have names."""
+        raise ParameterError(f"the features of {type(self).__name__} have no names")
+
     def _origin(self, X, Y):
         dense = not sparse.issparse(X) and not sparse.issparse(Y)
         return column_means(X) if self.is_translation_invariant and dense and len(X) else None

@@ -137,7 +137,8 @@ class SparseRows:
         """|x|^2 of each row, summed row by row in double precision."""
         inside = slice(self.indptr[0], self.indptr[-1])
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
-        return np.bincount(row, weights=self.data[inside].astype(np.float64) ** 2, minlength=self.shape[0])
+        squares = np.bincount(row, weights=self.data[inside].astype(np.float64) ** 2, minlength=self.shape[0])
+        return squares.astype(np.float64)  # of no entries at all NumPy counts in integers
 
 
 class Rows:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.base import Kernel, block_of, epsilon
@@ -81,8 +82,19 @@ class Normalised(Wrapped):
     def tile(self, left, right, out, row, column):
         if self.is_dot_product_form:
             return self.transform(left.dots(right), left.norms, right.norms, out, row, column)
+        target = block_of(out, row, column, (len(left), len(right)))
+        if out.dtype == np.float32 and not (_is_moderate(left.weights) and _is_moderate(right.weights)):
+            # The values before they are normalised do not fit into single precision.
+            target[...] = self._double_tile(left, right)
+            return None
         self.kernel.tile(left.part, right.part, out, row, column)
-        return _weigh(block_of(out, row, column, (len(left), len(right))), left.weights, right.weights)
+        return _weigh(target, left.weights, right.weights)
+
+    def _double_tile(self, left, right):
+        block = np.empty((len(left), len(right)))
+        self.kernel.tile(left.part, right.part, block, 0, 0)
+        _weigh(block, left.weights, right.weights)
+        return block
 
     def norms_diag(self, norms):
         return (self.kernel.norms_diag(norms) > 0).astype(np.float64)
@@ -104,8 +116,21 @@ class Normalised(Wrapped):
     def feature_map(self, X):
         """The features of the kernel, each row divided by its length."""
         features = self.kernel.feature_map(X)
+        if sparse.issparse(features):
+            squares = np.asarray(features.multiply(features).sum(axis=1), dtype=np.float64).ravel()
+            return sparse.csr_matrix(sparse.diags_array(_inverse_roots(squares)) @ features)
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
+
+    def feature_names(self, X):
+        """Those of the kernel."""
+        return self.kernel.feature_names(X)
+
+
+def _is_moderate(weights):
+    """Whether values with these weights, and their products, are far from the ends of float32."""
+    used = weights[weights > 0]
+    return not len(used) or bool(used.min() > 1e-15 and used.max() < 1e15)
 
 
 def _weigh(block, left, right):

@@ -112,6 +112,10 @@ class Scaled(Wrapped):
         """The features of the kernel, times the square root of the factor."""
         return math.sqrt(self.factor) * self.kernel.feature_map(X)
 
+    def feature_names(self, X):
+        """Those of the kernel."""
+        return self.kernel.feature_names(X)
+
 
 @dataclass(frozen=True)
 class Power(Wrapped):

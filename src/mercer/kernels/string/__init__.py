@@ -1,0 +1,1 @@
+"""Kernels of texts and other sequences of symbols, one file each."""

@@ -1,0 +1,1 @@
+"""Kernels of labelled, ordered trees, one file each."""

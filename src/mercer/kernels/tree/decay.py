@@ -1,0 +1,11 @@
+"""The decay of a kernel that sums over fragments: it must not let large ones grow without bound."""
+
+from mercer._errors import ParameterError
+from mercer.kernels.parameters import require_positive
+
+
+def require_decay(name, value):
+    """Refuse anything but a number above 0 and at most 1."""
+    require_positive(name, value)
+    if value > 1:
+        raise ParameterError(f"{name} must be at most 1, got {value!r}")
