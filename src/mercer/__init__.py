@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -43,6 +44,7 @@ _HOME = {
     "BayesPointMachine": "mercer.estimators.centres",
     "Certificate": "mercer.problems.certificate",
     "DataError": "mercer._errors",
+    "Graph": "mercer.kernels.graph.graph",
     "HardMarginSVC": "mercer.estimators.hard_margin",
     "KernelPerceptron": "mercer.estimators.kernel_perceptron",
     "LinearSVC": "mercer.estimators.linear",

@@ -1,13 +1,18 @@
-"""Reading data that need not fit into memory.
+"""Reading data: streams that need not fit into memory, and sets of graphs.
 
-``from mercer.io import SvmlightFile, ArrowBatches``; names are loaded when first used.
+``from mercer.io import SvmlightFile, ArrowBatches, read_graphs``; names are loaded when first used.
 """
 
 from importlib import import_module
 
-_HOME = {"ArrowBatches": "mercer.io.arrow", "SvmlightFile": "mercer.io.svmlight"}
+_HOME = {
+    "ArrowBatches": "mercer.io.arrow",
+    "GraphSet": "mercer.io.graphs",
+    "SvmlightFile": "mercer.io.svmlight",
+    "read_graphs": "mercer.io.graphs",
+}
 
-__all__ = ["ArrowBatches", "SvmlightFile"]
+__all__ = ["ArrowBatches", "GraphSet", "SvmlightFile", "read_graphs"]
 
 
 def __getattr__(name):
