@@ -84,6 +84,15 @@ class PackedGraphs:
         return indptr, self._tails[order], self._edge[order]
 
     @computed_once
+    def simple_arcs(self):
+        """(indptr, other end) of the arcs in both directions, each once and without self loops."""
+        apart = self._tails != self._heads
+        tails, heads = self._tails[apart], self._heads[apart]
+        codes = np.unique(np.append(tails * self.n_nodes + heads, heads * self.n_nodes + tails))
+        indptr = np.searchsorted(codes, np.arange(self.n_nodes + 1) * self.n_nodes)
+        return indptr, codes % max(1, self.n_nodes)
+
+    @computed_once
     def node_keys(self):
         """The keys of the node labels, which every graph must have."""
         self._require("node_labels", 'give node_labels=, or use graph.labelled("degree")')
