@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
+from mercer.kernels.base import require_same_features
 from mercer.kernels.graph.distances import NO_PATH, all_distances, rounded_bits
 from mercer.kernels.structured import Packed
 
@@ -138,7 +139,11 @@ def tile(kernel, left, right, out, row, column):
     """Write the kernel of each pair of graphs, whose nodes are compared by `kernel`."""
     (nodes, begins), (other_nodes, other_begins) = _nodes_of(left), _nodes_of(right)
     K = scratch("nodes", (len(nodes), len(other_nodes)), np.float64)
-    kernel.tile(left.arrays.nodes.take(nodes), right.arrays.nodes.take(other_nodes), K, 0, 0)
+    # Graphs without nodes do not say how many attributes they would have.
+    if len(nodes) and len(other_nodes):
+        rows, other_rows = left.arrays.nodes.take(nodes), right.arrays.nodes.take(other_nodes)
+        require_same_features(rows, other_rows)
+        kernel.tile(rows, other_rows, K, 0, 0)
     if len(left.arrays.node_keys):
         _keep_like_labels(K, left.arrays.node_keys[nodes], right.arrays.node_keys[other_nodes])
     paths, other_paths = (tuple(items.arrays[2:6]) for items in (left, right))

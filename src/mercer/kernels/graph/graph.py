@@ -107,12 +107,12 @@ class Graph(FromOthers):
     @computed_once
     def node_keys(self):
         """A 64-bit key for each node's label."""
-        return _keys("node", self.node_labels)
+        return _keys("node", self.node_labels or ())
 
     @computed_once
     def edge_keys(self):
         """A 64-bit key for each edge's label."""
-        return _keys("edge", self.edge_labels)
+        return _keys("edge", self.edge_labels or ())
 
     def places(self, names):
         """The positions of nodes that are given by name.

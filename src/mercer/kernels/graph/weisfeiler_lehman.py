@@ -116,9 +116,12 @@ class WeisfeilerLehman(GraphCountKernel):
         """What the features of these graphs are, in words, by key."""
         levels = self._levels(packed, 0, len(packed))
         labels = [str(label) for graph in packed.graphs for label in graph.node_labels or ()]
-        described, names = labels, {}
+        described, names, taken = labels, {}, set()
         for number in range(self.iterations + 1):
-            names.update(zip(levels[number].tolist(), described, strict=True))
+            # A node without neighbours looks the same after every round, and yet counts in each.
+            told = [f"{text} after {number} rounds" if text in taken else text for text in described]
+            names.update(zip(levels[number].tolist(), told, strict=True))
+            taken.update(described)
             described = [self._around(packed, node, labels[node], described) for node in range(packed.n_nodes)]
         return names
 
