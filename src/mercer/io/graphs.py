@@ -5,7 +5,10 @@ A set called DS consists of ``DS_A.txt`` (an arc a line, nodes counted from 1 ov
 ``DS_node_labels.txt``, ``DS_edge_labels.txt``, ``DS_node_attributes.txt`` and ``DS_graph_attributes.txt``.
 """
 
+import lzma
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +19,18 @@ from mercer.kernels.graph.graph import Graph
 
 # More than any set of the collection has: a zip that unpacks to more is not one of them.
 LARGEST_FILE = 2**31
+# What reading a damaged zip may raise: an unknown version or method, a password, a stream that ends.
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    struct.error,
+    OverflowError,
+)
 
 
 class GraphSet(NamedTuple):
@@ -96,7 +111,7 @@ class _Source:
     def _in_zip(self):
         try:
             archive = zipfile.ZipFile(self.path)
-        except (zipfile.BadZipFile, OSError) as error:
+        except BROKEN as error:
             raise DataError(f"{self.path} is neither a folder nor a sound zip file: {error}") from None
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".txt")]
         return {Path(entry.filename).name: lambda entry=entry: self._unpacked(archive, entry) for entry in entries}
@@ -106,12 +121,8 @@ class _Source:
             raise DataError(f"{entry.filename} in {self.path} would take {entry.file_size:,} bytes; unpack it yourself")
         try:
             return archive.read(entry)
-        except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError) as error:
+        except BROKEN as error:
             raise DataError(f"{entry.filename} in {self.path} cannot be unpacked: {error}") from None
-        except Exception as error:
-            if type(error).__module__ in ("zlib", "lzma", "_lzma", "bz2"):
-                raise DataError(f"{entry.filename} in {self.path} cannot be unpacked: {error}") from None
-            raise
 
     def file(self, what):
         """The name of a file, as errors say it."""

@@ -92,7 +92,7 @@ def test_graphs_without_nodes_and_with_one(kernel):
     gram = kernel([empty, one, MOLECULES[0]])
     np.testing.assert_array_equal(gram[0], 0.0)
     no_pairs = isinstance(kernel, (ShortestPath, Graphlet))
-    assert (gram[1, 1] == 0.0) is no_pairs
+    assert (gram[1, 1] == 0.0) == no_pairs
     assert np.isfinite(gram).all()
     np.testing.assert_array_equal(kernel([empty]), [[0.0]])
     assert kernel([]).shape == (0, 0)
@@ -172,3 +172,8 @@ def test_features_of_normalised_counts_have_length_one():
 def test_many_graphs_are_counted_by_both_cores_alike():
     many = MOLECULES * 60
     np.testing.assert_array_equal(WeisfeilerLehman(2)(many)[:18, :18], WeisfeilerLehman(2)(MOLECULES))
+
+
+def test_many_normalised_graphs_have_a_gram_matrix():
+    kernel = (WeisfeilerLehman(1) + LabelPath(1)).normalized()
+    np.testing.assert_allclose(kernel(MOLECULES * 12)[:18, :18], kernel(MOLECULES))

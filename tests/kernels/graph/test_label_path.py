@@ -61,7 +61,7 @@ def test_what_offers_itself_as_a_graph_is_taken():
 
 
 def test_bad_parameters():
-    with pytest.raises(ParameterError, match="decay must be at most 1, got 1.5"):
+    with pytest.raises(ParameterError, match=r"decay must be at most 1, got 1\.5"):
         LabelPath(decay=1.5)
     with pytest.raises(ParameterError, match="length must be a whole number, 0 or more, got -1"):
         LabelPath(length=-1)

@@ -103,7 +103,7 @@ def test_transductive_use():
     model = SVC(kernel=Diffusion(graph, beta=5.0), C=10.0).fit([10, n + 10], ["left", "right"])
     assert (model.predict(list(range(n))) == "left").all()
     assert (model.predict(np.arange(n, 2 * n)) == "right").all()
-    again = pickle.loads(pickle.dumps(model))
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
     np.testing.assert_array_equal(again.decision_function([3, 33]), model.decision_function([3, 33]))
 
 

@@ -133,8 +133,8 @@ class RandomWalk(StructuredKernel):
         if len(largest) and self.decay * largest.max() >= 1.0:
             allowed, item = 1.0 / largest.max(), int(largest.argmax())
             raise ParameterError(
-                f"decay must be below {allowed:.6g} for these graphs, got {self.decay}: the sum over all walks would be "
-                f"infinite, as the product of item {item} with itself has the eigenvalue {largest.max():.6g}"
+                f"decay must be below {allowed:.6g} for these graphs, got {self.decay}: the sum over all walks "
+                f"would be infinite, as the product of item {item} with itself has the eigenvalue {largest.max():.6g}"
             )
 
     def tile(self, left, right, out, row, column):
