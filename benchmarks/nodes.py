@@ -1,7 +1,8 @@
 """Kernels on the nodes of one graph: Cora's citations and WebKB's hyperlinks, with and without the words.
 
-``python -m benchmarks.nodes cora`` (or ``webkb``) prints accuracies: Cora on the public split of 140 labelled papers, and in ten-fold cross-validation; WebKB by leaving one university out, course against
-faculty, project and student pages. The files are looked for where the races look.
+``python -m benchmarks.nodes cora`` (or ``webkb``) prints accuracies: Cora on the public split of 140 labelled papers,
+and in ten-fold cross-validation; WebKB by leaving one university out, course against faculty, project and
+student pages. The files are looked for where the races look.
 """
 
 import argparse
