@@ -56,8 +56,7 @@ fig, axes = plt.subplots(1, 3, figsize=(9.0, 3.0), layout="constrained")
 for ax, number in zip(axes, (0, 20, 40), strict=True):
     squares = shortest_path(graphs[number].adjacency(), unweighted=True) ** 2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
-    first, second, third = np.linalg.eigh(-centred)[1].T[[-1, -2, -3]]
-    place = np.column_stack([first, second + 0.3 * third])  # the third keeps apart what the others do not
+    place = np.linalg.eigh(-centred)[1][:, [-1, -2]]
     for u, v in graphs[number].ends:
         ax.plot(*place[[u, v]].T, color="0.6", zorder=1)
     ax.scatter(*place.T, s=260, color="white", edgecolor="#0072B2", zorder=2)

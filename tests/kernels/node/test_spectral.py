@@ -130,3 +130,12 @@ def test_a_name_that_is_no_node():
         Diffusion(ring(3))([0, "x"])
     with pytest.raises(DataError, match="item 0 of X must be the name of a node"):
         Diffusion(ring(3))([[0, 1]])
+
+
+def test_rows_that_are_forgotten_while_others_are_asked_for_are_computed_again(monkeypatch):
+    n = 300
+    expected = Diffusion(ring(n))(list(range(n)))
+    # Nothing is ever kept for long: one row more than there is room for.
+    monkeypatch.setattr(columns, "MOST_BYTES", 1)
+    nodes = list(range(0, n, 2))
+    np.testing.assert_array_equal(Diffusion(ring(n))(nodes, nodes), expected[np.ix_(nodes, nodes)])

@@ -47,31 +47,34 @@ class NodeMatrix:
         """K[left, right]. Which of the two gives the rows depends on nothing but their lengths, so that
         the answer has the same bits whatever was asked before."""
         if len(left) < len(right):
-            return self._rows_of(left)[:, right]
-        return self._rows_of(right)[:, left].T
+            return self._entries(left, left[:, None], right)
+        return self._entries(right, right[:, None], left).T
 
     def diagonal(self, nodes):
         """K[i, i]."""
         parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
-        values = [self._rows_of(part)[np.arange(len(part)), part] for part in parts]
-        return np.concatenate([np.empty(0), *values])
+        return np.concatenate([np.empty(0), *[self._entries(part, part, part) for part in parts]])
 
-    def _rows_of(self, nodes):
+    def _entries(self, nodes, rows, columns):
+        """K[rows, columns], of which the rows are among `nodes`."""
         with _lock:
             missing = np.unique(nodes[self._place[nodes] < 0])
         parts = [missing[begin : begin + self.width] for begin in range(0, len(missing), self.width)]
         # Not under the lock: several threads compute at a time.
         computed = [self.compute(part) for part in parts]
         with _lock:
-            for part, rows in zip(parts, computed, strict=True):
-                self._keep(part, rows)
+            for part, values in zip(parts, computed, strict=True):
+                self._keep(part, values)
             if (self._place[nodes] >= 0).all():
-                return self._rows[self._place[nodes]]
-        return self._put_together(nodes)
+                return self._rows[self._place[rows], columns]
+        # Some have been forgotten meanwhile.
+        return self._computed_anew(nodes)[np.searchsorted(np.unique(nodes), rows), columns]
 
-    def _put_together(self, nodes):
-        """Rows of which some have been forgotten meanwhile."""
-        return np.concatenate([self.compute(part) for part in np.array_split(nodes, -(-len(nodes) // self.width))])
+    def _computed_anew(self, nodes):
+        """The rows of the different nodes among these, in order."""
+        nodes = np.unique(nodes)
+        parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
+        return np.concatenate([self.compute(part) for part in parts])
 
     def _keep(self, nodes, rows):
         new = self._place[nodes] < 0
