@@ -98,8 +98,9 @@ class LabelPath(GraphCountKernel):
     >>> from mercer.kernels import LabelPath
     >>> molecule = Graph([(0, 1), (1, 2)], node_labels="CCO")
     >>> kernel = LabelPath(length=2, decay=0.5)
-    >>> dict(zip(kernel.feature_names([molecule]), kernel.feature_map([molecule]).toarray()[0].tolist()))
-    {'OC': 0.5, ...}
+    >>> values = kernel.feature_map([molecule]).toarray()[0].tolist()
+    >>> sorted(zip(kernel.feature_names([molecule]), values))
+    [('C', 2.0), ('CC', 1.0), ('CCO', 0.25), ('CO', 0.5), ('O', 1.0), ('OC', 0.5), ('OCC', 0.25)]
     """
 
     length: int = 3

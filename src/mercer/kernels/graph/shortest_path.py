@@ -79,11 +79,11 @@ class ShortestPath(GraphCountKernel):
     >>> ethanol = Graph([(0, 1), (1, 2)], node_labels="CCO", node_attributes=[2.5, 2.5, 3.4])
     >>> ether = Graph([(0, 1), (1, 2)], node_labels="COC", node_attributes=[2.5, 3.4, 2.5])
     >>> ShortestPath()([ethanol, ether])
-    array([[8., 4.],
-           [4., 12.]])
+    array([[ 8.,  4.],
+           [ 4., 12.]])
     >>> ShortestPath(labelled=False, attributes=RBF(gamma=1.0))([ethanol, ether]).round(2)
-    array([[15.88, 13.7 ],
-           [13.7 , 18.57]])
+    array([[12.35, 10.13],
+           [10.13, 13.58]])
     """
 
     labelled: bool = True
