@@ -151,3 +151,20 @@ def test_networkx_graphs():
 def test_bad_input(make, message):
     with pytest.raises(DataError, match=message):
         make()
+
+
+class Preorder:
+    """A tree as its labels and numbers of children."""
+
+    labels, counts = ("S", "NP", "D", "N", "VP"), (2, 2, 0, 0, 0)
+
+
+def test_trees_in_preorder():
+    tree = Graph.of(Preorder())
+    assert tree == Graph([(0, 1), (1, 2), (1, 3), (0, 4)], node_labels=Preorder.labels, directed=True)
+    assert Graph.from_preorder([], []).n_nodes == 0
+    assert Graph.from_preorder("a" * 10_000, [1] * 9_999 + [0]).n_edges == 9_999
+    with pytest.raises(DataError, match="node 2 is nobody's child"):
+        Graph.from_preorder("abc", [1, 0, 0])
+    with pytest.raises(DataError, match="1 children are missing"):
+        Graph.from_preorder("ab", [2, 0])

@@ -18,7 +18,8 @@ class FromOthers:
         Parameters
         ----------
         item : Graph, networkx graph, square matrix, or pair (square matrix, node labels)
-            Or any object with a method ``as_graph()`` that returns a `Graph`, such as a tree.
+            Or a tree that has its ``labels`` and ``counts`` in preorder, or any object with a method
+            ``as_graph()`` that returns a `Graph`.
 
         Examples
         --------
@@ -30,6 +31,8 @@ class FromOthers:
             return item
         if hasattr(item, "as_graph"):
             return item.as_graph()
+        if hasattr(item, "labels") and hasattr(item, "counts"):
+            return cls.from_preorder(item.labels, item.counts)
         if hasattr(item, "nodes") and hasattr(item, "is_directed"):
             return cls.from_networkx(item)
         if isinstance(item, tuple) and len(item) == 2:
@@ -37,6 +40,35 @@ class FromOthers:
         if sparse.issparse(item) or (isinstance(item, np.ndarray) and item.ndim == 2):
             return cls.from_adjacency(item)
         raise DataError(f"a graph was expected, got {type(item).__name__}; {REMEDY}")
+
+    @classmethod
+    def from_preorder(cls, labels, counts):
+        """A tree as a directed graph, from each node to its children.
+
+        Parameters
+        ----------
+        labels : sequence
+            Of the nodes, parents before children and each child with all below it before the next.
+        counts : sequence of int
+            How many children each node has.
+
+        Examples
+        --------
+        >>> from mercer import Graph
+        >>> Graph.from_preorder(["S", "NP", "VP"], [2, 0, 0])
+        Graph(3 nodes, 2 edges, directed, node labels)
+        """
+        edges, waiting = [], []
+        for node, count in enumerate(counts):
+            if waiting:
+                edges.append((waiting[-1], node))
+                waiting.pop()
+            elif node:
+                raise DataError(f"counts must be those of one tree, but node {node} is nobody's child")
+            waiting.extend([node] * int(count))
+        if waiting:
+            raise DataError(f"counts must be those of one tree, but {len(waiting)} children are missing")
+        return cls(edges, len(labels), node_labels=labels, directed=True)
 
     @classmethod
     def from_adjacency(cls, matrix, *, node_labels=None, node_attributes=None, directed=None):
