@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import SVR as SVR
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
+    from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
@@ -65,6 +66,7 @@ _HOME = {
     "CustomLoss": "mercer.problems.residual_losses",
     "DataError": "mercer._errors",
     "EpsilonInsensitive": "mercer.problems.residual_losses",
+    "Graph": "mercer.kernels.graph.graph",
     "HardMarginSVC": "mercer.estimators.hard_margin",
     "Huber": "mercer.problems.residual_losses",
     "KernelLogisticRegression": "mercer.estimators.kernel_logistic",

@@ -1,14 +1,16 @@
-"""Reading data that need not fit into memory, and trees from documents.
+"""Reading data: streams that need not fit into memory, trees from documents, sets of graphs.
 
-``from mercer.io import SvmlightFile, read_xml``; names are loaded when first used.
+``from mercer.io import SvmlightFile, read_xml, read_graphs``; names are loaded when first used.
 """
 
 from importlib import import_module
 
 _HOME = {
     "ArrowBatches": "mercer.io.arrow",
+    "GraphSet": "mercer.io.graphs",
     "SvmlightFile": "mercer.io.svmlight",
     "read_brackets": "mercer.io.trees",
+    "read_graphs": "mercer.io.graphs",
     "read_html": "mercer.io.trees",
     "read_json": "mercer.io.trees",
     "read_xml": "mercer.io.trees",

@@ -62,9 +62,16 @@ class Counts:
         weight = np.broadcast_to(np.asarray(weight, dtype), column.shape)
         matrix = sparse.coo_array((weight, (item, column)), shape=(n_items, len(keys))).tocsr()
         matrix.sum_duplicates()
-        small = np.int32 if max(matrix.nnz, len(keys)) < np.iinfo(np.int32).max else np.int64
-        rows = SparseRows(matrix.indptr.astype(small), matrix.indices.astype(small), matrix.data, len(keys))
-        return cls(rows, Vocabulary(keys))
+        return cls(_rows_of(matrix), Vocabulary(keys))
+
+    @classmethod
+    def from_tallies(cls, indptr, key, count, dtype):
+        """From the different features of each item: those of item i are indptr[i] to indptr[i + 1]."""
+        keys, column = np.unique(key, return_inverse=True)
+        arrays = (count.astype(dtype), column, indptr)
+        matrix = sparse.csr_array(arrays, shape=(len(indptr) - 1, len(keys)))
+        matrix.sort_indices()
+        return cls(_rows_of(matrix), Vocabulary(keys))
 
     @computed_once
     def norms(self):
@@ -100,3 +107,9 @@ class Counts:
     def to_scipy(self):
         """The counts as a CSR matrix; column j is the feature with key ``vocabulary.keys[j]``."""
         return self.rows.to_scipy()
+
+
+def _rows_of(matrix):
+    """A CSR matrix with sorted indices, which are small where they can be."""
+    small = np.int32 if max(matrix.nnz, matrix.shape[1]) < np.iinfo(np.int32).max else np.int64
+    return SparseRows(matrix.indptr.astype(small), matrix.indices.astype(small), matrix.data, matrix.shape[1])

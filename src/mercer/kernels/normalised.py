@@ -7,6 +7,7 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.base import Kernel, block_of, epsilon
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.wrapped import Wrapped
 
 
@@ -117,8 +118,7 @@ class Normalised(Wrapped):
         """The features of the kernel, each row divided by its length."""
         features = self.kernel.feature_map(X)
         if sparse.issparse(features):
-            squares = np.asarray(features.multiply(features).sum(axis=1), dtype=np.float64).ravel()
-            return sparse.csr_matrix(sparse.diags_array(_inverse_roots(squares)) @ features)
+            return sparse.csr_matrix(sparse.diags_array(_inverse_roots(squared_norms(features))) @ features)
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
 

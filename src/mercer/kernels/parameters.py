@@ -49,6 +49,12 @@ def require_count(name, value):
         raise ParameterError(f"{name} must be a whole number, 0 or more, got {value!r}")
 
 
+def require_flag(name, value):
+    """Refuse anything but True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name} must be True or False, got {value!r}")
+
+
 def require_gamma(value):
     """Refuse anything but a positive number, "scale" or "auto"."""
     if is_number(value):

@@ -1,0 +1,242 @@
+"""Graphs from folders and zip files in the text format of the TU Dortmund collection.
+
+A set called DS consists of ``DS_A.txt`` (an arc a line, nodes counted from 1 over all graphs),
+``DS_graph_indicator.txt`` (the graph of each node) and, where there are any, ``DS_graph_labels.txt``,
+``DS_node_labels.txt``, ``DS_edge_labels.txt``, ``DS_node_attributes.txt`` and ``DS_graph_attributes.txt``.
+"""
+
+import lzma
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer.kernels.graph.graph import Graph
+
+# More than any set of the collection has: a zip that unpacks to more is not one of them.
+LARGEST_FILE = 2**31
+# What reading a damaged zip may raise: an unknown version or method, a password, a stream that ends.
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    struct.error,
+    OverflowError,
+)
+
+
+class GraphSet(NamedTuple):
+    """Graphs with what is known of each."""
+
+    graphs: list
+    labels: np.ndarray | None  # the class of each graph
+    targets: np.ndarray | None  # numbers of each graph, where there are any
+    name: str
+
+
+def read_graphs(path, directed=False):
+    r"""Read a set of graphs in TU format.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder or a zip file with the text files of one set.
+    directed : bool
+        Whether the arcs are directed. Otherwise an arc and its reverse are one edge.
+
+    Returns
+    -------
+    GraphSet
+        ``graphs``, their class ``labels``, their numeric ``targets`` and the ``name`` of the set; what the
+        set does not have is None.
+
+    Raises
+    ------
+    DataError
+        Names the file and the line that are wrong.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from mercer.io import read_graphs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "two_A.txt").write_text("1, 2\n2, 1\n")
+    ...     _ = pathlib.Path(folder, "two_graph_indicator.txt").write_text("1\n1\n2\n")
+    ...     _ = pathlib.Path(folder, "two_graph_labels.txt").write_text("1\n-1\n")
+    ...     read_graphs(folder)
+    GraphSet(graphs=[Graph(2 nodes, 1 edge), Graph(1 node, 0 edges)], labels=array([ 1, -1]), targets=None, name='two')
+    """
+    source = _Source(path)
+    graph_of_node = source.numbers("graph_indicator", int, width=1)[:, 0]
+    n_graphs = _require_in_order(graph_of_node, source)
+    arcs = source.numbers("A", int, width=2)
+    _require_within(arcs, graph_of_node, source)
+    return GraphSet(
+        _split(source, graph_of_node, n_graphs, arcs - 1, directed),
+        _column(source.numbers("graph_labels", int, rows=n_graphs, optional=True)),
+        _column(source.numbers("graph_attributes", float, rows=n_graphs, optional=True)),
+        source.name,
+    )
+
+
+def _column(numbers):
+    return numbers[:, 0] if numbers is not None and numbers.shape[1] == 1 else numbers
+
+
+class _Source:
+    """The files of one set, in a folder or a zip."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        if not self.path.exists():
+            raise DataError(f"there is no folder or file {str(path)!r}")
+        self.files = self._in_folder() if self.path.is_dir() else self._in_zip()
+        names = [name for name in self.files if name.endswith("_A.txt")]
+        if len(names) != 1:
+            found = ", ".join(sorted(names)) or "none"
+            raise DataError(f"{self.path} must hold one file whose name ends in _A.txt, got {found}")
+        self.name = names[0].removesuffix("_A.txt")
+
+    def _in_folder(self):
+        return {file.name: file.read_bytes for file in self.path.glob("*.txt")}
+
+    def _in_zip(self):
+        try:
+            archive = zipfile.ZipFile(self.path)
+        except BROKEN as error:
+            raise DataError(f"{self.path} is neither a folder nor a sound zip file: {error}") from None
+        entries = [entry for entry in archive.infolist() if entry.filename.endswith(".txt")]
+        return {Path(entry.filename).name: lambda entry=entry: self._unpacked(archive, entry) for entry in entries}
+
+    def _unpacked(self, archive, entry):
+        if entry.file_size > LARGEST_FILE:
+            raise DataError(f"{entry.filename} in {self.path} would take {entry.file_size:,} bytes; unpack it yourself")
+        try:
+            return archive.read(entry)
+        except BROKEN as error:
+            raise DataError(f"{entry.filename} in {self.path} cannot be unpacked: {error}") from None
+
+    def file(self, what):
+        """The name of a file, as errors say it."""
+        return f"{self.name}_{what}.txt"
+
+    def numbers(self, what, kind, width=None, rows=None, optional=False):
+        """The numbers of a file, one line a row; None if it is not there and need not be."""
+        name = self.file(what)
+        if name not in self.files:
+            if optional:
+                return None
+            raise DataError(f"{self.path} has no {name}")
+        lines = self.files[name]().strip().splitlines()
+        if rows is not None and len(lines) != rows:
+            raise DataError(f"{name} in {self.path} must have {rows} lines, got {len(lines)}")
+        return _parsed(lines, kind, width, f"{name} in {self.path}")
+
+
+def _parsed(lines, kind, width, where):
+    """Rows of numbers separated by commas or blanks."""
+    if not lines:
+        return np.empty((0, width or 1), kind)
+    width = len(lines[0].replace(b",", b" ").split()) if width is None else width
+    try:
+        values = np.array(b" ".join(lines).replace(b",", b" ").split(), dtype=kind)
+    except ValueError:
+        values = None
+    whole = values is not None and values.size == width * len(lines) and np.isfinite(values).all()
+    if not whole or (kind is float and width == 0):
+        _complain(lines, kind, width, where)
+    return values.reshape(len(lines), width)
+
+
+def _complain(lines, kind, width, where):
+    """Raise an error that names the first line that is wrong."""
+    meant = "whole numbers" if kind is int else "finite numbers"
+    for number, line in enumerate(lines, 1):
+        words = line.replace(b",", b" ").split()
+        try:
+            sound = len(words) == width > 0 and np.isfinite(np.array(words, dtype=kind)).all()
+        except ValueError:
+            sound = False
+        if not sound:
+            shown = line[:40].decode("utf-8", "replace")
+            raise DataError(f"{where}, line {number}: {width} {meant} were expected, got {shown!r}")
+    raise DataError(f"{where}: every line must have {width} {meant}")
+
+
+def _require_in_order(graph_of_node, source):
+    """The number of graphs; they must be 1, 2, ... with the nodes of each together."""
+    steps = np.diff(graph_of_node, prepend=graph_of_node[:1] if len(graph_of_node) else [1])
+    wrong = np.flatnonzero((graph_of_node < 1) | (steps < 0))
+    if len(wrong):
+        where = f"{source.file('graph_indicator')} in {source.path}, line {wrong[0] + 1}"
+        raise DataError(f"{where}: graphs must be numbered from 1 in ascending order, got {graph_of_node[wrong[0]]}")
+    labels = source.numbers("graph_labels", int, optional=True)
+    return max(int(graph_of_node.max(initial=0)), 0 if labels is None else len(labels))
+
+
+def _require_within(arcs, graph_of_node, source):
+    where = f"{source.file('A')} in {source.path}, line"
+    n = len(graph_of_node)
+    outside = np.flatnonzero(((arcs < 1) | (arcs > n)).any(axis=1))
+    if len(outside):
+        raise DataError(f"{where} {outside[0] + 1}: nodes are 1 to {n}, got {tuple(arcs[outside[0]].tolist())}")
+    across = np.flatnonzero(graph_of_node[arcs[:, 0] - 1] != graph_of_node[arcs[:, 1] - 1])
+    if len(across):
+        raise DataError(f"{where} {across[0] + 1}: nodes {tuple(arcs[across[0]].tolist())} are of different graphs")
+
+
+def _split(source, graph_of_node, n_graphs, arcs, directed):
+    """The graphs, from arrays that hold all of them."""
+    n_nodes, n_arcs = len(graph_of_node), len(arcs)
+    node_labels = _labels(source.numbers("node_labels", int, rows=n_nodes, optional=True))
+    attributes = source.numbers("node_attributes", float, rows=n_nodes, optional=True)
+    edge_labels = _labels(source.numbers("edge_labels", int, rows=n_arcs, optional=True))
+    kept = _once(arcs, edge_labels, directed, source)
+    graph_of_edge = graph_of_node[arcs[kept, 0]]
+    kept = kept[np.argsort(graph_of_edge, kind="stable")]
+    nodes = np.searchsorted(graph_of_node, np.arange(1, n_graphs + 2))
+    edges = np.searchsorted(np.sort(graph_of_edge), np.arange(1, n_graphs + 2))
+    ends = arcs[kept] if directed else np.sort(arcs[kept], axis=1)
+    ends = (ends - nodes[graph_of_node[arcs[kept, 0]] - 1][:, None]).astype(np.int32)
+    edge_labels = None if edge_labels is None else [edge_labels[arc] for arc in kept]
+    return [
+        Graph.of_parts(
+            int(nodes[number + 1] - nodes[number]),
+            ends[edges[number] : edges[number + 1]],
+            node_labels=None if node_labels is None else tuple(node_labels[nodes[number] : nodes[number + 1]]),
+            edge_labels=None if edge_labels is None else tuple(edge_labels[edges[number] : edges[number + 1]]),
+            node_attributes=None if attributes is None else attributes[nodes[number] : nodes[number + 1]],
+            directed=directed,
+        )
+        for number in range(n_graphs)
+    ]
+
+
+def _labels(numbers):
+    """A label for each line: its number, or the tuple of them if there are several."""
+    if numbers is None:
+        return None
+    return numbers[:, 0].tolist() if numbers.shape[1] == 1 else list(map(tuple, numbers.tolist()))
+
+
+def _once(arcs, labels, directed, source):
+    """Which arcs to keep so that each edge is there once; both ways of it must have one label."""
+    pairs = arcs if directed else np.sort(arcs, axis=1)
+    codes = pairs[:, 0] * (arcs.max(initial=0) + 1) + pairs[:, 1]
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    if labels is not None:
+        for arc, earlier in enumerate(first[group].tolist()):
+            if labels[arc] != labels[earlier]:
+                where = f"{source.file('edge_labels')} in {source.path}, line {arc + 1}"
+                raise DataError(
+                    f"{where}: label {labels[arc]}, but line {earlier + 1} labels the same edge {labels[earlier]}"
+                )
+    return np.sort(first)

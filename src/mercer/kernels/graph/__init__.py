@@ -1,0 +1,1 @@
+"""Kernels of graphs: each graph is an item. Kernels of the nodes of one graph are in `node`."""

@@ -1,0 +1,109 @@
+"""The edges of a `Graph` as its maker gives them, checked and brought to arrays."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mercer._errors import DataError
+
+
+def ends_of_edges(edges, nodes, place_of):
+    """The positions (from, to) of each edge, as an array of shape (m, 2)."""
+    if isinstance(edges, np.ndarray):
+        if edges.size and (edges.ndim != 2 or edges.shape[1] != 2):
+            raise DataError(f"edges must be pairs of nodes, got an array of shape {edges.shape}")
+        if edges.dtype.kind in "iu" and isinstance(nodes, range):
+            return _numbered(edges.reshape(-1, 2), len(nodes))
+        edges = edges.tolist()
+    ends = np.empty((len(edges), 2), np.int64)
+    for number, edge in enumerate(edges):
+        ends[number] = _ends(number, edge, place_of)
+    return ends
+
+
+def _numbered(edges, n):
+    outside = np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=1))
+    if len(outside):
+        pair = tuple(edges[outside[0]].tolist())
+        raise DataError(f"edge {outside[0]} is {pair}, but the nodes are 0 to {n - 1}; pass nodes= to name others")
+    return edges.astype(np.int64)
+
+
+def _ends(number, edge, place_of):
+    if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) != 2:
+        raise DataError(f"edge {number} must be a pair of nodes, got {edge!r}; weights= and edge_labels= take the rest")
+    try:
+        return [place_of[node] for node in edge]
+    except (KeyError, TypeError):
+        raise DataError(f"edge {number} is {edge!r}, but not both of these are nodes; name them in nodes=") from None
+
+
+def values_of_edges(name, values, edges, directed):
+    """One value for each edge, from a sequence or from a mapping by pair."""
+    if values is None:
+        return None
+    if not isinstance(values, Mapping):
+        values = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+        if len(values) != len(edges):
+            raise DataError(f"{name} must have a value for each edge, got {len(values)} for {len(edges)} edges")
+        return values
+    pairs = [tuple(edge) for edge in (edges.tolist() if isinstance(edges, np.ndarray) else edges)]
+    return tuple(_value_at(name, values, pair, directed) for pair in pairs)
+
+
+def _value_at(name, values, pair, directed):
+    if pair in values:
+        return values[pair]
+    if not directed and pair[::-1] in values:
+        return values[pair[::-1]]
+    raise DataError(f"{name} must have a value for each edge, but has none for {pair!r}")
+
+
+def weights_of_edges(weights, edges):
+    """Positive and finite numbers; None where all are one."""
+    if weights is None:
+        return None
+    try:
+        numbers = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"weights must be numbers, one for each edge: {error}") from None
+    if numbers.shape != (len(edges),):
+        raise DataError(f"weights must have a number for each of {len(edges)} edges, got shape {numbers.shape}")
+    bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
+    if len(bad):
+        edge = tuple(edges[bad[0]])
+        raise DataError(f"weights must be positive and finite, got {numbers[bad[0]]} for the edge {edge}; drop it")
+    return None if (numbers == 1.0).all() else numbers
+
+
+def merge_repeated(ends, labels, weights, directed, nodes):
+    """Each edge once; edges between the same nodes stay apart if their labels differ."""
+    ends = ends if directed else np.sort(ends, axis=1)
+    group = np.unique(ends[:, 0] * max(1, len(nodes)) + ends[:, 1], return_inverse=True)[1]
+    if labels is not None:
+        codes = {label: code for code, label in enumerate(dict.fromkeys(_require_hashable(labels)))}
+        group = group * max(1, len(codes)) + np.fromiter((codes[label] for label in labels), np.int64, len(labels))
+    _, first, group = np.unique(group, return_index=True, return_inverse=True)
+    if weights is not None:
+        _require_one_weight(weights, first[group], ends, nodes)
+    kept = np.sort(first)
+    labels = None if labels is None else tuple(labels[number] for number in kept)
+    return np.ascontiguousarray(ends[kept], np.int32), labels, None if weights is None else weights[kept]
+
+
+def _require_hashable(labels):
+    for label in labels:
+        try:
+            hash(label)
+        except TypeError:
+            raise DataError(
+                f"an edge label must be a string, a number, None or a tuple of such, got {label!r}"
+            ) from None
+    return labels
+
+
+def _require_one_weight(weights, first, ends, nodes):
+    for number in np.flatnonzero(weights != weights[first])[:1]:
+        pair = tuple(nodes[end] for end in ends[number])
+        both = f"{weights[first[number]]} and {weights[number]}"
+        raise DataError(f"the edge {pair} is given with two weights, {both}; add them up, or give one")

@@ -1,0 +1,1 @@
+"""Kernels of the nodes of one graph: pages of a web, papers that cite each other."""

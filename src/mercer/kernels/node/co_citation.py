@@ -1,0 +1,88 @@
+"""Co-citation and bibliographic coupling: nodes that the same nodes lead to, or that lead to the same."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import ParameterError
+from mercer.kernels.counts import Counts, Vocabulary
+from mercer.kernels.forms import SparseRows
+from mercer.kernels.graph.graph import Graph
+from mercer.kernels.node.columns import matrix_of
+from mercer.kernels.node.spectral import given_graph
+from mercer.kernels.parameters import require_flag
+from mercer.kernels.structured import CountKernel, items_of
+
+LINKS = ("in", "out", "both")
+
+
+@dataclass(frozen=True)
+class CoCitation(CountKernel):
+    """k(u, v) = number of nodes that link to both u and v, or that both link to.
+
+    With A the adjacency matrix, A'A is co-citation (Small 1973), A A' bibliographic coupling (Kessler
+    1963). The items are nodes of the graph, by name. Links count with their weights.
+
+    Parameters
+    ----------
+    graph : Graph
+        Or what can be made one; see `mercer.Graph.of`. In an undirected one both kinds are the same.
+    links : "in", "out" or "both"
+        "in": the links that lead to a node are its features, co-citation. "out": those that it
+        leads to, bibliographic coupling. "both": the sum of the two kernels.
+    self_links : bool
+        Whether every node also links to itself, so that a link from u to v makes these two alike.
+
+    Examples
+    --------
+    >>> from mercer import Graph
+    >>> from mercer.kernels import CoCitation
+    >>> web = Graph([("x", "a"), ("x", "b"), ("y", "a"), ("y", "b"), ("z", "b")], directed=True)
+    >>> CoCitation(web)(["a", "b", "x"])
+    array([[2., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 0.]])
+    >>> CoCitation(web, links="out")(["x", "y", "z"])
+    array([[2., 2., 1.],
+           [2., 2., 1.],
+           [1., 1., 1.]])
+    """
+
+    graph: Graph
+    links: str = "in"
+    self_links: bool = False
+
+    item_name = "node"
+
+    def __post_init__(self):
+        object.__setattr__(self, "graph", given_graph(self.graph))
+        if self.links not in LINKS:
+            raise ParameterError(f'links must be "in", "out" or "both", got {self.links!r}')
+        require_flag("self_links", self.self_links)
+
+    def encode(self, items, dtype):
+        rows, vocabulary = matrix_of(self.graph, ("CoCitation", self.links, self.self_links), self._features)
+        chosen = rows.take(self.graph.places(items))
+        return Counts(SparseRows(chosen.indptr, chosen.indices, chosen.data.astype(dtype), len(vocabulary)), vocabulary)
+
+    def _features(self):
+        """The features of every node: a column for each node that may link to it or be linked to."""
+        out = self.graph.adjacency()
+        if self.self_links:
+            out = out + sparse.eye_array(self.graph.n_nodes)
+        parts = {"in": [out.T], "out": [out], "both": [out.T, out]}[self.links]
+        matrix = sparse.csr_array(sparse.hstack(parts))
+        matrix.sort_indices()
+        rows = SparseRows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
+        return rows, Vocabulary(np.arange(matrix.shape[1], dtype=np.uint64))
+
+    def feature_map(self, X):
+        """The weights of the links as a CSR matrix, one column for each node (for "both", two)."""
+        return super().feature_map(X)
+
+    def feature_names(self, X):
+        """What the columns of ``feature_map(X)`` are, in words."""
+        self.graph.places(items_of(X, self.item_name))
+        into, out = ([f"link {way} {name}" for name in self.graph.nodes] for way in ("from", "to"))
+        return {"in": into, "out": out, "both": into + out}[self.links]

@@ -1,0 +1,92 @@
+"""Rows of a kernel matrix over the nodes of one graph, computed when asked for and kept for a while."""
+
+import threading
+
+import numpy as np
+
+# What may be kept of one matrix.
+MOST_BYTES = 256 * 2**20
+# Matrices of one graph that are kept at a time: a grid search goes through many.
+MOST_MATRICES = 2
+
+_lock = threading.RLock()
+
+
+def matrix_of(graph, name, make):
+    """The `NodeMatrix` called `name` of a graph, made at first use and shared from then on."""
+    with _lock:
+        known = graph.__dict__.setdefault("_matrices", {})
+        if name not in known:
+            while len(known) >= MOST_MATRICES:
+                known.pop(next(iter(known)))
+            known[name] = make()
+        return known[name]
+
+
+class NodeMatrix:
+    """A symmetric matrix of which rows can be computed, some at a time.
+
+    Parameters
+    ----------
+    compute : callable
+        ``compute(nodes)`` gives the rows of these nodes, shape (len(nodes), n).
+    n : int
+    width : int
+        How many rows are worth computing together, and take at most a tenth of a second.
+    """
+
+    def __init__(self, compute, n, width):
+        self.compute, self.n, self.width = compute, n, width
+        self._forget()
+
+    def _forget(self):
+        self._place = np.full(self.n, -1, np.int64)
+        self._rows, self._used = np.empty((0, self.n)), 0
+
+    def block(self, left, right):
+        """K[left, right]. Which of the two gives the rows depends on nothing but their lengths, so that
+        the answer has the same bits whatever was asked before."""
+        if len(left) < len(right):
+            return self._entries(left, left[:, None], right)
+        return self._entries(right, right[:, None], left).T
+
+    def diagonal(self, nodes):
+        """K[i, i]."""
+        parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
+        return np.concatenate([np.empty(0), *[self._entries(part, part, part) for part in parts]])
+
+    def _entries(self, nodes, rows, columns):
+        """K[rows, columns], of which the rows are among `nodes`."""
+        with _lock:
+            missing = np.unique(nodes[self._place[nodes] < 0])
+        parts = [missing[begin : begin + self.width] for begin in range(0, len(missing), self.width)]
+        # Not under the lock: several threads compute at a time.
+        computed = [self.compute(part) for part in parts]
+        with _lock:
+            for part, values in zip(parts, computed, strict=True):
+                self._keep(part, values)
+            if (self._place[nodes] >= 0).all():
+                return self._rows[self._place[rows], columns]
+        # Some have been forgotten meanwhile.
+        return self._computed_anew(nodes)[np.searchsorted(np.unique(nodes), rows), columns]
+
+    def _computed_anew(self, nodes):
+        """The rows of the different nodes among these, in order."""
+        nodes = np.unique(nodes)
+        parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
+        return np.concatenate([self.compute(part) for part in parts])
+
+    def _keep(self, nodes, rows):
+        new = self._place[nodes] < 0
+        nodes, rows = nodes[new], rows[new]
+        needed = self._used + len(nodes)
+        if needed * self.n * 8 > MOST_BYTES and self._used:
+            self._forget()
+            needed = len(nodes)
+        if needed > len(self._rows):
+            longer = np.empty((min(self.n, max(needed, 2 * len(self._rows))), self.n))
+            longer[: self._used] = self._rows[: self._used]
+            self._rows = longer
+        self._rows[self._used : needed] = rows
+        self._place[nodes] = np.arange(self._used, needed)
+        self._used = needed

@@ -1,0 +1,134 @@
+"""TU files: what is read, and what is wrong with which line of which file."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from mercer import Graph
+from mercer._errors import DataError
+from mercer.io import read_graphs
+
+FILES = {
+    "DS_A.txt": "1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n",
+    "DS_graph_indicator.txt": "1\n1\n1\n2\n2\n3\n",
+    "DS_graph_labels.txt": "1\n-1\n1\n",
+    "DS_node_labels.txt": "0\n1\n0\n2\n2\n1\n",
+    "DS_edge_labels.txt": "7\n7\n8\n8\n7\n7\n",
+    "DS_node_attributes.txt": "0.5, 1\n1, 2\n2, 3\n3, 4\n4, 5\n5, 6e-1\n",
+    "DS_graph_attributes.txt": "0.25\n0.5\n1e3\n",
+    "README.txt": "anything",
+}
+
+
+def written(folder, **changes):
+    for name, text in {**FILES, **{key + ".txt": value for key, value in changes.items()}}.items():
+        if text is not None:
+            (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def zipped(folder, path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in folder.iterdir():
+            archive.write(file, f"DS/{file.name}")
+    return path
+
+
+def test_folder_and_zip(tmp_path):
+    folder = tmp_path / "DS"
+    folder.mkdir()
+    for source in (written(folder), zipped(folder, tmp_path / "DS.zip"), str(folder)):
+        found = read_graphs(source)
+        assert found.name == "DS"
+        assert found.labels.tolist() == [1, -1, 1]
+        assert found.targets.tolist() == [0.25, 0.5, 1000.0]
+        first = Graph(
+            [(0, 1), (1, 2)],
+            node_labels=[0, 1, 0],
+            edge_labels=[7, 8],
+            node_attributes=[[0.5, 1], [1, 2], [2, 3]],
+        )
+        assert found.graphs[0] == first
+        assert [graph.n_nodes for graph in found.graphs] == [3, 2, 1]
+        assert [graph.n_edges for graph in found.graphs] == [2, 1, 0]
+
+
+def test_directed_and_bare(tmp_path):
+    rest = dict.fromkeys(("DS_graph_labels", "DS_node_labels", "DS_edge_labels", "DS_node_attributes"))
+    folder = written(tmp_path, DS_A="1 2\r\n3 2\r\n", DS_graph_indicator="1\n1\n1\n", DS_graph_attributes=None, **rest)
+    found = read_graphs(folder, directed=True)
+    assert found.labels is None
+    assert found.targets is None
+    np.testing.assert_array_equal(found.graphs[0].adjacency().toarray(), [[0, 1, 0], [0, 0, 0], [0, 1, 0]])
+
+
+def test_graphs_without_edges_or_nodes(tmp_path):
+    folder = written(tmp_path, DS_A="", DS_edge_labels="", DS_graph_indicator="1\n1\n1\n3\n3\n3\n")
+    found = read_graphs(folder)
+    assert [(graph.n_nodes, graph.n_edges) for graph in found.graphs] == [(3, 0), (0, 0), (3, 0)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"DS_A": None}, "must hold one file whose name ends in _A.txt, got none"),
+        ({"XY_A": "1, 2\n"}, "must hold one file whose name ends in _A.txt, got DS_A.txt, XY_A.txt"),
+        ({"DS_graph_indicator": None}, "has no DS_graph_indicator.txt"),
+        ({"DS_A": "1, 2\n2, x\n"}, r"DS_A.txt in .*, line 2: 2 whole numbers were expected, got '2, x'"),
+        ({"DS_A": "1, 2\n2\n"}, r"DS_A.txt in .*, line 2: 2 whole numbers were expected, got '2'"),
+        ({"DS_A": "1, 2, 3, 4\n"}, r"DS_A.txt in .*, line 1: 2 whole numbers were expected"),
+        ({"DS_A": "1, 2\n\n\n2, 1\n"}, r"DS_A.txt in .*, line 2: 2 whole numbers were expected, got ''"),
+        ({"DS_A": "1, 7\n"}, r"DS_A.txt in .*, line 1: nodes are 1 to 6, got \(1, 7\)"),
+        ({"DS_A": "1, 2\n0, 1\n"}, r"line 2: nodes are 1 to 6, got \(0, 1\)"),
+        ({"DS_A": "1, 2\n3, 4\n"}, r"line 2: nodes \(3, 4\) are of different graphs"),
+        ({"DS_graph_indicator": "1\n1\n2\n1\n2\n3\n"}, "DS_graph_indicator.txt in .*, line 4: graphs must be numbered"),
+        (
+            {"DS_graph_indicator": "0\n1\n1\n1\n2\n3\n"},
+            "line 1: graphs must be numbered from 1 in ascending order, got 0",
+        ),
+        ({"DS_graph_indicator": "1\n1\n1.5\n2\n2\n3\n"}, "DS_graph_indicator.txt in .*, line 3: 1 whole numbers"),
+        ({"DS_node_labels": "0\n1\n"}, "DS_node_labels.txt in .* must have 6 lines, got 2"),
+        ({"DS_edge_labels": "0\n"}, "DS_edge_labels.txt in .* must have 6 lines, got 1"),
+        (
+            {"DS_edge_labels": "7\n9\n8\n8\n7\n7\n"},
+            "DS_edge_labels.txt in .*, line 2: label 9, but line 1 labels the same",
+        ),
+        (
+            {"DS_graph_labels": "1\nwhat\n1\n"},
+            "DS_graph_labels.txt in .*, line 2: 1 whole numbers were expected, got 'what'",
+        ),
+        ({"DS_node_attributes": "1\nnan\n1\n1\n1\n1\n"}, "DS_node_attributes.txt in .*, line 2: 1 finite numbers"),
+        ({"DS_node_labels": b"\xff\xfe\n1\n0\n2\n2\n1\n"}, "DS_node_labels.txt in .*, line 1"),
+    ],
+)
+def test_broken_files_are_named_with_the_line(tmp_path, changes, message):
+    with pytest.raises(DataError, match=message):
+        read_graphs(written(tmp_path, **changes))
+
+
+def test_broken_zips(tmp_path):
+    folder = tmp_path / "DS"
+    folder.mkdir()
+    path = zipped(written(folder), tmp_path / "DS.zip")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="is neither a folder nor a sound zip file"):
+        read_graphs(path)
+    with pytest.raises(DataError, match="there is no folder or file"):
+        read_graphs(tmp_path / "nothing")
+
+
+def test_a_zip_with_a_wrong_byte_anywhere_is_read_or_refused(tmp_path):
+    folder = tmp_path / "DS"
+    folder.mkdir()
+    path = zipped(written(folder), tmp_path / "DS.zip")
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            read_graphs(path)
+        except DataError:
+            refused += 1
+    assert refused > 10
