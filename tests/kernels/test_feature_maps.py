@@ -152,6 +152,16 @@ def test_truncations_converge_to_the_gaussian(kernel, d):
     assert errors[0] > 0.1
 
 
+def test_delta_has_an_indicator_of_each_row_that_occurs():
+    X = [[1.0, 2.0], [0.5, 2.0], [1.0, 2.0]]
+    features = Delta().feature_map(X)
+    np.testing.assert_array_equal((features @ features.T).toarray(), Delta()(X))
+    assert Delta().feature_names(X) == ["0.5, 2", "1, 2"]
+    both = Delta() * Linear()
+    features = both.feature_map(X)
+    np.testing.assert_array_equal((features @ features.T).toarray(), both(X))
+
+
 # ---- what has no map, and what is too large
 
 
@@ -159,7 +169,6 @@ def test_truncations_converge_to_the_gaussian(kernel, d):
     ("kernel", "remedy"),
     [
         (RBF(), r"truncated_feature_map\(X, order\)"),
-        (Delta(), "one feature for each possible row"),
         (Precomputed(), "only its values are given"),
         (Custom(max), "only its values are given"),
         (Laplacian(), "use the kernel itself"),

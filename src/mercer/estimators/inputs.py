@@ -15,6 +15,7 @@ from mercer._jit.row_products import has_duplicates
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
+from mercer.kernels.table.frame import Frame, is_data_frame
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
@@ -38,7 +39,8 @@ def is_precomputed(kernel):
 def training_input(estimator, X, y):
     """Rows (or items) and labels of the same length; notes the features on the estimator."""
     if takes_items(estimator.kernel):
-        X = as_items(X)
+        X = as_items(X, estimator.kernel)
+        note_columns(estimator, X)
         check_consistent_length(X, y)
         return X, _labels(column_or_1d(y, warn=True))
     if sparse.issparse(X) and is_precomputed(estimator.kernel):
@@ -84,7 +86,7 @@ def prediction_rows(estimator, X):
 def prediction_input(estimator, X):
     """Rows (or items) like those of the fit."""
     if takes_items(estimator.kernel):
-        return as_items(X)
+        return as_items(X, estimator.kernel)
     X = prediction_rows(estimator, X)
     if sparse.issparse(X) and not estimator._sparse:
         name = type(estimator).__name__
@@ -114,10 +116,13 @@ def require_fitted(estimator):
         check_is_fitted(estimator, "expansion_")
 
 
-def as_items(X):
-    """Items that can be counted and chosen by position: an array, CSR rows or a list."""
+def as_items(X, kernel=None):
+    """Items that can be counted and chosen by position: an array, CSR rows, a list or, for a
+    kernel that looks up columns, a `Frame`."""
     if sparse.issparse(X):
         return X.tocsr()
+    if isinstance(kernel, Kernel) and kernel.takes_tables and is_data_frame(X):
+        return Frame(X)
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
 
 
@@ -147,6 +152,23 @@ def _are_labels(y):
     if y.dtype.kind == "f":
         return bool(np.isfinite(y).all() and (y == np.rint(y)).all())
     return y.dtype.kind in "iubU"
+
+
+def note_columns(estimator, X):
+    """Note how many columns a table has, and what they are called."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(estimator).pop(name, None)
+    if isinstance(X, Frame):
+        estimator.n_features_in_ = X.shape[1]
+        if all(isinstance(name, str) for name in X.names):
+            estimator.feature_names_in_ = np.array(X.names, dtype=object)
+
+
+def input_tags(kernel):
+    """What scikit-learn is told of the data that a kernel takes."""
+    if isinstance(kernel, Kernel) and kernel.takes_tables:
+        return {"sparse": False, "string": True, "categorical": True, "dict": True, "allow_nan": True}
+    return {"pairwise": is_precomputed(kernel), "sparse": not is_precomputed(kernel)}
 
 
 def _note_features(estimator, X):

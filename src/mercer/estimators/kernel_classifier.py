@@ -13,8 +13,8 @@ from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
 from mercer.estimators.inputs import (
     classes_and_codes,
+    input_tags,
     is_function,
-    is_precomputed,
     prediction_input,
     require_fitted,
     training_input,
@@ -63,8 +63,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        for name, value in input_tags(self.kernel).items():
+            setattr(tags.input_tags, name, value)
         return tags
 
     def fit(self, X, y, sample_weight=None):

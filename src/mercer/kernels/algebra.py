@@ -95,6 +95,10 @@ class _Combination(Kernel):
         return all(answers) if answers else None
 
     @property
+    def takes_tables(self):
+        return any(kernel.takes_tables for kernel in self.kernels)
+
+    @property
     def is_bound(self):
         return all(kernel.is_bound for kernel in self.kernels)
 
@@ -178,6 +182,13 @@ class Sum(_Combination):
         """The features of all parts, side by side."""
         parts = [kernel.feature_map(X) for kernel in self.kernels]
         return sparse.hstack(parts, "csr") if any(sparse.issparse(part) for part in parts) else np.hstack(parts)
+
+    def feature_names(self, X, names=None):
+        given = () if names is None else (names,)
+        return [name for kernel in self.kernels for name in kernel.feature_names(X, *given)]
+
+    def terms(self):
+        return [term for kernel in self.kernels for term in kernel.terms()]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.base import Kernel, block_of, epsilon
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.wrapped import Wrapped
 
 
@@ -104,8 +106,13 @@ class Normalised(Wrapped):
     def feature_map(self, X):
         """The features of the kernel, each row divided by its length."""
         features = self.kernel.feature_map(X)
+        if sparse.issparse(features):
+            return sparse.diags_array(_inverse_roots(squared_norms(features))) @ features
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
+
+    def feature_names(self, X, names=None):
+        return self.kernel.feature_names(X) if names is None else self.kernel.feature_names(X, names)
 
 
 def _weigh(block, left, right):

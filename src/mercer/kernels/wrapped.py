@@ -45,6 +45,10 @@ class Wrapped(Kernel):
         return self.kernel.takes_items
 
     @property
+    def takes_tables(self):
+        return self.kernel.takes_tables
+
+    @property
     def is_bound(self):
         return self.kernel.is_bound
 
@@ -111,6 +115,12 @@ class Scaled(Wrapped):
     def feature_map(self, X):
         """The features of the kernel, times the square root of the factor."""
         return math.sqrt(self.factor) * self.kernel.feature_map(X)
+
+    def feature_names(self, X, names=None):
+        return self.kernel.feature_names(X) if names is None else self.kernel.feature_names(X, names)
+
+    def terms(self):
+        return [(name, Scaled.of(self.factor, term)) for name, term in self.kernel.terms()]
 
 
 @dataclass(frozen=True)
