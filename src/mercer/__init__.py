@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.explanation.contributions import explain as explain
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.problems.certificate import Certificate as Certificate
     from mercer.problems.regularization import Regularization as Regularization
@@ -58,6 +59,7 @@ _HOME = {
     "Regularization": "mercer.problems.regularization",
     "SVC": "mercer.estimators.classify",
     "Status": "mercer.solvers.result",
+    "explain": "mercer.explanation.contributions",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",

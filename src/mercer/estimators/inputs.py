@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
+from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
@@ -91,6 +92,20 @@ def prediction_input(estimator, X):
     if sparse.issparse(X) and not estimator._sparse:
         name = type(estimator).__name__
         raise DataError(f"cannot use sparse input in {name!r} trained on dense data; pass X.toarray()")
+    return X
+
+
+def expansion_input(model, X):
+    """Rows (or items) as the expansion of a fitted kernel machine takes them."""
+    X = prediction_input(model, X)
+    items = getattr(model, "_items", None)
+    if items is not None:
+        return evaluate(model.kernel, X, items)
+    if isinstance(model.expansion_.kernel, Precomputed) and X.shape[1] != model.shape_fit_[0]:
+        raise DataError(
+            f"X.shape[1] = {X.shape[1]} should be equal to {model.shape_fit_[0]}, "
+            "the number of samples at training time; pass K(test, train)"
+        )
     return X
 
 

@@ -7,15 +7,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mercer._errors import DataError
 from mercer.estimators import multiclass
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
 from mercer.estimators.inputs import (
     classes_and_codes,
+    expansion_input,
     input_tags,
     is_function,
-    prediction_input,
     require_fitted,
     training_input,
 )
@@ -234,14 +233,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def _values(self, X):
         """The decision function of each two-class problem, shape (n, n_problems)."""
         require_fitted(self)
-        X = prediction_input(self, X)
-        if self._items is not None:
-            X = evaluate(self.kernel, X, self._items)
-        elif isinstance(self.expansion_.kernel, Precomputed) and X.shape[1] != self.shape_fit_[0]:
-            raise DataError(
-                f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
-                "the number of samples at training time; pass K(test, train)"
-            )
+        X = expansion_input(self, X)
         is_single = getattr(X, "dtype", None) == np.float32 and not self._predicts_in_double
         dtype = np.float32 if is_single else np.float64
         return self.expansion_.values(X, dtype, self.n_jobs)

@@ -1,13 +1,18 @@
-"""Reading data that need not fit into memory.
+"""Reading data that need not fit into memory, and databases whose rows stay where they are.
 
 ``from mercer.io import SvmlightFile, ArrowBatches``; names are loaded when first used.
 """
 
 from importlib import import_module
 
-_HOME = {"ArrowBatches": "mercer.io.arrow", "SvmlightFile": "mercer.io.svmlight"}
+_HOME = {
+    "ArrowBatches": "mercer.io.arrow",
+    "DuckDBDatabase": "mercer.io.sql",
+    "SQLiteDatabase": "mercer.io.sql",
+    "SvmlightFile": "mercer.io.svmlight",
+}
 
-__all__ = ["ArrowBatches", "SvmlightFile"]
+__all__ = ["ArrowBatches", "DuckDBDatabase", "SQLiteDatabase", "SvmlightFile"]
 
 
 def __getattr__(name):

@@ -72,10 +72,15 @@ class Column:
             "use Delta() for categories, or a kernel of texts, trees or graphs"
         )
 
-    def items(self, present):
-        """The values of the rows `present` as a list; bytes are read as UTF-8."""
+    def as_came(self):
+        """The values of all rows as the user gave them; None for those that are missing."""
         values = self.values if self._labels is None else self._labels()
         values = values.tolist() if isinstance(values, np.ndarray) else values
+        return [None if gone else value for value, gone in zip(values, self.missing, strict=True)]
+
+    def items(self, present):
+        """The values of the rows `present` as a list; bytes are read as UTF-8, dates are spelled out."""
+        values = self.as_came()
         return [_decoded(values[row], self.name, row) for row in np.flatnonzero(present)]
 
     def codes(self, present):

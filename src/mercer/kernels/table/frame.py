@@ -55,6 +55,11 @@ class Frame:
         """The column called `name`, or at that position where no name is a number."""
         return _narwhals_column(name, self._table.get_column(self.place(name)))
 
+    def rows(self):
+        """The rows as dictionaries."""
+        columns = [self.column(name).as_came() for name in self.names]
+        return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
     def place(self, name):
         """How the table itself calls a column."""
         names = self.names
@@ -159,9 +164,9 @@ def _matrix(X):
 
 def _no_column(name, names):
     close = get_close_matches(str(name), [str(one) for one in names], n=1, cutoff=0.5)
-    nearest = f", did you mean {close[0]!r}?" if close else ""
+    nearest = f" (did you mean {close[0]!r}?)" if close else ""
     shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
-    return DataError(f"X has no column {name!r}{nearest or ';'} It has {shown or 'none'}".replace("; It", "; it"))
+    return DataError(f"X has no column {name!r}{nearest}; it has {shown or 'none'}")
 
 
 def _narwhals_column(name, series):
