@@ -160,6 +160,10 @@ def test_delta_has_an_indicator_of_each_row_that_occurs():
     both = Delta() * Linear()
     features = both.feature_map(X)
     np.testing.assert_array_equal((features @ features.T).toarray(), both(X))
+    names = both.feature_names(X, ["a", "b"])
+    assert names == ["0.5, 2 & a", "0.5, 2 & b", "1, 2 & a", "1, 2 & b"]
+    assert features.toarray()[1].tolist() == [0.5, 2.0, 0.0, 0.0]
+    assert (Linear() ** 2).feature_names(X) == ["x0 & x0", "x0 & x1", "x1 & x0", "x1 & x1"]
 
 
 # ---- what has no map, and what is too large

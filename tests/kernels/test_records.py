@@ -446,6 +446,15 @@ def test_what_is_refused_and_how(attempt, kind, message):
         attempt()
 
 
+def test_a_column_of_keys_is_compared_by_what_they_stand_for():
+    table = pd.DataFrame({"train": ["a", "b", "d"], "day": [1.0, 2.0, 5.0]})
+    kernel = On("train", explicit(sqlite_memory())) + On("day", RBF(0.1))
+    days = table["day"].to_numpy()
+    expected = by_hand(ROWS)[np.ix_([0, 1, 3], [0, 1, 3])] + np.exp(-0.1 * (days[:, None] - days) ** 2)
+    np.testing.assert_allclose(kernel(table), expected, atol=1e-12)
+    assert SVC(kernel=kernel, C=100.0).fit(table, [1, 1, 0]).predict(table).tolist() == [1, 1, 0]
+
+
 def test_algebra_and_constants():
     record = explicit(sqlite_memory())
     np.testing.assert_allclose((record + 1.0)(NAMES), by_hand(ROWS) + 1.0)

@@ -285,6 +285,15 @@ def test_cyclic_values_come_round():
         kernel([[1.0, 2.0]])
 
 
+def test_dates_that_are_written_out_are_dates():
+    written = [{"d": "2024-01-01"}, {"d": None}, {"d": "2024-03-01 12:00"}]
+    frame = pd.DataFrame({"d": pd.to_datetime([row["d"] for row in written], format="ISO8601")})
+    np.testing.assert_allclose(On("d", RBF(1e-3))(written), On("d", RBF(1e-3))(frame), atol=1e-12)
+    np.testing.assert_allclose(On("d", RBF(1e-3))(pl.DataFrame(written), frame), On("d", RBF(1e-3))(frame), atol=1e-9)
+    assert list(Columns.infer(written, cyclic=["week"]).kernels) == ["d", "d in week"]
+    assert Columns.infer([{"d": "2024-02-30"}]).kernels == {"d": Delta()}
+
+
 def test_times_in_a_zone_are_those_of_the_world():
     zone = dt.timezone(dt.timedelta(hours=2))
     here = [{"t": dt.datetime(2024, 1, 1, 14, 0, tzinfo=zone)}, {"t": dt.datetime(2024, 1, 2, tzinfo=zone)}]
@@ -437,6 +446,14 @@ REFUSED = {
 def test_what_is_refused_and_how(attempt, kind, message):
     with pytest.raises(kind, match=message):
         attempt()
+
+
+def test_more_rows_than_a_tile():
+    rows = [{**ROWS[k % N], "width": float(k)} for k in range(450)]
+    kernel = Columns({"age": RBF(0.1), "town": Delta(), "width": RBF(1e-3)})
+    gram = kernel(rows)
+    np.testing.assert_allclose(gram[400:], kernel(rows[400:], rows), atol=1e-12)
+    np.testing.assert_allclose(gram, gram.T)
 
 
 def test_a_constant_beside_a_table():

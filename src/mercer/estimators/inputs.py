@@ -101,12 +101,17 @@ def expansion_input(model, X):
     items = getattr(model, "_items", None)
     if items is not None:
         return evaluate(model.kernel, X, items)
-    if isinstance(model.expansion_.kernel, Precomputed) and X.shape[1] != model.shape_fit_[0]:
+    if isinstance(model.expansion_.kernel, Precomputed):
+        _require_columns_of_training(X, getattr(model, "shape_fit_", X.shape[1:])[0])
+    return X
+
+
+def _require_columns_of_training(K, expected):
+    if K.shape[1] != expected:
         raise DataError(
-            f"X.shape[1] = {X.shape[1]} should be equal to {model.shape_fit_[0]}, "
+            f"X.shape[1] = {K.shape[1]} should be equal to {expected}, "
             "the number of samples at training time; pass K(test, train)"
         )
-    return X
 
 
 def next_batch(estimator, X, y):
@@ -173,10 +178,10 @@ def note_columns(estimator, X):
     """Note how many columns a table has, and what they are called."""
     for name in ("n_features_in_", "feature_names_in_"):
         vars(estimator).pop(name, None)
-    if isinstance(X, Frame):
+    if isinstance(X, Frame) or getattr(X, "ndim", 1) == 2:
         estimator.n_features_in_ = X.shape[1]
-        if all(isinstance(name, str) for name in X.names):
-            estimator.feature_names_in_ = np.array(X.names, dtype=object)
+    if isinstance(X, Frame) and all(isinstance(name, str) for name in X.names):
+        estimator.feature_names_in_ = np.array(X.names, dtype=object)
 
 
 def input_tags(kernel):

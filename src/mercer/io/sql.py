@@ -1,7 +1,8 @@
 """SQLite and DuckDB files as databases of records: schema, and joins that the database makes.
 
 Nothing is written, not even a temporary table: the rows asked for are handed over as one
-parameter (a JSON array, or a list), with which the database joins its tables.
+parameter (a JSON array, or a list), and the database joins its tables for all of them at once.
+Names of tables and columns come from the schema and are quoted wherever they enter a query.
 """
 
 import json
@@ -44,52 +45,50 @@ class SQLDatabase:
             )
         return vars(self)
 
-    def _select(self, what, where, values):
-        """The answer to SELECT `what` FROM the values given, joined as `where` says."""
-        sql = f"SELECT {what} FROM {self._given(len(values[0]) if values else 1)} AS given {where}"  # noqa: S608 - names are quoted
-        return self._run(sql, self._parameters(values))
-
     def find(self, table, columns, keys):
         """The row of each key."""
         if not keys:
             return np.empty(0, np.int64)
         match = " AND ".join(f"t.{quoted(name)} = given.v{k}" for k, name in enumerate(columns))
-        answer = self._select(f"given.place, t.{self._row}", f"LEFT JOIN {quoted(table)} t ON {match}", keys)
+        given = f"{self._given(len(columns))} AS given LEFT JOIN {quoted(table)} t ON {match}"
         found = {}
-        for place, row in answer:
+        for place, row in self._run(f"SELECT given.place, t.{self._row} FROM {given}", self._parameters(keys)):  # noqa: S608
             found.setdefault(place - self._first, []).extend([] if row is None else [row])
         wrong = next((place for place in sorted(found) if len(found[place]) != 1), None)
         if wrong is not None:
-            ((count,),) = self._run(f"SELECT count(*) FROM {quoted(table)}", [])  # noqa: S608 - names are quoted
+            ((count,),) = self._run(f"SELECT count(*) FROM {quoted(table)}", [])  # noqa: S608
             raise no_single_row(table, columns, keys[wrong], len(found[wrong]), count)
         return np.array([found[place][0] for place in range(len(keys))], dtype=np.int64)
 
     def linked(self, join, rows):
         """(row, linked row) for every link of the given rows."""
-        answer = self._select(f"a.{self._row}, b.{self._row}", self._joined(join, "JOIN"), _singles(rows))
+        answer = self._of_rows(f"a.{self._row}, b.{self._row}", self._joined(join, "JOIN"), "a", rows)
         return np.array(answer, dtype=np.int64).reshape(len(answer), 2).T
 
     def dangling(self, join, rows):
         """A value of `join`'s foreign key among the rows that names no row; None if all do."""
         names = [f"a.{quoted(name)}" for name in join.columns]
         gone = " AND ".join([f"b.{self._row} IS NULL", *(f"{name} IS NOT NULL" for name in names)])
-        where = f"{self._joined(join, 'LEFT JOIN')} WHERE {gone} LIMIT 1"
-        answer = self._select(", ".join(names), where, _singles(rows))
+        answer = self._of_rows(", ".join(names), self._joined(join, "LEFT JOIN"), "a", rows, f"AND {gone} LIMIT 1")
         return tuple(answer[0]) if answer else None
 
     def _joined(self, join, kind):
         match = zip(join.columns, join.to_columns, strict=True)
         on = " AND ".join(f"a.{quoted(own)} = b.{quoted(other)}" for own, other in match)
-        return f"JOIN {quoted(join.table)} a ON a.{self._row} = given.v0 {kind} {quoted(join.to_table)} b ON {on}"
+        return f"{quoted(join.table)} a {kind} {quoted(join.to_table)} b ON {on}"
 
     def read(self, table, rows, columns):
         """The rows, in their order, as dictionaries."""
-        if not len(rows):
-            return []
-        names = ", ".join(f"t.{quoted(name)}" for name in columns) or "1"
-        where = f"JOIN {quoted(table)} t ON t.{self._row} = given.v0 ORDER BY given.place"
-        answer = self._select(names, where, _singles(rows))
-        return [dict(zip(columns, row, strict=False)) for row in answer]
+        names = ", ".join([f"t.{self._row}", *(f"t.{quoted(name)}" for name in columns)])
+        answer = self._of_rows(names, f"{quoted(table)} t", "t", rows) if len(rows) else []
+        known = {row: dict(zip(columns, values, strict=True)) for row, *values in answer}
+        return [known[int(row)] for row in rows]
+
+    def _of_rows(self, what, tables, alias, rows, also=""):
+        """The answer to SELECT `what` FROM `tables`, for rows of the table called `alias`."""
+        # As a set and not as a table, so that the planner knows the sizes of all that it joins.
+        sql = f"SELECT {what} FROM {tables} WHERE {alias}.{self._row} IN {self._set} {also}"  # noqa: S608
+        return self._run(sql, [self._parameters([(int(row),) for row in rows])[0]])
 
 
 class SQLiteDatabase(SQLDatabase):
@@ -114,6 +113,7 @@ class SQLiteDatabase(SQLDatabase):
     """
 
     _row = "_rowid_"
+    _set = "(SELECT value FROM json_each(?))"
 
     def _given(self, count):
         each = (
@@ -186,6 +186,7 @@ class DuckDBDatabase(SQLDatabase):
     """
 
     _first = 1
+    _set = "(SELECT unnest(?))"
 
     def __init__(self, source):
         try:
@@ -240,10 +241,6 @@ class DuckDBDatabase(SQLDatabase):
 def quoted(name):
     """An identifier as SQL writes it."""
     return '"' + str(name).replace('"', '""') + '"'
-
-
-def _singles(rows):
-    return [(int(row),) for row in rows]
 
 
 def _explained(error, database):

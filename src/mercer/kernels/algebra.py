@@ -15,7 +15,7 @@ from scipy import sparse
 from mercer import kernels
 from mercer._errors import ParameterError
 from mercer.kernels.base import Kernel, block_of
-from mercer.kernels.feature_maps import row_kronecker
+from mercer.kernels.feature_maps import product_names, row_kronecker
 from mercer.kernels.parameters import is_number
 from mercer.kernels.wrapped import Scaled, require_kernel
 
@@ -232,3 +232,7 @@ class Product(_Combination):
     def feature_map(self, X):
         """All products of one feature of each part."""
         return reduce(row_kronecker, [kernel.feature_map(X) for kernel in self.kernels])
+
+    def feature_names(self, X, names=None):
+        given = () if names is None else (names,)
+        return product_names([kernel.feature_names(X, *given) for kernel in self.kernels])

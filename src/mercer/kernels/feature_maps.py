@@ -4,8 +4,8 @@ A map may be finite and yet too large to write down; each function counts first 
 refuses rows of more than `LARGEST_ROW` numbers.
 """
 
-from itertools import combinations_with_replacement
-from math import comb, factorial
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, prod
 
 import numpy as np
 from scipy import sparse
@@ -72,6 +72,12 @@ def row_kronecker(left, right):
         return _sparse_row_kronecker(sparse.csr_array(left), sparse.csr_array(right))
     require_writable(left.shape[1] * right.shape[1])
     return np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
+
+
+def product_names(parts):
+    """The names of all products of one feature of each part, in the order of `row_kronecker`."""
+    require_writable(prod(map(len, parts)))
+    return [" & ".join(chosen) for chosen in product(*parts)]
 
 
 def _sparse_row_kronecker(left, right):

@@ -16,7 +16,7 @@ import weakref
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels.feature_maps import row_kronecker
+from mercer.kernels.feature_maps import product_names, row_kronecker
 
 # Up to this many entries, the whole matrix between the rows of two branches is kept.
 WHOLE = 8_000_000
@@ -131,7 +131,7 @@ def features(node, branch):
     names = [name for _, some in parts for name in some]
     if node.combine == "sum":
         return together, names
-    return row_kronecker(own[0], together), [f"{first} & {second}" for first in own[1] for second in names]
+    return row_kronecker(own[0], together), product_names([own[1], names])
 
 
 class Records:
@@ -154,9 +154,11 @@ class Records:
 
 
 def pairs_an_entry(node, branch):
-    """About how many pairs of rows one entry of a record's matrix compares."""
+    """About how many pairs of rows one entry of a record's matrix compares or looks up."""
     total = 1.0
     for link, sets in zip(node.onwards, branch.sets, strict=True):
         mean = sets.counts.mean() if len(sets.counts) else 0.0
-        total += mean**2 * pairs_an_entry(link, sets.child)
+        # Where the child's matrix is kept, an entry only adds up some of its entries.
+        is_kept = len(sets.child) ** 2 <= WHOLE
+        total += mean if is_kept else mean**2 * pairs_an_entry(link, sets.child)
     return total

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import numbers
+import re
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from mercer.kernels.fingerprints import fingerprints
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400.0
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
 # A 64-bit key in pieces that single precision still holds exactly.
 _PIECES = ((np.uint64(42), np.uint64((1 << 22) - 1)), (np.uint64(21), np.uint64((1 << 21) - 1)))
 
@@ -114,20 +116,39 @@ def _is_date(value):
     return isinstance(value, dt.date | np.datetime64)
 
 
+def _is_written_date(value):
+    if not isinstance(value, str) or _ISO_DATE.fullmatch(value) is None:
+        return False
+    try:
+        dt.datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_text(value):
     return isinstance(value, str | bytes)
 
 
+_TESTS = (
+    ("number", _is_number),
+    ("category", _is_label),
+    ("date", _is_date),
+    # As SQLite and CSV files have them.
+    ("date", _is_written_date),
+    ("text", _is_text),
+)
+
+
 def _kind(values):
     """What all the values are; "object" for anything else, and for a mixture."""
-    for kind, test in (("number", _is_number), ("category", _is_label), ("date", _is_date), ("text", _is_text)):
-        if values and all(map(test, values)):
-            return kind
-    return "object"
+    return next((kind for kind, test in _TESTS if values and all(map(test, values))), "object")
 
 
 def _days(value):
     """Days since 1970 of a date, or of a time in its own zone's universal time."""
+    if isinstance(value, str):
+        value = dt.datetime.fromisoformat(value)
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").astype(np.int64) / (1e6 * _SECONDS)
     days = float(value.toordinal() - _EPOCH)

@@ -118,9 +118,8 @@ class DictFrame(Frame):
         return Column.of_objects(name, [row.get(name) for row in self.native])
 
     def place(self, name):
-        names = self.names
-        if name not in names:
-            raise _no_column(name, names)
+        if not any(name in row for row in self.native):
+            raise _no_column(name, self.names)
         return name
 
 
