@@ -22,7 +22,7 @@ BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#999999"
 # --------
 
 rng = np.random.default_rng(3)
-n = 400
+n = 300
 table = pd.DataFrame(
     {
         "distance": rng.gamma(2.0, 10.0, n).round(1),
@@ -73,7 +73,6 @@ axes[0].annotate(
 )
 
 day = table["served"].dt.dayofyear
-order = np.argsort(day)
 together = share["served in year"] + share["served"]
 axes[1].scatter(day, together, c=np.where(returns == 1, ORANGE, BLUE), s=10, alpha=0.8)
 axes[1].axhline(0.0, color="black", linewidth=0.6)

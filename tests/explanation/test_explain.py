@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
 
 from mercer import (
     SVC,
@@ -58,6 +59,9 @@ def test_a_linear_kernel_by_feature():
     assert found.by_feature.names == ["a", "b", "c", "d"]
     np.testing.assert_allclose(found.by_feature.values, model.coef_ * X[TWO][3], atol=1e-8)
     assert found.functions == ["2 rather than 1"]
+    np.testing.assert_array_equal(explain(model, frame.iloc[3]).by_feature.values, found.by_feature.values)
+    search = GridSearchCV(SVC(kernel="linear"), {"C": [0.1, 1.0]}).fit(frame, IRIS[TWO])
+    check(search, frame.iloc[[3]], frame.iloc[[3]])
     plain = SVC(kernel="linear").fit(X[TWO], IRIS[TWO])
     assert check(plain, X[TWO][3], X[TWO][[3]]).main.names == ["x0", "x1", "x2", "x3"]
     rows = sparse.csr_matrix(X[TWO])

@@ -340,6 +340,15 @@ def test_keys_of_several_columns_and_joins_that_are_not_declared():
         single([1])
 
 
+def test_keys_are_no_columns_to_learn_from():
+    tables = {
+        "t": [{"id": 1, "v": 1.0, "n": 0}, {"id": 2, "v": 3.0, "n": 0}], "u": [{"t": 1, "w": 2.0}, {"t": 2, "w": 5.0}]
+    }  # fmt: skip
+    bound = Record("t", "id", links=[Link("u", ("id", "t"))], exclude="t.n", database=tables).bind([1, 2])
+    assert list(bound.columns.kernels) == ["v"]
+    assert list(bound.onwards[0].columns.kernels) == ["w"]
+
+
 def test_a_linked_table_without_rows_adds_nothing():
     rows = {**ROWS, "car": [], "load": []}
     kernel = Record("train", database=sqlite_memory(rows), exclude="train.label", depth=2)

@@ -20,7 +20,6 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import MatrixItems
 from mercer.kernels.structured import CountKernel, StructuredKernel
 from mercer.kernels.table.frame import Frame, as_frame
-from mercer.kernels.wrapped import Wrapped
 
 
 def explain(model, x):
@@ -29,7 +28,7 @@ def explain(model, x):
     Parameters
     ----------
     model : fitted estimator
-        Any kernel machine of Mercer, or a linear one.
+        Any kernel machine of Mercer, a linear one, or a search that has fitted one.
     x : object
         One item as the model takes them: a row of numbers, a text, a tree, a graph, a row of a
         table (a dictionary, or a data frame with one row), a key of a record.
@@ -54,6 +53,8 @@ def explain(model, x):
       town       -0.097
       intercept   0.048
     """
+    # What a search has found is what it predicts with.
+    model = getattr(model, "best_estimator_", model)
     if not hasattr(model, "expansion_") and hasattr(model, "coef_"):
         return _explain_linear(model, x)
     require_fitted(model)
@@ -74,6 +75,8 @@ def explain(model, x):
 
 def _one(x, kernel):
     """A batch of the one item."""
+    if hasattr(x, "to_frame") and getattr(x, "ndim", 2) == 1 and not kernel.takes_items:
+        return x.to_frame().T
     if hasattr(x, "to_dict") and getattr(x, "ndim", 2) == 1 and kernel.takes_tables:
         return [x.to_dict()]
     is_batch = sparse.issparse(x) or getattr(x, "ndim", 1) == 2 or hasattr(x, "columns") or hasattr(x, "schema")
@@ -157,16 +160,13 @@ def _by_feature(expansion, X, coefficients, named):
     return Contributions("feature", [names[k] for k in there], (own[there, None] * weights[there]).T)
 
 
-def _lists_features(kernel):
-    """Whether features can be listed in reasonable time: not those of a kernel that compares pairs."""
-    if isinstance(kernel, StructuredKernel):
-        return isinstance(kernel, CountKernel)
-    inner = (
-        [kernel.kernel]
-        if isinstance(kernel, Wrapped)
-        else [k for k in kernel._nested().values() if isinstance(k, Kernel)]
-    )
-    return all(map(_lists_features, inner))
+def _lists_features(part):
+    """Whether all kernels in it have features, few enough to list: not those that compare pairs."""
+    if isinstance(part, Kernel) and type(part).feature_map is Kernel.feature_map:
+        return False
+    if isinstance(part, StructuredKernel):
+        return isinstance(part, CountKernel)
+    return all(map(_lists_features, part._nested().values()))
 
 
 def _together(X, vectors):

@@ -28,8 +28,8 @@ def declared_links(schema, table, depth, how, exclude, came_by=None):
     links = []
     for join in joins_from(schema, table):
         # A key from a table to itself can be followed on, but not turned round.
-        same = join.key is came_by if came_by is None else join.key == came_by[0] and join.is_forward != came_by[1]
-        if (came_by is not None and same) or join.to_table in exclude:
+        turns = came_by is not None and join.key == came_by[0] and join.is_forward != came_by[1]
+        if turns or join.to_table in exclude:
             continue
         onwards = declared_links(schema, join.to_table, depth - 1, how, exclude, (join.key, join.is_forward))
         direction = "to" if join.is_forward else "from"
@@ -55,44 +55,41 @@ class Reader:
         self.exclude, self.dangling = exclude, dangling
 
     def linked(self, node, link, rows):
-        """The join of a link, and its (row, linked row) pairs."""
+        """The (row, linked row) pairs of a link."""
         join = resolve_join(self.schema, node.table, link)
-        if join.is_forward and self.dangling == "error":
-            value = self.database.dangling(join, rows) if len(rows) else None
-            if value is not None:
-                raise DataError(
-                    f"foreign key {join.key} dangles: no row has {', '.join(map(repr, value))}; "
-                    "dangling='ignore' treats it as no link"
-                )
-        empty = np.empty((2, 0), np.int64)
-        return join, self.database.linked(join, rows) if len(rows) else empty
+        if not len(rows):
+            return np.empty((2, 0), np.int64)
+        value = self.database.dangling(join, rows) if join.is_forward and self.dangling == "error" else None
+        if value is not None:
+            raise DataError(
+                f"foreign key {join.key} dangles: no row has {', '.join(map(repr, value))}; "
+                "dangling='ignore' treats it as no link"
+            )
+        return self.database.linked(join, rows)
 
-    def bound(self, node, rows):
-        """The node with everything fixed that depends on training rows."""
-        kernel = node.rows_kernel if node.columns is not None else self._inferred(node, rows)
+    def bound(self, node, rows, keys=()):
+        """The node with everything fixed that depends on training rows; `keys` are columns that name rows."""
+        keys = {*keys, *(link.on[0] for link in node.onwards if isinstance(link.on, tuple))}
+        kernel = node.rows_kernel if node.columns is not None else self._inferred(node, rows, keys)
         kernel = kernel.bind(self.frame(node.table, kernel, rows)) if kernel.takes_tables else kernel
         links = []
         for link in node.onwards:
-            _, (_, others) = self.linked(node, link, rows)
-            links.append(self.bound(link, np.unique(others)))
+            _, others = self.linked(node, link, rows)
+            links.append(self.bound(link, np.unique(others), link.on[1:] if isinstance(link.on, tuple) else ()))
         return node.replace(columns=kernel, links=tuple(links))
 
-    def _inferred(self, node, rows):
+    def _inferred(self, node, rows, keys):
+        """Kernels for the columns that are no keys and not excluded."""
         table = table_of(self.schema, node.table)
-        keys = {name for join in joins_from(self.schema, node.table) for name in join.columns}
-        hidden = {
-            *table.primary_key,
-            *keys,
-            *(name for name in table.columns if f"{table.name}.{name}" in self.exclude),
-        }
-        names = [name for name in table.columns if name not in hidden]
+        joined = {name for join in joins_from(self.schema, node.table) for name in join.columns}
+        hidden = {*keys, *joined, *table.primary_key}
+        names = [n for n in table.columns if n not in hidden and f"{table.name}.{n}" not in self.exclude]
         if not names or not len(rows):
             return Constant(1.0)
         frame = as_frame(self.database.read(table.name, rows, names))
-        hidden = [name for name in frame.names if name not in names]
         if all(frame.column(name).missing.all() for name in names):
             return Constant(1.0)
-        return Columns.infer(frame, exclude=hidden)
+        return Columns.infer(frame, exclude=[name for name in frame.names if name not in names])
 
     def frame(self, table, kernel, rows):
         """The columns that a kernel reads, of the rows, in their order."""
@@ -104,23 +101,25 @@ class Reader:
         """(the branch of the rows, each content once; where each of the rows is in it)."""
         kernel = node.rows_kernel
         frame = self.frame(node.table, kernel, rows)
-        children, incidences = [], []
-        for link in node.onwards:
-            _, (ours, theirs) = self.linked(node, link, rows)
-            others = np.unique(theirs)
-            child, place = self.branch(link, others)
-            at = np.searchsorted(rows, ours), place[np.searchsorted(others, theirs)]
-            incidence = sparse.coo_array((np.ones(len(ours)), at), shape=(len(rows), len(child))).tocsr()
-            incidence.sum_duplicates()
-            children.append(child)
-            incidences.append(incidence)
+        onwards = [self._onwards(node, link, rows) for link in node.onwards]
+        incidences = [incidence for _, incidence in onwards]
         first, inverse = _distinct(frame, sorted(names_read(kernel), key=str), incidences, len(rows))
         frame = frame[first]
         sets = [
             LinkedSets(child, incidence[first], link)
-            for link, child, incidence in zip(node.onwards, children, incidences, strict=True)
+            for link, (child, incidence) in zip(node.onwards, onwards, strict=True)
         ]
         return Branch(frame, kernel.prepare(frame, np.float64), sets), inverse
+
+    def _onwards(self, node, link, rows):
+        """(the branch of the linked rows, how often each of the rows is linked to each of them)."""
+        ours, theirs = self.linked(node, link, rows)
+        others = np.unique(theirs)
+        child, place = self.branch(link, others)
+        at = np.searchsorted(rows, ours), place[np.searchsorted(others, theirs)]
+        incidence = sparse.coo_array((np.ones(len(ours)), at), shape=(len(rows), len(child))).tocsr()
+        incidence.sum_duplicates()
+        return child, incidence
 
 
 def _distinct(frame, names, incidences, count):

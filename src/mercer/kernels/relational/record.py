@@ -141,7 +141,7 @@ class Record(Node, Kernel):
         links = self.links
         if links is None:
             links = declared_links(reader.schema, self.table, self.depth, self.how, self._excluded)
-        return reader.bound(self.replace(links=links), rows)
+        return reader.bound(self.replace(links=links), rows, self._key_columns)
 
     def _rows(self, reader, X):
         columns = self._key_columns
