@@ -66,11 +66,10 @@ figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), width_ratios=[1, 1.25, 1.1]
 means = [score.mean() for score in scores]
 axes[0].bar(names, means, color=[GREY, BLUE, ORANGE], width=0.6)
 axes[0].bar_label(axes[0].containers[0], [f"{mean:.0%}" for mean in means])
-axes[0].axhline(max(returns.mean(), 1 - returns.mean()), color="black", linestyle=":", linewidth=1)
+guess = max(returns.mean(), 1 - returns.mean())
+axes[0].axhline(guess, color="black", linestyle=":", linewidth=1, label="always the same answer")
 axes[0].set(ylim=(0.4, 1.0), ylabel="accuracy, ten folds", title="more of the table, fewer errors")
-axes[0].annotate(
-    "always the same answer", (2.4, max(returns.mean(), 1 - returns.mean())), ha="right", va="bottom", fontsize=8
-)
+axes[0].legend(frameon=False, loc="upper left", fontsize=8)
 
 day = table["served"].dt.dayofyear
 together = share["served in year"] + share["served"]

@@ -86,7 +86,8 @@ class Node(Parameters):
         """Nodes that add up to this one, as (name, node); one where it is not a sum."""
         if self.combine == "product":
             return [(None, self)]
-        own = [(name, self.replace(columns=kernel, links=())) for name, kernel in self.rows_kernel.terms()]
+        unnamed = "constant" if isinstance(self.rows_kernel, Constant) else "columns"
+        own = [(name or unnamed, self.replace(columns=term, links=())) for name, term in self.rows_kernel.terms()]
         for label, link in zip(self.labels, self.onwards, strict=True):
             inner = [(None, link)] if link.how == "cosine" else link.parts()
             own += [
