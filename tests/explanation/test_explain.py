@@ -203,6 +203,8 @@ def test_subsequences_by_position(length, is_normalised, monkeypatch):
     assert found.by_position.as_dict()["0: t"] == 0.0
     assert replace(found, by_support_vector=None).main is found.by_position
     check(model, "", [""])
+    if length == 1:
+        assert check(model, "ab" * 250, ["ab" * 250]).by_position is None
 
 
 def test_printing_leaves_the_small_ones_together():

@@ -39,7 +39,7 @@ def explain(model, x):
         Printable. ``by_support_vector`` is always there (for a kernel machine), ``by_term`` where
         the kernel is a sum (columns of a table), ``by_feature`` where its features can be listed
         (coordinates of a linear kernel; substrings, subtrees, neighbourhoods), ``by_position`` for
-        texts under a subsequence kernel.
+        texts of at most 400 symbols under a subsequence kernel.
 
     Examples
     --------

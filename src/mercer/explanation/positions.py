@@ -21,6 +21,8 @@ from mercer.kernels.wrapped import Scaled
 
 # A code point that no text contains, by definition of Unicode; and a token that is none.
 NOWHERE, NO_TOKEN = "\uffff", ("no token",)
+# Each position is a text of its own to compare; longer texts would take minutes.
+LONGEST = 400
 
 
 def by_position(expansion, X, coefficients):
@@ -34,7 +36,7 @@ def by_position(expansion, X, coefficients):
     if kind is None or not isinstance(kernel, kind):
         return None
     symbols = _symbols(kernel, X[0])
-    if symbols is None:
+    if symbols is None or len(symbols) > LONGEST:
         return None
     if is_normalised:
         own = kernel.diag_of(kernel.prepare(X))[0]
