@@ -426,6 +426,9 @@ REFUSED = {
         lambda: On("a", RBF())(pd.DataFrame([[1, 2]], columns=["a", "a"])), DataError, "data frame cannot be read",
     ),
     "nothing to infer from": (lambda: Columns.infer(pd.DataFrame({"a": []})), DataError, "got 0 rows of 1 columns"),
+    "no rows to learn from": (
+        lambda: SVC(kernel=On("a", RBF())).fit(pd.DataFrame({"a": []}), []), DataError, "at least one row",
+    ),
     "a negative rule": (lambda: On("a", RBF(), missing=-1.0), ParameterError, "missing must not be negative, got -1.0"),
     "several columns of labels": (lambda: On(["a", "b"], Delta()), ParameterError, "need a kernel of numbers"),
     "a kernel of a column that reads tables": (lambda: On("a", On("b", RBF())), ParameterError, "which reads tables"),
@@ -446,6 +449,13 @@ REFUSED = {
 def test_what_is_refused_and_how(attempt, kind, message):
     with pytest.raises(kind, match=message):
         attempt()
+
+
+def test_a_table_without_rows_has_an_empty_matrix():
+    empty, frame = pd.DataFrame({"a": [], "c": []}), pd.DataFrame({"a": [1.0], "c": ["x"]})
+    kernel = Columns({"a": RBF(0.1), "c": Delta()})
+    assert kernel(empty).shape == (0, 0)
+    assert kernel(frame, empty).shape == (1, 0)
 
 
 def test_more_rows_than_a_tile():

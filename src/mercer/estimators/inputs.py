@@ -43,6 +43,8 @@ def training_input(estimator, X, y):
         X = as_items(X, estimator.kernel)
         note_columns(estimator, X)
         check_consistent_length(X, y)
+        if len(y) == 0:
+            raise DataError("X must have at least one row to learn from, got none")
         return X, _labels(column_or_1d(y, warn=True))
     if sparse.issparse(X) and is_precomputed(estimator.kernel):
         raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
