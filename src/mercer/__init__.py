@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import SVR as SVR
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
+    from mercer.explanation.contributions import explain as explain
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.kernels.tree.tree import Tree as Tree
@@ -100,6 +101,7 @@ _HOME = {
     "SVDD": "mercer.estimators.detect",
     "SVR": "mercer.estimators.regress",
     "Tree": "mercer.kernels.tree.tree",
+    "explain": "mercer.explanation.contributions",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",

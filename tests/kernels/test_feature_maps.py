@@ -152,6 +152,20 @@ def test_truncations_converge_to_the_gaussian(kernel, d):
     assert errors[0] > 0.1
 
 
+def test_delta_has_an_indicator_of_each_row_that_occurs():
+    X = [[1.0, 2.0], [0.5, 2.0], [1.0, 2.0]]
+    features = Delta().feature_map(X)
+    np.testing.assert_array_equal((features @ features.T).toarray(), Delta()(X))
+    assert Delta().feature_names(X) == ["0.5, 2", "1, 2"]
+    both = Delta() * Linear()
+    features = both.feature_map(X)
+    np.testing.assert_array_equal((features @ features.T).toarray(), both(X))
+    names = both.feature_names(X, ["a", "b"])
+    assert names == ["0.5, 2 & a", "0.5, 2 & b", "1, 2 & a", "1, 2 & b"]
+    assert features.toarray()[1].tolist() == [0.5, 2.0, 0.0, 0.0]
+    assert (Linear() ** 2).feature_names(X) == ["x0 & x0", "x0 & x1", "x1 & x0", "x1 & x1"]
+
+
 # ---- what has no map, and what is too large
 
 
@@ -159,7 +173,6 @@ def test_truncations_converge_to_the_gaussian(kernel, d):
     ("kernel", "remedy"),
     [
         (RBF(), r"truncated_feature_map\(X, order\)"),
-        (Delta(), "one feature for each possible row"),
         (Precomputed(), "only its values are given"),
         (Custom(max), "only its values are given"),
         (Laplacian(), "use the kernel itself"),

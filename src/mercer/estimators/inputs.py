@@ -18,9 +18,11 @@ from sklearn.utils.validation import (
 
 from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
+from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
+from mercer.kernels.table.frame import Frame, is_data_frame
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # Squares of targets, and products with coefficients of their size, must not overflow.
@@ -46,8 +48,7 @@ def is_precomputed(kernel):
 def training_input(estimator, X, y):
     """Rows (or items) and labels of the same length; notes the features on the estimator."""
     if takes_items(estimator.kernel):
-        X = as_items(X)
-        check_consistent_length(X, y)
+        X = _training_items(estimator, X, y)
         return X, _labels(column_or_1d(y, warn=True))
     _require_rows_or_gram(estimator, X)
     return training_rows(estimator, X, y)
@@ -91,8 +92,7 @@ def prediction_rows(estimator, X):
 def regression_input(estimator, X, y):
     """Rows (or items) and targets, which are finite numbers; notes the features on the estimator."""
     if takes_items(estimator.kernel):
-        X = as_items(X)
-        check_consistent_length(X, y)
+        X = _training_items(estimator, X, y)
         return X, _targets(check_array(column_or_1d(y, warn=True), ensure_2d=False, input_name="y"))
     if _is_plain(X) and type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.dtype.kind == "f":
         _note_features(estimator, X)
@@ -105,7 +105,7 @@ def regression_input(estimator, X, y):
 def unlabelled_input(estimator, X):
     """Rows (or items) alone; notes the features on the estimator."""
     if takes_items(estimator.kernel):
-        return as_items(X)
+        return _training_items(estimator, X)
     if _is_plain(X):
         _note_features(estimator, X)
         return X
@@ -129,8 +129,7 @@ def _require_rows_or_gram(estimator, X):
 def multi_target_input(estimator, X, y):
     """Rows (or items) and targets of shape (n, t) in double precision, and whether y was flat."""
     if takes_items(estimator.kernel):
-        X = as_items(X)
-        check_consistent_length(X, y)
+        X = _training_items(estimator, X, y)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     else:
         _require_rows_or_gram(estimator, X)
@@ -142,12 +141,31 @@ def multi_target_input(estimator, X, y):
 def prediction_input(estimator, X):
     """Rows (or items) like those of the fit."""
     if takes_items(estimator.kernel):
-        return as_items(X)
+        return as_items(X, estimator.kernel)
     X = prediction_rows(estimator, X)
     if sparse.issparse(X) and not estimator._sparse:
         name = type(estimator).__name__
         raise DataError(f"cannot use sparse input in {name!r} trained on dense data; pass X.toarray()")
     return X
+
+
+def expansion_input(model, X):
+    """Rows (or items) as the expansion of a fitted kernel machine takes them."""
+    X = prediction_input(model, X)
+    items = getattr(model, "_items", None)
+    if items is not None:
+        return evaluate(model.kernel, X, items)
+    if isinstance(model.expansion_.kernel, Precomputed):
+        _require_columns_of_training(X, getattr(model, "shape_fit_", X.shape[1:])[0])
+    return X
+
+
+def _require_columns_of_training(K, expected):
+    if K.shape[1] != expected:
+        raise DataError(
+            f"X.shape[1] = {K.shape[1]} should be equal to {expected}, "
+            "the number of samples at training time; pass K(test, train)"
+        )
 
 
 def next_batch(estimator, X, y):
@@ -172,10 +190,13 @@ def require_fitted(estimator):
         check_is_fitted(estimator, "expansion_")
 
 
-def as_items(X):
-    """Items that can be counted and chosen by position: an array, CSR rows or a list."""
+def as_items(X, kernel=None):
+    """Items that can be counted and chosen by position: an array, CSR rows, a list or, for a
+    kernel that looks up columns, a `Frame`."""
     if sparse.issparse(X):
         return X.tocsr()
+    if isinstance(kernel, Kernel) and kernel.takes_tables and is_data_frame(X):
+        return Frame(X)
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
 
 
@@ -205,6 +226,33 @@ def _are_labels(y):
     if y.dtype.kind == "f":
         return bool(np.isfinite(y).all() and (y == np.rint(y)).all())
     return y.dtype.kind in "iubU"
+
+
+def _training_items(estimator, X, y=None):
+    """Items to learn from, as many as there are targets; notes the columns of a table."""
+    X = as_items(X, estimator.kernel)
+    note_columns(estimator, X)
+    check_consistent_length(X, y)
+    if (X.shape[0] if hasattr(X, "shape") else len(X)) == 0:
+        raise DataError("X must have at least one row to learn from, got none")
+    return X
+
+
+def note_columns(estimator, X):
+    """Note how many columns a table has, and what they are called."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(estimator).pop(name, None)
+    if isinstance(X, Frame) or getattr(X, "ndim", 1) == 2:
+        estimator.n_features_in_ = X.shape[1]
+    if isinstance(X, Frame) and all(isinstance(name, str) for name in X.names):
+        estimator.feature_names_in_ = np.array(X.names, dtype=object)
+
+
+def input_tags(kernel):
+    """What scikit-learn is told of the data that a kernel takes."""
+    if isinstance(kernel, Kernel) and kernel.takes_tables:
+        return {"sparse": False, "string": True, "categorical": True, "dict": True, "allow_nan": True}
+    return {"pairwise": is_precomputed(kernel), "sparse": not is_precomputed(kernel)}
 
 
 def _note_features(estimator, X):

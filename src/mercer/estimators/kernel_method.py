@@ -38,8 +38,8 @@ class KernelMethod(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        for name, value in input_tags(self.kernel).items():
+            setattr(tags.input_tags, name, value)
         return tags
 
     def _check_shared_parameters(self):

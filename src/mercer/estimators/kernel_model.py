@@ -7,10 +7,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mercer._errors import DataError
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
-from mercer.estimators.inputs import is_function, is_precomputed, prediction_input, require_fitted
+from mercer.estimators.inputs import expansion_input, input_tags, is_function, require_fitted
 from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -44,8 +43,8 @@ class KernelModel(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        for name, value in input_tags(self.kernel).items():
+            setattr(tags.input_tags, name, value)
         return tags
 
     def _check_parameters(self):
@@ -127,14 +126,7 @@ class KernelModel(BaseEstimator):
     def _values(self, X):
         """The decision function of each two-class problem, shape (n, n_problems)."""
         require_fitted(self)
-        X = prediction_input(self, X)
-        if self._items is not None:
-            X = evaluate(self.kernel, X, self._items)
-        elif isinstance(self.expansion_.kernel, Precomputed) and X.shape[1] != self.shape_fit_[0]:
-            raise DataError(
-                f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
-                "the number of samples at training time; pass K(test, train)"
-            )
+        X = expansion_input(self, X)
         is_single = getattr(X, "dtype", None) == np.float32 and not self._predicts_in_double
         dtype = np.float32 if is_single else np.float64
         return self.expansion_.values(X, dtype, self.n_jobs)

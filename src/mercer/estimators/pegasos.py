@@ -10,6 +10,7 @@ from mercer._errors import DataError, ParameterError
 from mercer.estimators.gram import require_gram
 from mercer.estimators.inputs import (
     classes_and_codes,
+    input_tags,
     is_precomputed,
     known_codes,
     next_batch,
@@ -186,8 +187,8 @@ class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        for name, value in input_tags(self.kernel).items():
+            setattr(tags.input_tags, name, value)
         # The mean remembers first iterates of length 1/lambda: with class weights of 1000 against
         # 0.0001, as in a check of scikit-learn's, it needs more steps than the check has time for.
         tags.classifier_tags.poor_score = bool(self.average)

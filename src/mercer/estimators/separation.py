@@ -121,13 +121,16 @@ def margin_and_radius(data, rows, signs, bias, n_jobs=None):
 
 def explicit_features(data):
     """psi of the rows in double precision where it has at most MOST_FEATURES coordinates; else None."""
-    if not hasattr(data.X, "shape") or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
+    if data.kernel.takes_items or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
         return None
     try:
         if not data.kernel.feature_map(data.X[:1]).shape[1] <= MOST_FEATURES:
             return None
         features = data.X if isinstance(data.kernel, Linear) else data.kernel.feature_map(data.X)
     except (ParameterError, DataError):
+        return None
+    if features.shape[1] > MOST_FEATURES:
+        # Those of `Delta` are as many as there are distinct rows.
         return None
     features = features.astype(np.float64, copy=False)
     # The certificate and the predictions are of inner products.

@@ -14,6 +14,7 @@ from mercer.kernels import engine
 from mercer.kernels.matrix import WORTH_KEEPING, EvaluatedMatrix, StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.rows import column_means, squared_norms
+from mercer.kernels.table.frame import Frame
 from mercer.solvers import smo
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.small import LARGEST
@@ -82,12 +83,7 @@ class TrainingData:
         self.origin = column_means(X) if kernel.is_translation_invariant and dense else None
 
     def prepare(self, dtype, indices=None):
-        if indices is None:
-            rows = self.X
-        elif isinstance(self.X, list):
-            rows = [self.X[i] for i in indices]
-        else:
-            rows = self.X[indices]
+        rows = self.X if indices is None else self._rows(indices)
         return self.kernel.prepare(rows, dtype, origin=self.origin, check=False)
 
     def subset(self, indices):
@@ -107,13 +103,17 @@ class TrainingData:
         """The rows at `indices` as the user gave them; none are kept of a precomputed matrix."""
         if isinstance(self.kernel, Precomputed):
             return np.empty((0, 0))
+        rows = self._rows(indices)
+        return rows.native if isinstance(rows, Frame) else rows
+
+    def _rows(self, indices):
         return [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
 
     def expansion_vectors(self, indices):
         """What a predictor needs of the rows at `indices`."""
         if isinstance(self.kernel, Precomputed):
             return MatrixItems(None, indices, np.float64)
-        return self.support_vectors(indices)
+        return self._rows(indices)
 
     def diagonal(self, indices):
         """k(x_i, x_i) for the rows at `indices`, in double precision."""

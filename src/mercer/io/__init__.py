@@ -1,4 +1,4 @@
-"""Reading data: streams that need not fit into memory, trees from documents, sets of graphs.
+"""Reading data: streams that need not fit into memory, trees, sets of graphs, and databases.
 
 ``from mercer.io import SvmlightFile, read_xml, read_graphs``; names are loaded when first used.
 """
@@ -7,7 +7,9 @@ from importlib import import_module
 
 _HOME = {
     "ArrowBatches": "mercer.io.arrow",
+    "DuckDBDatabase": "mercer.io.sql",
     "GraphSet": "mercer.io.graphs",
+    "SQLiteDatabase": "mercer.io.sql",
     "SvmlightFile": "mercer.io.svmlight",
     "read_brackets": "mercer.io.trees",
     "read_graphs": "mercer.io.graphs",

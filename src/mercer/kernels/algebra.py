@@ -15,7 +15,7 @@ from scipy import sparse
 from mercer import kernels
 from mercer._errors import ParameterError
 from mercer.kernels.base import Kernel, block_of
-from mercer.kernels.feature_maps import row_kronecker
+from mercer.kernels.feature_maps import product_names, row_kronecker
 from mercer.kernels.parameters import is_number
 from mercer.kernels.wrapped import Scaled, require_kernel
 
@@ -93,6 +93,10 @@ class _Combination(Kernel):
     def takes_items(self):
         answers = [kernel.takes_items for kernel in self.kernels if kernel.takes_items is not None]
         return all(answers) if answers else None
+
+    @property
+    def takes_tables(self):
+        return any(kernel.takes_tables for kernel in self.kernels)
 
     @property
     def is_bound(self):
@@ -179,9 +183,12 @@ class Sum(_Combination):
         parts = [kernel.feature_map(X) for kernel in self.kernels]
         return sparse.hstack(parts, "csr") if any(sparse.issparse(part) for part in parts) else np.hstack(parts)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """Those of all parts, side by side."""
-        return [name for kernel in self.kernels for name in kernel.feature_names(X)]
+        return [name for kernel in self.kernels for name in kernel.feature_names(X, names)]
+
+    def terms(self):
+        return [term for kernel in self.kernels for term in kernel.terms()]
 
 
 @dataclass(frozen=True)
@@ -225,3 +232,7 @@ class Product(_Combination):
     def feature_map(self, X):
         """All products of one feature of each part."""
         return reduce(row_kronecker, [kernel.feature_map(X) for kernel in self.kernels])
+
+    def feature_names(self, X, names=None):
+        given = () if names is None else (names,)
+        return product_names([kernel.feature_names(X, *given) for kernel in self.kernels])

@@ -49,6 +49,11 @@ class Kernel(Parameters):
         return False
 
     @property
+    def takes_tables(self) -> bool:
+        """Whether the items are rows of a table whose columns the kernel looks up by name."""
+        return False
+
+    @property
     def is_bound(self) -> bool:
         """False while a parameter waits for training data, which `bind` gives it."""
         return True
@@ -86,7 +91,9 @@ class Kernel(Parameters):
 
         `weights` of the rows count them: a row of weight two is a row that occurs twice.
         """
-        changes = {name: child.bind(X, weights) for name, child in self._nested().items() if not child.is_bound}
+        nested = self._nested()
+        bound = {name: child.bind(X, weights) for name, child in nested.items()}
+        changes = {name: child for name, child in bound.items() if child is not nested[name]}
         return self.replace(**changes) if changes else self
 
     def __call__(self, X, Y=None, *, dtype=None):
@@ -112,9 +119,13 @@ class Kernel(Parameters):
         """Explicit features psi(X) whose inner products are the kernel, where they are finite."""
         raise ParameterError(f"{type(self).__name__} has no finite feature map; {self._instead_of_features}")
 
-    def feature_names(self, X):
-        """What each column of ``feature_map(X)`` stands for, where columns have names."""
-        raise ParameterError(f"the features of {type(self).__name__} have no names")
+    def feature_names(self, X, names=None):
+        """A readable name for each column of ``feature_map(X)``; `names` are those of X's columns."""
+        raise ParameterError(f"{type(self).__name__} has no names for its features; {self._instead_of_features}")
+
+    def terms(self):
+        """Kernels that add up to this one, as (name, kernel); the name is None where none is meant."""
+        return [(None, self)]
 
     def _origin(self, X, Y):
         dense = not sparse.issparse(X) and not sparse.issparse(Y)

@@ -4,10 +4,11 @@ A map may be finite and yet too large to write down; each function counts first 
 refuses rows of more than `LARGEST_ROW` numbers.
 """
 
-from itertools import combinations_with_replacement
-from math import comb, factorial
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, prod
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import ParameterError
 from mercer.kernels.rows import prepare_rows
@@ -66,9 +67,29 @@ def sequence_features(rows, degree, coef0):
 
 
 def row_kronecker(left, right):
-    """All products of a feature of `left` with one of `right`, row by row."""
+    """All products of a feature of `left` with one of `right`, row by row; sparse if one is."""
+    if sparse.issparse(left) or sparse.issparse(right):
+        return _sparse_row_kronecker(sparse.csr_array(left), sparse.csr_array(right))
     require_writable(left.shape[1] * right.shape[1])
     return np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
+
+
+def product_names(parts):
+    """The names of all products of one feature of each part, in the order of `row_kronecker`."""
+    require_writable(prod(map(len, parts)))
+    return [" & ".join(chosen) for chosen in product(*parts)]
+
+
+def _sparse_row_kronecker(left, right):
+    """As `row_kronecker`, for counts with many columns and few entries."""
+    own, other = np.diff(left.indptr).astype(np.int64), np.diff(right.indptr).astype(np.int64)
+    row = np.repeat(np.arange(left.shape[0]), own * other)
+    ends = np.concatenate([[0], np.cumsum(own * other)])
+    within = np.arange(ends[-1]) - ends[row]
+    first, second = left.indptr[row] + within // other[row], right.indptr[row] + within % other[row]
+    column = left.indices[first].astype(np.int64) * right.shape[1] + right.indices[second]
+    shape = (left.shape[0], left.shape[1] * right.shape[1])
+    return sparse.csr_array((left.data[first] * right.data[second], column, ends), shape=shape)
 
 
 def _count(features, total):

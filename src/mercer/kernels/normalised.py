@@ -122,9 +122,9 @@ class Normalised(Wrapped):
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """Those of the kernel."""
-        return self.kernel.feature_names(X)
+        return self.kernel.feature_names(X, names)
 
 
 def _is_moderate(weights):

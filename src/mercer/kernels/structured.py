@@ -55,6 +55,11 @@ class CountKernel(StructuredKernel):
         """
         return self.encode(items_of(X, self.item_name), np.dtype(np.float64)).to_scipy()
 
+    def feature_names(self, X, names=None):
+        """A readable name for each column of ``feature_map(X)``; here, its key."""
+        counts = self.encode(items_of(X, self.item_name), np.dtype(np.float64))
+        return [f"#{key:016x}" for key in counts.vocabulary.keys.tolist()]
+
 
 class Packed:
     """Items of different sizes that share arrays; choosing some copies nothing but positions.

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer.kernels.base import Kernel, block_of
-from mercer.kernels.feature_maps import row_kronecker
+from mercer.kernels.feature_maps import product_names, row_kronecker
 from mercer.kernels.parameters import require_non_negative, require_positive
 
 
@@ -43,6 +43,10 @@ class Wrapped(Kernel):
     @property
     def takes_items(self):
         return self.kernel.takes_items
+
+    @property
+    def takes_tables(self):
+        return self.kernel.takes_tables
 
     @property
     def is_bound(self):
@@ -112,9 +116,12 @@ class Scaled(Wrapped):
         """The features of the kernel, times the square root of the factor."""
         return math.sqrt(self.factor) * self.kernel.feature_map(X)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """Those of the kernel."""
-        return self.kernel.feature_names(X)
+        return self.kernel.feature_names(X, names)
+
+    def terms(self):
+        return [(name, Scaled.of(self.factor, term)) for name, term in self.kernel.terms()]
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,10 @@ class Power(Wrapped):
         if not self._is_whole:
             raise ParameterError(f"a feature map needs a whole exponent, got {self.exponent!r}")
         return reduce(row_kronecker, [self.kernel.feature_map(X)] * int(self.exponent))
+
+    def feature_names(self, X, names=None):
+        own = self.kernel.feature_names(X) if names is None else self.kernel.feature_names(X, names)
+        return product_names([own] * int(self.exponent))
 
 
 def _whole_power(block, exponent):

@@ -103,7 +103,7 @@ class GraphCountKernel(CountKernel):
             run_parallel(count, range(1, len(spans)), thread_count(None))
         return _joined(parts, dtype)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """What the columns of ``feature_map(X)`` are, in words."""
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), type(self).__name__)
         names = self.names(packed)

@@ -81,7 +81,7 @@ class CoCitation(CountKernel):
         """The weights of the links as a CSR matrix, one column for each node (for "both", two)."""
         return super().feature_map(X)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """What the columns of ``feature_map(X)`` are, in words."""
         self.graph.places(items_of(X, self.item_name))
         into, out = ([f"link {way} {name}" for name in self.graph.nodes] for way in ("from", "to"))

@@ -183,7 +183,7 @@ class Mismatch(CountKernel):
         item, key = self._occurrences(items)
         return Counts.from_occurrences(item, key, 1.0, len(items), dtype)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """The strings near substrings of X, in the order of the columns of ``feature_map(X)``."""
         kernel = self.bind(X)
         symbols = symbols_of(items_of(X, self.item_name), self.tokenizer)

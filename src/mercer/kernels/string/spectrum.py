@@ -96,7 +96,7 @@ class Spectrum(CountKernel):
         item, _, _, key, weight = self._occurrences(symbols)
         return Counts.from_occurrences(item, key, weight, len(items), dtype)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """The substrings, in the order of the columns of ``feature_map(X)``."""
         symbols = symbols_of(items_of(X, self.item_name), self.tokenizer)
         _, begin, length, key, _ = self._occurrences(symbols)

@@ -185,7 +185,7 @@ class Subsequence(StructuredKernel):
         names = fingerprints(subsequence)
         return Counts.from_occurrences(item, names, weight, len(X), np.float64).to_scipy()
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """The subsequences, in the order of the columns of ``feature_map(X)``."""
         _, subsequence, _ = self._features(X)
         first = np.unique(fingerprints(subsequence), return_index=True)[1]

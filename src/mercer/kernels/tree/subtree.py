@@ -71,7 +71,7 @@ class Subtree(CountKernel):
         tree, _, key, weight = self._occurrences(trees_of(items))
         return Counts.from_occurrences(tree, key, weight, len(items), dtype)
 
-    def feature_names(self, X):
+    def feature_names(self, X, names=None):
         """The subtrees in brackets, in the order of the columns of ``feature_map(X)``."""
         trees = trees_of(items_of(X, self.item_name))
         tree, place, key, _ = self._occurrences(trees)

@@ -39,10 +39,10 @@ class Constant(DotProductKernel):
         require_non_negative("value", self.value)
 
     def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
-        if sparse.issparse(X) or np.ndim(X[:1]) == 2:
+        if _are_rows(X):
             return super().prepare(X, dtype, origin=origin, check=check)
-        # Beside a kernel of texts or graphs, whose items nobody needs to look at here.
-        return Objects(X, np.dtype(dtype))
+        # Beside a kernel of texts, tables or graphs, whose items nobody needs to look at here.
+        return Objects(np.empty(X.shape[0] if hasattr(X, "shape") else len(X)), np.dtype(dtype))
 
     def tile(self, left, right, out, row, column):
         block_of(out, row, column, (len(left), len(right)))[...] = self.value
@@ -65,3 +65,14 @@ class Constant(DotProductKernel):
     def feature_map(self, X):
         """One feature, the square root of the value."""
         return np.full((len(self.prepare(X)), 1), math.sqrt(self.value))
+
+    def feature_names(self, X, names=None):
+        return ["constant"]
+
+
+def _are_rows(X):
+    """Whether these are rows of numbers, and not texts, tables or graphs."""
+    if sparse.issparse(X):
+        return True
+    first = np.asarray(X[:1]) if isinstance(X, (np.ndarray, list, tuple)) else np.empty(0)
+    return first.ndim == 2 and first.dtype.kind in "fiubc"

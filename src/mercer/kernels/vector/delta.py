@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from mercer._jit.compile import jit
 from mercer.kernels.base import PairwiseKernel
+from mercer.kernels.feature_maps import double_rows
 
 
 @jit
@@ -46,13 +48,23 @@ class Delta(PairwiseKernel):
     is_psd = True
     # Moving the rows would round them, and rows that differ might become equal.
     is_translation_invariant = False
-    _instead_of_features = "it has one feature for each possible row; encode the rows that occur"
 
     def pairs(self, left, columns, out, row, column):
         _delta(left, columns, out, row, column)
 
     def diag_of(self, prepared):
         return np.ones(len(prepared))
+
+    def feature_map(self, X):
+        """An indicator of each distinct row of X, as CSR: map training and test rows together."""
+        rows = double_rows(X)
+        distinct, code = np.unique(rows, axis=0, return_inverse=True)
+        entries = (np.ones(len(rows)), code.ravel(), np.arange(len(rows) + 1))
+        return sparse.csr_matrix(entries, shape=(len(rows), len(distinct)))
+
+    def feature_names(self, X, names=None):
+        """The distinct rows of X, in their order."""
+        return [", ".join(f"{value:g}" for value in row) for row in np.unique(double_rows(X), axis=0)]
 
     def entry_bound(self, norm_bound):
         return 1.0

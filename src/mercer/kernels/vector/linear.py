@@ -36,3 +36,8 @@ class Linear(DotProductKernel):
     def feature_map(self, X):
         """The rows themselves, dense and in double precision."""
         return double_rows(X)
+
+    def feature_names(self, X, names=None):
+        """The names of the columns, or x0, x1, ..."""
+        count = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        return list(names) if names is not None else [f"x{place}" for place in range(count)]

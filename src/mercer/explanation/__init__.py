@@ -1,0 +1,1 @@
+"""Why a model decides as it does: parts that add up to its decision value."""

@@ -1,0 +1,193 @@
+r"""Contributions that add up to a decision value.
+
+A decision value is :math:`f(x) = \sum_j c_j k(x_j, x) + b`. It is a sum over support vectors as it
+stands. Where the kernel is a sum of kernels (columns of a table, links of a record), it is a sum
+over those: :math:`\sum_j c_j k_t(x_j, x)` for each term t. Where it is an inner product of features
+that can be listed (coordinates, substrings, subtrees, neighbourhoods), it is a sum over features:
+:math:`\psi_f(x) \sum_j c_j \psi_f(x_j)`. Each is the whole of f(x) - b, divided in another way.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.inputs import expansion_input, require_fitted
+from mercer.estimators.multiclass import pairs
+from mercer.explanation.explanation import Contributions, Explanation
+from mercer.explanation.positions import by_position
+from mercer.kernels import engine
+from mercer.kernels.base import Kernel
+from mercer.kernels.matrix_form import MatrixItems
+from mercer.kernels.structured import CountKernel, StructuredKernel
+from mercer.kernels.table.frame import Frame, as_frame
+
+
+def explain(model, x):
+    """Divide the decision value of one item into contributions that add up to it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any kernel machine of Mercer, a linear one, or a search that has fitted one.
+    x : object
+        One item as the model takes them: a row of numbers, a text, a tree, a graph, a row of a
+        table (a dictionary, or a data frame with one row), a key of a record.
+
+    Returns
+    -------
+    Explanation
+        Printable. ``by_support_vector`` is always there (for a kernel machine), ``by_term`` where
+        the kernel is a sum (columns of a table), ``by_feature`` where its features can be listed
+        (coordinates of a linear kernel; substrings, subtrees, neighbourhoods), ``by_position`` for
+        texts of at most 400 symbols under a subsequence kernel.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> from mercer.kernels import Columns, Delta, RBF
+    >>> people = [{"age": a, "town": t} for a, t in [(20, "Ulm"), (25, "Ulm"), (60, "Ulm"), (65, "Bonn")]]
+    >>> model = mercer.SVC(kernel=Columns({"age": RBF(0.01), "town": Delta()}), C=10.0)
+    >>> print(mercer.explain(model.fit(people, [0, 0, 1, 1]), {"age": 58, "town": "Ulm"}))
+    decision value for 1 rather than 0: 0.946
+      age         0.994
+      town       -0.097
+      intercept   0.048
+    """
+    # What a search has found is what it predicts with.
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "expansion_") and hasattr(model, "coef_"):
+        return _explain_linear(model, x)
+    require_fitted(model)
+    expansion = model.expansion_
+    X = expansion_input(model, _one(x, expansion.kernel))
+    coefficients = _coefficients(expansion)
+    support = _values(expansion.kernel, expansion, X)
+    named = getattr(model, "feature_names_in_", None)
+    return Explanation(
+        functions=_function_names(model, expansion.n_functions),
+        intercept=expansion.intercepts,
+        by_support_vector=Contributions("support vector", _support_names(model, expansion), coefficients.T * support),
+        by_term=_by_term(expansion, X, coefficients),
+        by_feature=_by_feature(expansion, X, coefficients, named),
+        by_position=by_position(expansion, X, coefficients),
+    )
+
+
+def _one(x, kernel):
+    """A batch of the one item."""
+    if hasattr(x, "to_frame") and getattr(x, "ndim", 2) == 1 and not kernel.takes_items:
+        return x.to_frame().T
+    if hasattr(x, "to_dict") and getattr(x, "ndim", 2) == 1 and kernel.takes_tables:
+        return [x.to_dict()]
+    is_batch = sparse.issparse(x) or getattr(x, "ndim", 1) == 2 or hasattr(x, "columns") or hasattr(x, "schema")
+    if is_batch and (kernel.takes_tables or not kernel.takes_items):
+        count = x.shape[0]
+        if count != 1:
+            raise DataError(f"x must be one item, got {count} rows; explain them one by one")
+        return x
+    return [x] if kernel.takes_items else np.asarray(x)[None]
+
+
+def _coefficients(expansion):
+    """c_j of every vector for every function, shape (n_vectors, n_functions)."""
+    table = np.zeros((max((group.end for group in expansion.groups), default=0), expansion.n_functions))
+    for group in expansion.groups:
+        table[group.begin : group.end, group.outputs] = group.coefficients
+    return table
+
+
+def _values(kernel, expansion, X):
+    """k(x, x_j) for every vector."""
+    vectors = expansion.vectors
+    if isinstance(vectors, MatrixItems):
+        item = kernel.prepare(X, np.float64)
+    else:
+        item = kernel.prepare(X, np.float64, origin=expansion.origin)
+        vectors = kernel.prepare(vectors, np.float64, origin=expansion.origin, check=False)
+    return engine.fill(kernel, item, vectors, np.empty((1, len(vectors))))[0]
+
+
+def _function_names(model, count):
+    """What a positive value of each decision function speaks for."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return ["the value"] if count == 1 else [f"value {k}" for k in range(count)]
+    names = [str(label) for label in classes]
+    if len(names) == 2:
+        return [f"{names[1]} rather than {names[0]}"]
+    if getattr(model, "multi_class", "ovr") == "ovo":
+        return [f"{names[i]} rather than {names[j]}" for i, j in pairs(len(names))]
+    return [f"{name} rather than the others" for name in names]
+
+
+def _support_names(model, expansion):
+    places = getattr(model, "support_", None)
+    count = max((group.end for group in expansion.groups), default=0)
+    if places is None or len(places) != count:
+        return [f"vector {k}" for k in range(count)]
+    return [f"row {place}{_shown(expansion.vectors, k)}" for k, place in enumerate(places)]
+
+
+def _shown(vectors, k):
+    """A text or a key, as far as it is short."""
+    item = vectors[k] if isinstance(vectors, list) else None
+    text = repr(item) if isinstance(item, str | int | tuple) else ""
+    return f" {text if len(text) <= 30 else text[:26] + '...' + text[-1]}" if text else ""
+
+
+def _by_term(expansion, X, coefficients):
+    """The terms of the kernel, if it has more than one."""
+    terms = [] if isinstance(expansion.vectors, MatrixItems) else expansion.kernel.terms()
+    if len(terms) < 2 and not (terms and terms[0][0]):
+        return None
+    values = [_values(term, expansion, X) @ coefficients for _, term in terms]
+    return Contributions("term", [name or repr(term) for name, term in terms], np.array(values).T)
+
+
+def _by_feature(expansion, X, coefficients, named):
+    """Features that occur in x, if all of the kernel's can be listed."""
+    kernel = expansion.kernel
+    if isinstance(expansion.vectors, MatrixItems) or not _lists_features(kernel):
+        return None
+    together = _together(X, expansion.vectors)
+    try:
+        features = sparse.csr_array(kernel.feature_map(together))
+        names = kernel.feature_names(together, named)
+    except (ParameterError, DataError):
+        return None
+    own, weights = features[:1].toarray()[0], np.asarray(features[1:].T @ coefficients)
+    there = np.flatnonzero(own)
+    return Contributions("feature", [names[k] for k in there], (own[there, None] * weights[there]).T)
+
+
+def _lists_features(part):
+    """Whether all kernels in it have features, few enough to list: not those that compare pairs."""
+    if isinstance(part, Kernel) and type(part).feature_map is Kernel.feature_map:
+        return False
+    if isinstance(part, StructuredKernel):
+        return isinstance(part, CountKernel)
+    return all(map(_lists_features, part._nested().values()))
+
+
+def _together(X, vectors):
+    """The item and the vectors in one container."""
+    if any(isinstance(part, Frame) for part in (X, vectors)):
+        return [row for part in (X, vectors) for row in as_frame(part).rows()]
+    if sparse.issparse(vectors):
+        return sparse.vstack([sparse.csr_array(X), vectors], "csr")
+    if isinstance(vectors, np.ndarray) and not isinstance(X, list):
+        return np.concatenate([np.asarray(X), vectors])
+    return [*X, *vectors]
+
+
+def _explain_linear(model, x):
+    """The coordinates of a linear model, which has no support vectors."""
+    row = x.toarray()[0] if sparse.issparse(x) else np.asarray(x, dtype=np.float64).ravel()
+    weights = model.coef_.toarray() if sparse.issparse(model.coef_) else np.atleast_2d(model.coef_)
+    if len(row) != weights.shape[1]:
+        raise DataError(f"x must be one row of {weights.shape[1]} features, got {len(row)} numbers")
+    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{k}" for k in range(len(row))])]
+    intercept = np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),)).astype(np.float64)
+    return Explanation(
+        _function_names(model, len(weights)), intercept, by_feature=Contributions("feature", names, weights * row)
+    )

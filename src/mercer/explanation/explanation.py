@@ -1,0 +1,81 @@
+"""What an explanation holds, and how it is printed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Lines that are printed of each table; the rest is one line.
+LINES = 10
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """One way to divide decision values: a number for each name and each decision function.
+
+    Attributes
+    ----------
+    kind : str
+        What the names are: "support vector", "term", "feature" or "position".
+    names : list of str
+    values : ndarray of shape (n_functions, n_names)
+    """
+
+    kind: str
+    names: list
+    values: np.ndarray
+
+    def top(self, count=LINES, function=0):
+        """The (name, value) pairs of largest size, largest first."""
+        order = np.argsort(-np.abs(self.values[function]), kind="stable")[:count]
+        return [(self.names[k], float(self.values[function, k])) for k in order]
+
+    def as_dict(self, function=0):
+        """Value by name."""
+        return dict(zip(self.names, self.values[function].tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Contributions to the decision values of one item; each table and the intercept add up to them.
+
+    Attributes
+    ----------
+    functions : list of str
+        What a positive decision value speaks for, one for each two-class problem.
+    intercept : ndarray of shape (n_functions,)
+    by_support_vector, by_term, by_feature, by_position : Contributions or None
+        None where the kernel cannot be divided so.
+    """
+
+    functions: list
+    intercept: np.ndarray
+    by_support_vector: Contributions | None = None
+    by_term: Contributions | None = None
+    by_feature: Contributions | None = None
+    by_position: Contributions | None = None
+
+    @property
+    def main(self):
+        """The table that says most: columns, else features, else positions, else support vectors."""
+        found = (self.by_term, self.by_feature, self.by_position, self.by_support_vector)
+        return next(table for table in found if table is not None)
+
+    @property
+    def decision(self):
+        """The decision value of each function."""
+        table = self.by_support_vector or self.main
+        return table.values.sum(axis=1) + self.intercept
+
+    def __str__(self):
+        return "\n".join(self._function(k) for k in range(len(self.functions)))
+
+    def _function(self, k):
+        table = self.main
+        lines = table.top(LINES, k)
+        if len(table.names) > LINES:
+            rest = float(table.values[k].sum()) - sum(value for _, value in lines)
+            lines.append((f"the other {len(table.names) - LINES}", rest))
+        lines.append(("intercept", float(self.intercept[k])))
+        width = max(len(name) for name, _ in lines)
+        listed = [f"  {name:{width}}  {value: .3f}" for name, value in lines]
+        return "\n".join([f"decision value for {self.functions[k]}: {self.decision[k]:.3f}", *listed])

@@ -1,0 +1,81 @@
+r"""Which positions of a text a subsequence kernel's decision value comes from.
+
+The kernel of subsequences of length p is a sum over occurrences, each of which uses p positions
+of the text. Give every occurrence's share in equal parts to its positions, and position i has
+
+.. math:: \frac1p \bigl(k_p(s, t) - k_p(s_{\setminus i}, t)\bigr),
+
+with :math:`s_{\setminus i}` the text in which position i holds a symbol that occurs nowhere: exactly
+the occurrences that use i are gone, and no gap has changed its length. Summed over positions,
+every occurrence is counted p times, so the shares add up to :math:`k_p(s, t)` (Euler's theorem for
+a function that is multilinear in the weights of the positions).
+"""
+
+import numpy as np
+
+from mercer import kernels  # its names load when asked for
+from mercer.explanation.explanation import Contributions
+from mercer.kernels import engine
+from mercer.kernels.normalised import Normalised
+from mercer.kernels.wrapped import Scaled
+
+# A code point that no text contains, by definition of Unicode; and a token that is none.
+NOWHERE, NO_TOKEN = "\uffff", ("no token",)
+# Each position is a text of its own to compare; longer texts would take minutes.
+LONGEST = 400
+
+
+def by_position(expansion, X, coefficients):
+    """Contributions of the positions of a text, or None where the kernel is of another kind."""
+    kernel, factor = expansion.kernel, 1.0
+    while isinstance(kernel, Scaled):
+        kernel, factor = kernel.kernel, factor * kernel.factor
+    is_normalised = isinstance(kernel, Normalised)
+    kernel = kernel.kernel if is_normalised else kernel
+    kind = getattr(kernels, "Subsequence", None)
+    if kind is None or not isinstance(kernel, kind):
+        return None
+    symbols = _symbols(kernel, X[0])
+    if symbols is None or len(symbols) > LONGEST:
+        return None
+    if is_normalised:
+        own = kernel.diag_of(kernel.prepare(X))[0]
+        others = kernel.diag_of(kernel.prepare(expansion.vectors))
+        factor = factor / np.sqrt(own) if own > 0 else 0.0
+        coefficients = np.where(others > 0, 1.0 / np.sqrt(np.maximum(others, 1e-300)), 0.0)[:, None] * coefficients
+    values = factor * sum(
+        _shares(kernel, length, symbols, expansion.vectors, coefficients) for length in _lengths(kernel)
+    )
+    names = [f"{place}: {symbol}" for place, symbol in enumerate(symbols)]
+    return Contributions("position", names, values.T)
+
+
+def _lengths(kernel):
+    first, last = kernel.length if isinstance(kernel.length, tuple | list) else (kernel.length, kernel.length)
+    return range(int(first), int(last) + 1)
+
+
+def _symbols(kernel, text):
+    """The symbols of a text; None where only the kernel knows how to find them."""
+    if not isinstance(text, str):
+        return list(text)
+    if kernel.tokenizer == "characters":
+        return list(text)
+    return list(kernel.tokenizer(text)) if callable(kernel.tokenizer) else None
+
+
+def _shares(kernel, length, symbols, vectors, coefficients):
+    """(position, function) contributions of the subsequences of one length."""
+    one = kernel.replace(length=length)
+    hidden = [symbols] + [_hiding(symbols, place) for place in range(len(symbols))]
+    if kernel.tokenizer == "characters" and all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):
+        hidden = ["".join(text) for text in hidden]
+    others = one.prepare(vectors)
+    block = engine.fill(one, one.prepare(hidden), others, np.empty((len(hidden), len(others))))
+    values = block @ coefficients
+    return (values[0] - values[1:]) / length
+
+
+def _hiding(symbols, place):
+    nothing = NOWHERE if all(isinstance(symbol, str) for symbol in symbols) else NO_TOKEN
+    return [*symbols[:place], nothing, *symbols[place + 1 :]]

@@ -1,0 +1,193 @@
+"""A kernel of the rows of a database, with the rows they are linked to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer._errors import DataError, ParameterError
+from mercer.kernels.base import Kernel, block_of, epsilon
+from mercer.kernels.parameters import require_count
+from mercer.kernels.relational.branch import Records, block, diagonal, features, pairs_an_entry
+from mercer.kernels.relational.link import Node, require_links
+from mercer.kernels.relational.reading import Reader, declared_links
+from mercer.kernels.relational.schema import require_columns, table_of
+from mercer.kernels.relational.tables import Tables
+from mercer.kernels.structured import items_of
+
+# Pairs of rows compared for one tile: about a tenth of a second.
+PAIRS_A_TILE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Record(Node, Kernel):
+    r"""The kernel of two rows: that of their columns, and of the rows they are linked to.
+
+    .. math:: k(r, s) = k_{columns}(r, s) + \sum_\ell w_\ell\, S_\ell(r, s), \qquad
+        S_\ell(r, s) = \sum_{a \in \ell(r)} \sum_{b \in \ell(s)} k_\ell(a, b)
+
+    with :math:`\ell(r)` the rows that the link leads to from r, and :math:`k_\ell` a kernel of the
+    same kind for them: a convolution kernel (Haussler 1999), of sets (Gaertner, Flach, Kowalczyk
+    & Smola 2002). It is an inner product of :math:`\sum_{a \in \ell(r)} \psi(a)`, hence positive
+    semidefinite where the kernels of the columns are.
+
+    The items are keys of rows of `table`; the rows stay in the database.
+
+    Parameters
+    ----------
+    table : str
+    key : str or tuple of str, optional
+        The column (or columns, whose items are tuples) that names a row; by default the primary
+        key that is declared.
+    columns : dict or Kernel, optional
+        A kernel for each column, as in `Columns`, or a kernel of rows such as
+        ``On("a", Delta()) * On("b", RBF())``. By default inferred from the training rows; ``{}`` is
+        the constant 1.
+    links : list of Link or of names of tables, optional
+        By default every declared foreign key, in both directions, to `depth`.
+    depth : int
+        Of the links that are found; it bounds cycles, and a key is never followed back.
+    how : {"mean", "sum", "cosine"}
+        The kernel of sets of the links that are found; see `Link`.
+    combine : {"sum", "product"}
+        "product" multiplies columns and links, :math:`k_{columns} (1 + \sum_\ell w_\ell S_\ell)`, so that
+        links count only between rows that are alike themselves.
+    exclude : list of str
+        ``"table.column"`` or ``"table"``: left out where columns or links are inferred. Name the
+        label here.
+    dangling : {"error", "ignore"}
+        What to do about a foreign key that names no row.
+    database : object
+        `mercer.io.SQLiteDatabase`, `mercer.io.DuckDBDatabase`, a dict of data frames, or `Tables`
+        of them with declared keys.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Delta, Link, Record
+    >>> tables = {
+    ...     "train": [{"id": "a"}, {"id": "b"}],
+    ...     "car": [{"train": "a", "roof": "flat"}, {"train": "a", "roof": "none"}, {"train": "b", "roof": "flat"}],
+    ... }
+    >>> cars = Link("car", on=("id", "train"), columns={"roof": Delta()}, how="sum")
+    >>> Record("train", "id", columns={}, links=[cars], database=tables)(["a", "b"])
+    array([[3., 2.],
+           [2., 2.]])
+    """
+
+    table: str
+    key: str | tuple | None = None
+    columns: object = None
+    links: tuple | None = None
+    depth: int = 1
+    how: str = "mean"
+    combine: str = "sum"
+    exclude: tuple = ()
+    dangling: str = "error"
+    database: object = field(default=None, repr=False, compare=False)
+
+    takes_items = True
+    _instead_of_features = "one of its columns' kernels has none"
+
+    def __post_init__(self):
+        self._check_node()
+        require_count("depth", self.depth)
+        if self.links is not None:
+            require_links(self.links)
+        if self.dangling not in ("error", "ignore"):
+            raise ParameterError(f"dangling must be 'error' or 'ignore', got {self.dangling!r}")
+        if self.how not in ("mean", "sum", "cosine"):
+            raise ParameterError(f"how must be one of mean, sum, cosine, got {self.how!r}")
+        if self.database is None:
+            raise ParameterError(
+                "database must be given: SQLiteDatabase(path), DuckDBDatabase(path) or a dict of tables"
+            )
+
+    def __hash__(self):
+        return hash((type(self), self.table, self.key, self.how, self.combine))
+
+    @property
+    def _source(self):
+        return Tables(self.database) if isinstance(self.database, Mapping) else self.database
+
+    @property
+    def _excluded(self):
+        return (self.exclude,) if isinstance(self.exclude, str) else tuple(self.exclude)
+
+    @property
+    def _key_columns(self):
+        table = table_of(self._source.schema, self.table)
+        if self.key is None:
+            if not table.primary_key:
+                raise DataError(
+                    f"table {self.table!r} declares no primary key; name one: Record({self.table!r}, key=...)"
+                )
+            return table.primary_key
+        names = tuple(self.key) if isinstance(self.key, list | tuple) else (self.key,)
+        require_columns(table, names)
+        return names
+
+    @property
+    def is_psd(self):
+        return True if self.all_psd else None
+
+    @property
+    def is_bound(self):
+        return self.links is not None and self.is_settled
+
+    def bind(self, X, weights=None):
+        reader = Reader(self._source, self._excluded, self.dangling)
+        rows = self._rows(reader, X)
+        rows = np.unique(rows if weights is None else rows[np.asarray(weights) > 0])
+        links = self.links
+        if links is None:
+            links = declared_links(reader.schema, self.table, self.depth, self.how, self._excluded)
+        return reader.bound(self.replace(links=links), rows, self._key_columns)
+
+    def _rows(self, reader, X):
+        columns = self._key_columns
+        keys = [_as_key(item, len(columns)) for item in items_of(X, "key")]
+        return reader.database.find(self.table, columns, keys)
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        self._require_bound()
+        reader = Reader(self._source, self._excluded, self.dangling)
+        found = self._rows(reader, X)
+        rows, place = np.unique(found, return_inverse=True)
+        branch, content = reader.branch(self, rows)
+        longest = max(8, int((PAIRS_A_TILE / pairs_an_entry(self, branch)) ** 0.5))
+        return Records(branch, content[place.ravel()], dtype, longest)
+
+    def tile(self, left, right, out, row, column):
+        values = block(self, left.branch, left.index, right.branch, right.index)
+        block_of(out, row, column, values.shape)[...] = values
+
+    def diag_of(self, prepared):
+        return diagonal(self, prepared.branch)[prepared.index]
+
+    def entry_bound(self, norm_bound):
+        return norm_bound
+
+    def entry_error(self, norm_bound, dtype):
+        return epsilon(dtype) * norm_bound
+
+    def feature_map(self, X):
+        """The features of the columns, and of each link the sum of those of the linked rows."""
+        bound = self.bind(X)
+        prepared = bound.prepare(X)
+        return features(bound, prepared.branch)[0][prepared.index]
+
+    def feature_names(self, X, names=None):
+        bound = self.bind(X)
+        return features(bound, bound.prepare(X).branch)[1]
+
+    def terms(self):
+        """One term a column, also of linked rows; a cosine or a product is one term."""
+        return self.parts() if self.is_bound else super().terms()
+
+
+def _as_key(item, count):
+    """A key as a tuple of plain values."""
+    values = tuple(item) if isinstance(item, tuple | list | np.ndarray) else (item,)
+    if len(values) != count:
+        raise DataError(f"a key must have {count} value{'s' if count > 1 else ''}, got {item!r}")
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)

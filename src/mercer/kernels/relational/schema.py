@@ -1,0 +1,116 @@
+"""Tables, keys and the ways from one table to another.
+
+A *database* here is any object with a ``schema`` (tables by name) and three questions that it
+answers for many rows at once: ``find`` the rows that keys stand for, the rows ``linked`` to
+given rows, and ``read`` some columns of rows. Rows are named by whole numbers of the database's
+own. `Tables` answers for data frames, `mercer.io.sql` for SQLite and DuckDB.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from mercer._errors import DataError
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Columns of one table that name a row of another."""
+
+    table: str
+    columns: tuple
+    to_table: str
+    to_columns: tuple
+
+    def __str__(self):
+        return f"{self.table}.{', '.join(self.columns)} -> {self.to_table}.{', '.join(self.to_columns)}"
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """A table's columns, its primary key (empty if none is declared), and its foreign keys."""
+
+    name: str
+    columns: tuple
+    primary_key: tuple = ()
+    foreign_keys: tuple = ()
+
+
+@dataclass(frozen=True)
+class Join:
+    """The way from rows of one table to those of another, along a foreign key or given columns."""
+
+    table: str
+    columns: tuple
+    to_table: str
+    to_columns: tuple
+    key: ForeignKey | None = None
+
+    @property
+    def is_forward(self):
+        """Whether each row should lead to a row: it has the foreign key itself."""
+        return self.key is not None and (self.key.table, self.key.columns) == (self.table, self.columns)
+
+
+def table_of(schema, name):
+    """The table called `name`, or an error that offers the nearest."""
+    if name not in schema:
+        raise DataError(
+            f"the database has no table {name!r}{nearest(name, schema)}; it has {', '.join(schema) or 'none'}"
+        )
+    return schema[name]
+
+
+def require_columns(table, names):
+    """Refuse names that a table does not have."""
+    for name in names:
+        if name not in table.columns:
+            raise DataError(
+                f"table {table.name!r} has no column {name!r}{nearest(name, table.columns)}; "
+                f"it has {', '.join(table.columns)}"
+            )
+
+
+def nearest(name, names):
+    """What somebody may have meant by a name that is not there, as an aside."""
+    close = get_close_matches(str(name), [str(one) for one in names], n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def joins_from(schema, table):
+    """Every way out of a table along declared foreign keys: forward, then backward."""
+    forward = [Join(table, key.columns, key.to_table, key.to_columns, key) for key in schema[table].foreign_keys]
+    backward = [
+        Join(table, key.to_columns, other.name, key.columns, key)
+        for other in schema.values()
+        for key in other.foreign_keys
+        if key.to_table == table
+    ]
+    return forward + backward
+
+
+def resolve_join(schema, table, link):
+    """The join that a link means, from `table`; what is ambiguous or undeclared is an error."""
+    here, there = table_of(schema, table), table_of(schema, link.table)
+    if isinstance(link.on, tuple):
+        own, other = link.on
+        require_columns(here, (own,))
+        require_columns(there, (other,))
+        return Join(table, (own,), link.table, (other,))
+    found = [join for join in joins_from(schema, table) if join.to_table == link.table and _matches(join, link)]
+    if len(found) == 1:
+        return found[0]
+    wanted = f" on {link.on!r}" if link.on is not None else ""
+    if not found:
+        raise DataError(
+            f"no declared foreign key links {table!r} and {link.table!r}{wanted}; "
+            f"name the columns: Link({link.table!r}, on=('column of {table}', 'column of {link.table}'))"
+        )
+    raise DataError(
+        f"more than one foreign key links {table!r} and {link.table!r}{wanted}: "
+        f"{'; '.join(str(join.key) for join in found)}; choose by on='column', or direction='to' or 'from'"
+    )
+
+
+def _matches(join, link):
+    wanted = {None: (True, False), "to": (True,), "from": (False,)}[link.direction]
+    return join.is_forward in wanted and (link.on is None or link.on in join.key.columns)

@@ -1,0 +1,1 @@
+"""Kernels of the rows of a table, column by column."""

@@ -1,0 +1,173 @@
+"""One column of a table: its values, which of them are missing, and what a kernel can make of them."""
+
+import datetime as dt
+import numbers
+import re
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer.kernels.fingerprints import fingerprints
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_SECONDS = 86_400.0
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
+# A 64-bit key in pieces that single precision still holds exactly.
+_PIECES = ((np.uint64(42), np.uint64((1 << 22) - 1)), (np.uint64(21), np.uint64((1 << 21) - 1)))
+
+
+class Column:
+    """A column as numbers (`values`, float64) or as a list of anything (`values`).
+
+    Parameters
+    ----------
+    name : str or int
+    values : ndarray of float64, or list
+        Entries that are missing may be anything.
+    missing : ndarray of bool
+    kind : "number", "date", "category", "text" or "object"
+        Dates are numbers too: days since 1970.
+    labels : callable, optional
+        Gives the values as they came, where `values` are numbers made of them.
+    """
+
+    def __init__(self, name, values, missing, kind, labels=None):
+        self.name, self.values, self.missing, self.kind = name, values, missing, kind
+        self._labels = labels
+
+    def __len__(self):
+        return len(self.missing)
+
+    @classmethod
+    def of_objects(cls, name, values):
+        """From a list of anything; None, NaN and the like are missing."""
+        missing = np.fromiter((is_missing(value) for value in values), bool, len(values))
+        return cls.of_values(name, values, missing)
+
+    @classmethod
+    def of_values(cls, name, values, missing):
+        """From a list of anything, told which are missing."""
+        kind = _kind([value for value, gone in zip(values, missing, strict=True) if not gone])
+        if kind not in ("number", "date"):
+            return cls(name, values, missing, kind)
+        read = float if kind == "number" else _days
+        numeric = [0.0 if gone else read(value) for value, gone in zip(values, missing, strict=True)]
+        return cls(name, np.array(numeric, dtype=np.float64), missing, kind, lambda: values)
+
+    def numbers(self, present):
+        """The values of the rows `present` (a mask) as float64."""
+        if isinstance(self.values, list) and present.any():
+            raise DataError(self._not_numbers(present))
+        if isinstance(self.values, list):
+            return np.empty(0)
+        values = self.values[present]
+        if not np.isfinite(values).all():
+            place = np.flatnonzero(present)[np.flatnonzero(~np.isfinite(values))[0]]
+            raise DataError(f"column {self.name!r} must be finite, got {self.values[place]} in row {place}")
+        return values
+
+    def _not_numbers(self, present):
+        row = next(row for row in np.flatnonzero(present) if not _is_number(self.values[row]))
+        shown = f"{type(self.values[row]).__name__} {self.values[row]!r} in row {row}"
+        return (
+            f"column {self.name!r} must hold numbers for this kernel, got {shown}; "
+            "use Delta() for categories, or a kernel of texts, trees or graphs"
+        )
+
+    def as_came(self):
+        """The values of all rows as the user gave them; None for those that are missing."""
+        values = self.values if self._labels is None else self._labels()
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        return [None if gone else value for value, gone in zip(values, self.missing, strict=True)]
+
+    def items(self, present):
+        """The values of the rows `present` as a list; bytes are read as UTF-8, dates are spelled out."""
+        values = self.as_came()
+        return [_decoded(values[row], self.name, row) for row in np.flatnonzero(present)]
+
+    def codes(self, present):
+        """The values of the rows `present` as rows of numbers that are equal where the values are."""
+        try:
+            keys = fingerprints(self.items(present))
+        except (TypeError, ValueError) as error:
+            raise DataError(f"column {self.name!r} must hold labels (texts, numbers, dates): {error}") from error
+        pieces = [(keys >> shift) & mask for shift, mask in _PIECES]
+        return np.column_stack([*pieces, keys & _PIECES[1][1]]).astype(np.float64)
+
+
+def is_missing(value):
+    """Whether a value stands for none: None, NaN, NaT and pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float) and value != value  # noqa: PLR0124 - NaN is what differs from itself
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def _is_label(value):
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_date(value):
+    return isinstance(value, dt.date | np.datetime64)
+
+
+def _is_written_date(value):
+    if not isinstance(value, str) or _ISO_DATE.fullmatch(value) is None:
+        return False
+    try:
+        dt.datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_text(value):
+    return isinstance(value, str | bytes)
+
+
+_TESTS = (
+    ("number", _is_number),
+    ("category", _is_label),
+    ("date", _is_date),
+    # As SQLite and CSV files have them.
+    ("date", _is_written_date),
+    ("text", _is_text),
+)
+
+
+def _kind(values):
+    """What all the values are; "object" for anything else, and for a mixture."""
+    return next((kind for kind, test in _TESTS if values and all(map(test, values))), "object")
+
+
+def _days(value):
+    """Days since 1970 of a date, or of a time in its own zone's universal time."""
+    if isinstance(value, str):
+        value = dt.datetime.fromisoformat(value)
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").astype(np.int64) / (1e6 * _SECONDS)
+    days = float(value.toordinal() - _EPOCH)
+    if not isinstance(value, dt.datetime):
+        return days
+    seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+    shift = value.utcoffset() if value.tzinfo is not None else None
+    return days + (seconds - (shift.total_seconds() if shift else 0.0)) / _SECONDS
+
+
+def _decoded(value, name, row):
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"column {name!r} is not UTF-8 in row {row}: byte 0x{value[error.start]:02x} at position {error.start}; "
+            "decode it before, with the encoding it has"
+        ) from error

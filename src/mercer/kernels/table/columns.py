@@ -1,0 +1,205 @@
+"""A kernel of the rows of a table: one kernel a column, added up or multiplied."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.kernels.algebra import Product, Sum
+from mercer.kernels.base import Kernel
+from mercer.kernels.parameters import require_non_negative
+from mercer.kernels.table.frame import as_frame
+from mercer.kernels.table.infer import inferred_kernels
+from mercer.kernels.table.on import On, compares_labels
+from mercer.kernels.table.standardised import Standardised
+from mercer.kernels.wrapped import Scaled, require_kernel
+
+_COMBINATIONS = ("sum", "mean", "product")
+
+
+@dataclass(frozen=True)
+class Columns(Kernel):
+    """The kernels of several columns of a table, added up: sum of w_c k_c(x[c], y[c]).
+
+    Parameters
+    ----------
+    kernels : dict
+        A kernel for each column, by its name (in an array, its position). A kernel that says
+        itself what it reads, such as ``On(["width", "height"], RBF())``, may have any name.
+    weights : dict, optional
+        How much a column counts, not negative; 1 for those not named.
+    combine : {"sum", "mean", "product"}
+        "mean" divides by the sum of the weights; "product" multiplies, so that rows are alike
+        only if they are in every column, and takes no weights.
+    standardise : bool
+        Bring columns of numbers to mean 0 and deviation 1, measured on the training rows.
+    missing : float or "error"
+        The kernel of two missing values of a column; see `On` for the rule, and its proof.
+
+    Notes
+    -----
+    Parameters of a column's kernel are named after it: ``kernel__age__gamma`` in a grid search.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Columns, Delta, RBF
+    >>> people = [{"age": 31, "town": "Ulm"}, {"age": 33, "town": "Ulm"}, {"age": 60, "town": "Bonn"}]
+    >>> Columns({"age": RBF(gamma=0.1), "town": Delta()}, weights={"town": 0.5})(people).round(4)
+    array([[1.5   , 1.1703, 0.    ],
+           [1.1703, 1.5   , 0.    ],
+           [0.    , 0.    , 1.5   ]])
+    """
+
+    kernels: dict
+    weights: dict | None = None
+    combine: str = "sum"
+    standardise: bool = False
+    missing: float | str = 1.0
+
+    takes_items = True
+    takes_tables = True
+
+    def __post_init__(self):
+        if not isinstance(self.kernels, Mapping) or not self.kernels:
+            raise ParameterError(f"kernels must be a dict of a kernel for each column, got {self.kernels!r}")
+        for name, kernel in self.kernels.items():
+            require_kernel(f"the kernel of column {name!r}", kernel)
+        if self.combine not in _COMBINATIONS:
+            raise ParameterError(f"combine must be one of {', '.join(_COMBINATIONS)}, got {self.combine!r}")
+        self._check_weights()
+        # Each part checks its own.
+        _ = self.parts
+
+    def _check_weights(self):
+        if self.weights is None:
+            return
+        if self.combine == "product":
+            raise ParameterError("a product takes no weights; use combine='sum', or a power of a kernel")
+        for name, weight in self.weights.items():
+            if name not in self.kernels:
+                raise ParameterError(
+                    f"weights names {name!r}, but kernels has only {', '.join(map(repr, self.kernels))}"
+                )
+            require_non_negative(f"the weight of column {name!r}", weight)
+        if not sum(self._weights) > 0:
+            raise ParameterError("weights must not all be zero")
+
+    def __hash__(self):
+        return hash((tuple(self.kernels.items()), self.combine, self.standardise, self.missing))
+
+    @classmethod
+    def infer(cls, X, *, exclude=(), text=None, cyclic=(), combine="mean", missing=1.0):
+        """A kernel for a table as it is: numbers, categories, dates, texts, trees and graphs.
+
+        Parameters
+        ----------
+        X : table
+            Its columns' types and values are looked at; it is not kept.
+        exclude : list of column names
+            Left out, such as the label. Columns with no value at all are left out too.
+        text : Kernel, optional
+            For columns of texts; ``Spectrum().normalized()`` by default.
+        cyclic : list of {"day", "week", "year"}
+            For each column of dates, also compare where in these periods they are.
+        combine, missing
+            As in `Columns`.
+
+        Returns
+        -------
+        Columns
+            With numbers and dates standardised and compared by `RBF`, categories (also unseen
+            ones: like themselves only) by `Delta`.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Columns
+        >>> Columns.infer([{"age": 31, "town": "Ulm"}, {"age": 60, "town": "Bonn"}]).kernels
+        {'age': RBF(gamma=1.0), 'town': Delta()}
+        """
+        kernels = inferred_kernels(as_frame(X), exclude, text, cyclic)
+        return cls(kernels, combine=combine, standardise=True, missing=missing)
+
+    @property
+    def parts(self):
+        """The kernel of each column, by name, as one of rows."""
+        return {name: self._part(name, kernel) for name, kernel in self.kernels.items()}
+
+    def _part(self, name, kernel):
+        if kernel.takes_tables:
+            return kernel
+        return On(name, Standardised(kernel) if self._waits(kernel) else kernel, self.missing)
+
+    def _waits(self, kernel):
+        """Whether a kernel is to be standardised and has not been."""
+        is_of_numbers = kernel.takes_items is False and not compares_labels(kernel)
+        return self.standardise and is_of_numbers and not isinstance(kernel, Standardised)
+
+    @property
+    def _weights(self):
+        weights = self.weights or {}
+        return [float(weights.get(name, 1.0)) for name in self.kernels]
+
+    @property
+    def _shares(self):
+        total = sum(self._weights) if self.combine == "mean" else 1.0
+        return {name: weight / total for name, weight in zip(self.kernels, self._weights, strict=True)}
+
+    @property
+    def _whole(self):
+        """The same kernel, by the algebra."""
+        if self.combine == "product":
+            return Product(tuple(self.parts.values()))
+        return Sum(tuple(Scaled(self._shares[name], part) for name, part in self.parts.items()))
+
+    def _nested(self):
+        return {str(name): kernel for name, kernel in self.kernels.items()}
+
+    def _with_nested(self, fields, nested):
+        if fields["kernels"] is not self.kernels:
+            return fields
+        return {**fields, "kernels": {name: nested[str(name)] for name in self.kernels}}
+
+    @property
+    def is_psd(self):
+        return self._whole.is_psd
+
+    @property
+    def is_bound(self):
+        return all(part.is_bound for part in self.parts.values())
+
+    def bind(self, X, weights=None):
+        frame = as_frame(X)
+        kernels = {name: part.bind(frame, weights) for name, part in self.parts.items()}
+        if all(kernels[name] is kernel for name, kernel in self.kernels.items()):
+            return self
+        return type(self)(kernels, self.weights, self.combine, False, self.missing)
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        self._require_bound()
+        return self._whole.prepare(as_frame(X), dtype)
+
+    def tile(self, left, right, out, row, column):
+        self._whole.tile(left, right, out, row, column)
+
+    def diag_of(self, prepared):
+        return self._whole.diag_of(prepared)
+
+    def entry_bound(self, norm_bound):
+        return self._whole.entry_bound(norm_bound)
+
+    def entry_error(self, norm_bound, dtype):
+        return self._whole.entry_error(norm_bound, dtype)
+
+    def feature_map(self, X):
+        """The features of all columns, side by side; of a product, all their products."""
+        return self.bind(X)._whole.feature_map(as_frame(X))
+
+    def feature_names(self, X, names=None):
+        return self._whole.feature_names(as_frame(X))
+
+    def terms(self):
+        """One term a column; a product is one term."""
+        if self.combine == "product":
+            return super().terms()
+        return [(str(name), Scaled.of(self._shares[name], part)) for name, part in self.parts.items()]

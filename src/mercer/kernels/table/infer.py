@@ -1,0 +1,85 @@
+"""Which kernel suits a column, by what it holds."""
+
+from mercer import kernels  # its names load when asked for: kernels of texts, trees and graphs
+from mercer._errors import DataError, ParameterError
+from mercer.kernels.table.cyclic import Cyclic
+from mercer.kernels.table.on import On
+from mercer.kernels.vector.delta import Delta
+from mercer.kernels.vector.rbf import RBF
+
+# In days, as dates are counted; a week began on a Thursday then, which no difference shows.
+PERIODS = {"day": 1.0, "week": 7.0, "year": 365.2425}
+# Texts of so many words, or more distinct ones than these, are no categories.
+WORDS = 3.0
+CATEGORIES = 20
+
+
+def inferred_kernels(frame, exclude=(), text=None, cyclic=()):
+    """A kernel for each column that has values, by name."""
+    _require_periods(cyclic)
+    exclude = [frame.place(name) for name in ([exclude] if isinstance(exclude, str) else exclude)]
+    found = {}
+    for name in frame.names:
+        column = frame.column(name)
+        if name not in exclude and not column.missing.all():
+            found.update(_kernels_of(column, text, cyclic))
+    if not found:
+        raise DataError(
+            f"X must have a column with values to compare, got {len(frame)} rows of {len(frame.names)} columns"
+        )
+    return found
+
+
+def _require_periods(cyclic):
+    unknown = [period for period in cyclic if period not in PERIODS]
+    if unknown or isinstance(cyclic, str):
+        raise ParameterError(f"cyclic must list some of {', '.join(PERIODS)}, got {cyclic!r}")
+
+
+def _kernels_of(column, text, cyclic):
+    if column.kind == "number":
+        return {column.name: RBF(1.0)}
+    if column.kind == "date":
+        rounds = {f"{column.name} in {period}": On(column.name, Cyclic(PERIODS[period])) for period in cyclic}
+        return {column.name: RBF(1.0), **rounds}
+    present = column.items(~column.missing)
+    if column.kind == "category" or (column.kind == "text" and not is_prose(present)):
+        return {column.name: Delta()}
+    if column.kind == "text":
+        return {column.name: text if text is not None else _named("Spectrum", column.name).normalized()}
+    return {column.name: _of_objects(column.name, present)}
+
+
+def is_prose(texts):
+    """Whether texts are to be read rather than compared whole: many words, or hardly one twice."""
+    words = sum(len(one.split()) for one in texts) / len(texts)
+    return words >= WORDS or len(set(texts)) > max(CATEGORIES, len(texts) // 2)
+
+
+def _of_objects(name, values):
+    """The kernel for trees or graphs; anything else needs one from the user."""
+    kinds = {_structure(value) for value in values}
+    if kinds == {"tree"}:
+        return _named("SubsetTree", name).normalized()
+    if kinds == {"graph"}:
+        return _named("WeisfeilerLehman", name).normalized()
+    types = sorted({type(value).__name__ for value in values})
+    what = f"a mixture of {', '.join(types)}" if len(types) > 1 else types[0]
+    raise DataError(
+        f"column {name!r} holds {what}, for which no kernel is known; "
+        "exclude it, or name a kernel for every column with Columns({...})"
+    )
+
+
+def _structure(value):
+    room = type(value).__module__.partition(".")[0]
+    if room == "mercer":
+        return type(value).__name__.lower()
+    return "graph" if room == "networkx" else None
+
+
+def _named(kernel, column):
+    found = getattr(kernels, kernel, None)
+    if found is None:
+        raise ParameterError(f"column {column!r} needs the kernel {kernel}, which this version of Mercer does not have")
+    return found()

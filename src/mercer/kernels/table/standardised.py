@@ -1,0 +1,96 @@
+"""A kernel of numbers after each column has been brought to mean 0 and deviation 1."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer.kernels.base import Kernel
+from mercer.kernels.feature_maps import double_rows
+from mercer.kernels.wrapped import Wrapped
+
+
+@dataclass(frozen=True)
+class Standardised(Wrapped):
+    """k((x - mean) / deviation, (y - mean) / deviation), with both measured on training data.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of rows of numbers.
+    mean, deviation : tuple of float, optional
+        One for each column; `bind` measures them on the training rows. A column that does not
+        vary keeps its scale.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, Standardised
+    >>> Standardised(Linear())([[1.0], [3.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+
+    kernel: Kernel
+    mean: tuple | None = field(default=None)
+    deviation: tuple | None = field(default=None)
+
+    # Rows are changed before the kernel sees them, so they cannot be shared with another.
+    is_dot_product_form = False
+    is_translation_invariant = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.kernel.takes_items:
+            raise ParameterError(f"kernel must be one of numbers, got {self.kernel!r}")
+        if (self.mean is None) != (self.deviation is None):
+            raise ParameterError(f"mean and deviation go together, got {self.mean!r} and {self.deviation!r}")
+
+    @property
+    def is_bound(self):
+        return self.mean is not None and self.kernel.is_bound
+
+    def bind(self, X, weights=None):
+        if self.is_bound:
+            return self
+        rows = _dense(X)
+        known = self if self.mean is not None else self._measured(rows, weights)
+        return type(self)(known.kernel.bind(known._rows(rows), weights), known.mean, known.deviation)
+
+    def _measured(self, rows, weights):
+        mean = np.average(rows, axis=0, weights=weights)
+        deviation = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights))
+        # Rounding leaves a constant column a deviation that is not quite zero.
+        tiny = deviation <= 1e-12 * np.abs(mean)
+        return type(self)(self.kernel, tuple(mean.tolist()), tuple(np.where(tiny, 1.0, deviation).tolist()))
+
+    def _rows(self, X):
+        rows = _dense(X)
+        if rows.shape[1] != len(self.mean):
+            raise DataError(f"X must have {len(self.mean)} features, got {rows.shape[1]}")
+        return (rows - self.mean) / self.deviation
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        self._require_bound()
+        return self.kernel.prepare(self._rows(X), dtype, check=check)
+
+    def _finish(self, block):
+        return block
+
+    def entry_bound(self, norm_bound):
+        return self.kernel.entry_bound(norm_bound)
+
+    def entry_error(self, norm_bound, dtype):
+        return self.kernel.entry_error(norm_bound, dtype)
+
+    def feature_map(self, X):
+        """The features of the standardised rows."""
+        bound = self.bind(X)
+        return bound.kernel.feature_map(bound._rows(X))
+
+    def feature_names(self, X, names=None):
+        return self.kernel.feature_names(X, names)
+
+
+def _dense(X):
+    return double_rows(X.toarray() if sparse.issparse(X) else X)
