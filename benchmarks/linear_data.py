@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from benchmarks.data import data_folder, load
 
 BUNDLED = ("iris", "breast_cancer", "digits", "made_rows", "made_text")
-FILES = ("a9a", "w8a", "ijcnn1", "mnist2", "mnist10", "money_fx", "news2", "news20", "movies")
+FILES = ("a9a", "w8a", "ijcnn1", "mnist2", "mnist10", "money_fx", "reuters", "news2", "news20", "movies")
 LINEAR_SETS = BUNDLED if data_folder() is None else (*BUNDLED, *FILES)
 
 
@@ -26,8 +26,8 @@ def linear_data(name):
     makers = {"made_rows": made_rows, "made_text": made_text}
     if base in makers:
         return makers[base](int(rows)) if rows else makers[base]()
-    if base in ("news2", "news20", "movies", "money_fx"):
-        return {"movies": _movies, "money_fx": _money_fx}.get(base, lambda: _news(base))()
+    if base in ("news2", "news20", "movies", "money_fx", "reuters"):
+        return {"movies": _movies, "money_fx": _money_fx, "reuters": _reuters}.get(base, lambda: _news(base))()
     if base in BUNDLED:
         X, y = getattr(datasets, f"load_{base}")(return_X_y=True)
         return StandardScaler().fit_transform(X), y
@@ -55,6 +55,15 @@ def _movies():
     rows = _texts("movie_reviews.jsonl.xz")
     X = TfidfVectorizer(ngram_range=(1, 2)).fit_transform([row["text"] for row in rows])
     return _narrow(X), np.unique([row["label"] for row in rows], return_inverse=True)[1]
+
+
+def _reuters():
+    """All stories of Reuters-21578: those on earnings against the rest."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    rows = _texts("reuters21578.jsonl.xz")
+    X = TfidfVectorizer(sublinear_tf=True).fit_transform([f"{row['title']}\n{row['body']}" for row in rows])
+    return _narrow(X), np.array([int("earn" in row["topics"]) for row in rows])
 
 
 def _money_fx():

@@ -138,11 +138,21 @@ class _Descent:
         n, K = products.n, problem.n_classes
         self.alpha = np.zeros((n, K)) if start is None else start.beta.copy()
         self.W = np.zeros((products.n_features + 1, K))
+        self._place_rows_of_zeros()
         if start is not None:
             self._fit_weights()
         self.state = np.array([(seed * 2 + 1) * SEED % 2**64], dtype=np.uint64)
         self.primal, self.dual = np.inf, -np.inf
         self.epochs, self.trace = 0, []
+
+    def _place_rows_of_zeros(self):
+        """Such a row has the same loss whatever W is: its coefficients go to a corner, and no step looks at it."""
+        problem = self.problem
+        zeros = np.flatnonzero((self.products.squares() + problem.scale**2 <= 0.0) & (problem.C > 0.0))
+        own = problem.codes[zeros]
+        self.alpha[zeros] = 0.0
+        self.alpha[zeros, own] = problem.C[zeros]
+        self.alpha[zeros, (own + 1) % problem.n_classes] = -problem.C[zeros]
 
     def _fit_weights(self):
         for m in range(self.alpha.shape[1]):

@@ -30,6 +30,8 @@ LONGEST_WAIT = 0.5
 # A row at a bound is left out if its slope is below minus this share of the largest among those that moved. The
 # whole of it is what Hsieh et al. take; a check brings back what was left out too early, so less is safe and faster.
 FIRM = 0.1
+# Passes at one price of a free bias.
+LONGEST_PRICE = 8
 SEED = 0x9E3779B97F4A7C15
 # Passes without a better gap after which rounding errors are all that is left.
 HOPELESS = 3000
@@ -117,6 +119,9 @@ class _Descent:
             if left > patience and self.epochs >= 2 * FIRST_CHECK:
                 return None
             wait = next_wait(left, self.epochs)
+            if self.dual.has_equality:
+                # Only a check moves the price.
+                wait = min(wait, LONGEST_PRICE)
 
     def _descend(self, passes, limits):
         """Some passes over the active rows; a status, if a limit was met."""
