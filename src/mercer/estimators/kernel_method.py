@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from mercer._errors import DataError
 from mercer.estimators.evidence import fingerprint
 from mercer.estimators.gram import require_gram
-from mercer.estimators.inputs import is_function, is_precomputed, prediction_input, require_fitted
+from mercer.estimators.inputs import input_tags, is_function, prediction_input, require_fitted
 from mercer.estimators.parameters import (
     require_callbacks,
     require_n_jobs,
