@@ -47,7 +47,7 @@ def _gram_length(points):
     they are small, unless products of many features need the length."""
     if _longest(points) < TILE:
         return _longest(points)
-    edge = LARGE_GRAM_TILE if getattr(points, "n_features", 0) > FEW_FEATURES else GRAM_TILE
+    edge = LARGE_GRAM_TILE if (getattr(points, "n_features", None) or 0) > FEW_FEATURES else GRAM_TILE
     count = -(-len(points) // edge)
     return -(-len(points) // (16 * count)) * 16
 
