@@ -3,8 +3,7 @@ Trees: the parts that sentences share
 =====================================
 
 Two sentences can have the same words and say different things. Their parse trees tell them apart. Three tree
-kernels differ in which parts of a tree they count, and the picture shows what that does to small formulas: trees
-whose meaning depends on their shape.
+kernels differ in which parts of a tree they count.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +16,8 @@ from mercer.kernels import PartialTree, Spectrum, SubsetTree, Subtree
 # %%
 # The trees
 # ---------
-# Random sentences from a small grammar. The one question: who acts, the first noun or, in a passive sentence, the
-# second? Adjectives, articles and relative clauses come and go.
+# Random sentences from a small grammar, in pairs of the same kind of words: "the old dog was seen by a king", and
+# "by a king the old dog was seen". Which of the two is it? Adjectives and relative clauses come and go.
 
 rng = np.random.default_rng(3)
 NOUNS, ADJECTIVES = ["dog", "man", "cat", "king", "child"], ["old", "hot", "small", "red"]
@@ -35,25 +34,24 @@ def phrase():
     return Tree("NP", parts)
 
 
-def sentence(is_passive):
-    """Somebody did something to somebody, or it was done by somebody."""
-    verb = rng.choice(VERBS).item()
-    by = Tree("PP", [Tree("IN", ["by" if is_passive or rng.random() < 0.5 else "with"]), phrase()])
-    helper = Tree("VBD", ["was"] if is_passive or rng.random() < 0.5 else ["had"])
-    if is_passive:
-        return Tree("S", [phrase(), Tree("VP", [helper, Tree("VP", [Tree("VBN", [verb]), by])])])
-    return Tree("S", [phrase(), Tree("VP", [helper, Tree("VP", [Tree("VBN", [verb]), phrase(), by])])])
+def sentence(is_fronted):
+    """Something was done by somebody, who stands first or last."""
+    by, verb = Tree("PP", [Tree("IN", ["by"]), phrase()]), Tree("VBN", [rng.choice(VERBS).item()])
+    was = Tree("VBD", ["was"])
+    if is_fronted:
+        return Tree("S", [by, phrase(), Tree("VP", [was, Tree("VP", [verb])])])
+    return Tree("S", [phrase(), Tree("VP", [was, Tree("VP", [verb, by])])])
 
 
-passive = np.arange(120) % 2
-trees = [sentence(bool(one)) for one in passive]
+fronted = np.arange(120) % 2
+trees = [sentence(bool(one)) for one in fronted]
 print(trees[0], trees[1], sep="\n")
 
 # %%
-# Who acts?
-# ---------
-# The bag of words knows nothing of who stands where. Complete subtrees hardly recur in sentences that are
-# all different. Fragments recur, and the more freely children may be left out, the more they do.
+# What the kernels see
+# --------------------
+# The bag of words knows nothing of what stands where: it guesses. Trees know. In the pictures each point compares two
+# sentences; fragments of whole productions (`SubsetTree`) show the two kinds as blocks.
 
 words = [" ".join(label for label, count in zip(tree.labels, tree.counts, strict=True) if count == 0) for tree in trees]
 cases = {
@@ -63,11 +61,11 @@ cases = {
     "PartialTree": (PartialTree(decay=0.4, height_decay=0.4), trees),
 }
 scores = {
-    name: cross_val_score(SVC(kernel=kernel.normalized(), C=10.0), X, passive, cv=10)
+    name: cross_val_score(SVC(kernel=kernel.normalized(), C=10.0), X, fronted, cv=10)
     for name, (kernel, X) in cases.items()
 }
 
-order = np.argsort(passive, kind="stable")
+order = np.argsort(fronted, kind="stable")
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), layout="constrained")
 for axis, (name, (kernel, X)) in zip(axes, cases.items(), strict=True):
     gram = kernel.normalized()([X[k] for k in order])
@@ -76,6 +74,6 @@ for axis, (name, (kernel, X)) in zip(axes, cases.items(), strict=True):
     axis.axhline(59.5, color="white", linewidth=0.8)
     axis.axvline(59.5, color="white", linewidth=0.8)
     axis.set(title=f"{name}\n{scores[name].mean():.0%} right in ten folds", xticks=[29.5, 89.5], yticks=[29.5, 89.5])
-    axis.set_xticklabels(["active", "passive"])
-    axis.set_yticklabels(["active", "passive"], rotation=90, va="center")
+    axis.set_xticklabels(["last", "first"])
+    axis.set_yticklabels(["last", "first"], rotation=90, va="center")
 plt.show()

@@ -32,11 +32,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kernel", "X", "y"), CASES)
-@pytest.mark.parametrize("estimator", [SVC(C=10.0), KernelPerceptron(), HardMarginSVC(), PegasosSVC(random_state=0)])
+@pytest.mark.parametrize(
+    "estimator", [SVC(C=10.0), KernelPerceptron(), HardMarginSVC(), PegasosSVC(lam=0.01, random_state=0)]
+)
 def test_estimators_learn_from_items(kernel, X, y, estimator):
     model = clone(estimator).set_params(kernel=kernel)
-    if isinstance(estimator, PegasosSVC):
-        model.set_params(max_iter=2000)
     model.fit(X, y)
     assert model.score(X, y) >= 0.95
 

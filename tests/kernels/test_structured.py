@@ -170,3 +170,10 @@ def test_keys_do_not_depend_on_the_process():
 def test_mixing_depends_on_the_order():
     a, b, start = fingerprint("a"), fingerprint("b"), np.uint64(0)
     assert mixed(mixed(start, a), b) != mixed(mixed(start, b), a)
+
+
+def test_more_items_than_a_tile_has():
+    texts = [text + letter for text in TEXTS[:8] for letter in "abcdefghijklmnopqrstuvwxyz"] * 2
+    counts = by_hand(texts, texts)
+    lengths = np.sqrt(np.diag(counts))
+    np.testing.assert_allclose(Letters().normalized()(texts), counts / np.outer(lengths, lengths), rtol=1e-12)

@@ -153,12 +153,12 @@ def subsequence_tile(left, places, right, size, limits, powers, weights, out, ro
 
     `left` and `right` are (codes, offsets, index); `places` translates left-hand codes into
     right-hand ones, of which there are `size`; `limits` are the longest subsequence, the longest
-    texts on either side, and the rows of a strip.
+    texts on either side, the rows of a strip, and whether both sides are the same texts.
     """
     vector_loop()
     s_codes, s_offsets, s_index = left
     t_codes, t_offsets, t_index = right
-    longest, most_s, most_t, strip = limits
+    longest, most_s, most_t, strip, is_symmetric = limits
     dtype = powers.dtype
     s, s_decays = np.empty(most_s, np.int32), np.empty(most_s, dtype)
     t, t_decays = np.empty(most_t, np.int32), np.empty(most_t, dtype)
@@ -178,7 +178,7 @@ def subsequence_tile(left, places, right, size, limits, powers, weights, out, ro
             translated[k] = places[s_codes[begin + k]]
         _mark(translated, 0, end - begin, in_s, True)
         in_s[size] = False
-        for j in range(t_index.shape[0]):
+        for j in range(i if is_symmetric else 0, t_index.shape[0]):
             t_begin, t_end = t_offsets[t_index[j]], t_offsets[t_index[j] + 1]
             _mark(t_codes, t_begin, t_end, in_t, True)
             m = _kept(t_codes, t_begin, t_end, in_s, powers, t, t_decays)
@@ -194,4 +194,6 @@ def subsequence_tile(left, places, right, size, limits, powers, weights, out, ro
             for p in range(1, longest + 1):
                 value += weights[p] * totals[p]
             out[row + i, column + j] = value
+            if is_symmetric:
+                out[row + j, column + i] = value
         _mark(translated, 0, end - begin, in_s, False)

@@ -136,7 +136,7 @@ class Subsequence(StructuredKernel):
         strip = min(max(most_s, 1), _strip(longest, powers.itemsize))
         subsequence_tile(
             (s.codes, s.offsets, left.index), s.vocabulary.places_in(t.vocabulary),
-            (t.codes, t.offsets, right.index), len(t.vocabulary), (longest, most_s, most_t, strip),
+            (t.codes, t.offsets, right.index), len(t.vocabulary), (longest, most_s, most_t, strip, left.is_same(right)),
             powers, self._weights(), out, row, column,
         )  # fmt: skip
 

@@ -53,7 +53,16 @@ class FragmentKernel(StructuredKernel):
 
     def tile(self, left, right, out, row, column):
         translation = left.arrays.codes_in(right.arrays)
-        tree_tile(left.arrays.of(left.index), translation, right.arrays.of(right.index), self.decays, out, row, column)
+        tree_tile(
+            left.arrays.of(left.index),
+            translation,
+            right.arrays.of(right.index),
+            self.decays,
+            left.is_same(right),
+            out,
+            row,
+            column,
+        )
         if not np.isfinite(block_of(out, row, column, (len(left), len(right)))).all():
             raise DataError(f"{self!r} overflows on these trees; lower decay, or pass float64")
 

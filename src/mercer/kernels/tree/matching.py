@@ -119,11 +119,12 @@ def _sum_over_pairs(x_codes, x_order, translation, y_codes, y_order, x, y, decay
 
 
 @jit
-def tree_tile(left, translation, right, decays, out, row, column):
+def tree_tile(left, translation, right, decays, is_symmetric, out, row, column):
     """out[row + i, column + j] = the sum over pairs of nodes of trees i and j.
 
     `left` and `right` are (codes, order, n_children, size, rank, offsets, index), `translation`
     is the right-hand code of each left-hand one, or -1; nodes of code -1 are like no other.
+    `is_symmetric` says that both sides are the same trees.
     """
     x_codes, x_order, x_children, x_size, x_rank, x_offsets, x_index = left
     y_codes, y_order, y_children, y_size, y_rank, y_offsets, y_index = right
@@ -137,7 +138,7 @@ def tree_tile(left, translation, right, decays, out, row, column):
     for i in range(x_index.shape[0]):
         first, last = x_offsets[x_index[i]], x_offsets[x_index[i] + 1]
         x = (x_children[first:last], x_size[first:last], x_rank[first:last])
-        for j in range(y_index.shape[0]):
+        for j in range(i if is_symmetric else 0, y_index.shape[0]):
             begin, end = y_offsets[y_index[j]], y_offsets[y_index[j] + 1]
             y = (y_children[begin:end], y_size[begin:end], y_rank[begin:end])
             total, values = _sum_over_pairs(
@@ -145,3 +146,5 @@ def tree_tile(left, translation, right, decays, out, row, column):
                 x, y, decays, work, values,
             )  # fmt: skip
             out[row + i, column + j] = total
+            if is_symmetric:
+                out[row + j, column + i] = total
