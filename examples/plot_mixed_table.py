@@ -32,7 +32,7 @@ table = pd.DataFrame(
     }
 )
 table.loc[rng.random(n) < 0.15, "age"] = np.nan
-season = np.cos(4 * np.pi * table["served"].dt.dayofyear / 365.25)
+season = np.cos(4 * np.pi * table["served"].dt.day_of_year / 365.25)
 wish = -1.5 * season - 0.05 * (table["distance"] - 20) + 2.5 * (table["town"] == "Trier") - 2.5 * table["age"].isna()
 returns = (wish + rng.normal(0.0, 0.6, n) > 0).astype(int)
 print(table.head())
@@ -71,7 +71,7 @@ axes[0].axhline(guess, color="black", linestyle=":", linewidth=1, label="always 
 axes[0].set(ylim=(0.4, 1.0), ylabel="accuracy, ten folds", title="more of the table, fewer errors")
 axes[0].legend(frameon=False, loc="upper left", fontsize=8)
 
-day = table["served"].dt.dayofyear
+day = table["served"].dt.day_of_year
 together = share["served in year"] + share["served"]
 axes[1].scatter(day, together, c=np.where(returns == 1, ORANGE, BLUE), s=10, alpha=0.8)
 axes[1].axhline(0.0, color="black", linewidth=0.6)
