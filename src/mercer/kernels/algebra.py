@@ -234,5 +234,5 @@ class Product(_Combination):
         return reduce(row_kronecker, [kernel.feature_map(X) for kernel in self.kernels])
 
     def feature_names(self, X, names=None):
-        given = () if names is None else (names,)
-        return product_names([kernel.feature_names(X, *given) for kernel in self.kernels])
+        """A name for each product: those of its factors, together."""
+        return product_names([kernel.feature_names(X, names) for kernel in self.kernels])

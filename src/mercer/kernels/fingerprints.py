@@ -18,7 +18,8 @@ _GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1C
 @jit
 def mixed(key, value):
     """The key of a sequence whose beginning has `key` and which goes on with `value` (both uint64)."""
-    key = (key ^ value) + np.uint64(_GOLDEN)
+    # Multiplied first: key and value must not change places, nor small numbers cancel out.
+    key = (key + np.uint64(1)) * np.uint64(_GOLDEN) + value
     key = (key ^ (key >> np.uint64(30))) * np.uint64(_FIRST)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(_SECOND)
     return key ^ (key >> np.uint64(31))
