@@ -239,7 +239,8 @@ class SVC(Probable, KernelClassifier):
                 convex=data.kernel.is_psd is True,
             )
 
-        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        is_small = len(indices) <= kernel_crammer_singer.SMALL
+        matrix = data.matrix(0.0 if is_small else self.tol, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.n_classes))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
 

@@ -26,7 +26,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     cache_size = None
     warm_start = False
     # What `multi_class` may be.
-    _multi_classes = ("ovo", "ovr")
+    _multi_classes: tuple[str, ...] = ("ovo", "ovr")
 
     def fit(self, X, y, sample_weight=None):
         """Learn from the rows of X and their labels.
