@@ -97,7 +97,7 @@ def fresh(module, kind, parameters, name):
 
 def told(found):
     """One cell of the table."""
-    return "-" if found is None else f"{found[0]:.4f} | {found[1]:.3f} | {found[2]:.0f}"
+    return "- | - | -" if found is None else f"{found[0]:.4f} | {found[1]:.3f} | {found[2]:.0f}"
 
 
 def main(arguments=None):
@@ -111,7 +111,7 @@ def main(arguments=None):
         for kind, (module, theirs, parameters) in (REGRESSORS if name in REGRESSION else DETECTORS).items():
             ours = fresh("mercer", kind, parameters, name)
             peer = fresh(module, theirs, parameters, name) if module else None
-            print(f"| {name} | {kind} | {told(ours)} | {told(peer) if peer else '- | - | -'} |", flush=True)
+            print(f"| {name} | {kind} | {told(ours)} | {told(peer)} |", flush=True)
 
 
 if __name__ == "__main__":
