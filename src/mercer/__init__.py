@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.perceptron import Perceptron as Perceptron
     from mercer.estimators.ramp import RampSVC as RampSVC
+    from mercer.estimators.rank import RankSVM as RankSVM
     from mercer.estimators.reduce import KernelPCA as KernelPCA
     from mercer.estimators.reduce import KernelSVD as KernelSVD
     from mercer.estimators.regress import SVR as SVR
@@ -88,6 +89,7 @@ _HOME = {
     "NotSeparableError": "mercer._errors",
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.ramp",
+    "RankSVM": "mercer.estimators.rank",
     "Perceptron": "mercer.estimators.perceptron",
     "PegasosSVC": "mercer.estimators.pegasos",
     "Pinball": "mercer.problems.residual_losses",

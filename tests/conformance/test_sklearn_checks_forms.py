@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from mercer import SVDD, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError
+from mercer import SVDD, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError, RankSVM
 from mercer.kernels import RBF, Linear
 
 # Cubes of features of size 100, which some checks use, are beyond double precision: the fit says so.
@@ -20,6 +20,8 @@ VARIANTS = [
     SVDD(),
     SVDD(kernel="linear", nu=0.3),
     SVDD(kernel="poly", nu=0.5),
+    RankSVM(),
+    RankSVM(kernel="linear", C=0.1, warm_start=True),
     NuSVC(nu=0.3),
     NuSVC(nu=0.3, kernel="poly", break_ties=True),
     NuSVC(nu=0.2, kernel="linear", break_ties=True),

@@ -1,15 +1,19 @@
 """Support vector classification."""
 
+import numpy as np
+
+from mercer._errors import ParameterError
 from mercer.estimators import all_pairs
 from mercer.estimators.calibrate import LeavingOut, Probable, calibration_method
+from mercer.estimators.evidence import JointEvidence
 from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
-from mercer.estimators.machines import Solved, TwoClassProblems
+from mercer.estimators.machines import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.training import solve_all
+from mercer.estimators.training import solve_all, whole_matrix
 from mercer.estimators.weighting import weighted_C
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.soft_margin import BIASES
-from mercer.solvers import small
+from mercer.solvers import kernel_crammer_singer, small
 from mercer.solvers.by_name import SOLVERS
 from mercer.solvers.out_of_fold import SCORE_TOL
 
@@ -51,8 +55,9 @@ class SVC(Probable, KernelClassifier):
         Nothing else is random.
     bias : {"free", "penalised", "none"}, default="free"
     loss : {"hinge", "squared_hinge"}, default="hinge"
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        How several classes become two-class problems.
+    multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        A machine for each pair of classes, for each class against the rest, or one for all of them
+        together, which needs bias="penalised" or "none" and has one certificate.
     solver : {"auto", "smo", "chunking", "chunking:qp", "dual_cd", "qp", "sgd"}, default="auto"
         "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
         the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
@@ -99,6 +104,8 @@ class SVC(Probable, KernelClassifier):
 
     # Names that `solver` takes.
     solvers = tuple(SOLVERS)
+
+    _multi_classes = ("ovo", "ovr", "crammer_singer")
 
     def __init__(
         self,
@@ -163,6 +170,8 @@ class SVC(Probable, KernelClassifier):
         require_choice("loss", self.loss, MARGIN_LOSSES)
         require_choice("solver", self.solver, SOLVERS)
         calibration_method(self.probability)
+        if self.multi_class == "crammer_singer":
+            self._require_together()
 
     def predict(self, X):
         """The label of each row of X; the most probable one where probabilities are asked for.
@@ -178,15 +187,70 @@ class SVC(Probable, KernelClassifier):
         refuse_ties_of_pairs(self)
         return super().predict(X)
 
+    def _require_together(self):
+        """Refuse what the machine for all classes together does not have."""
+        if self.bias == "free":
+            raise ParameterError(
+                "bias='free' is not available with multi_class='crammer_singer'; use bias='penalised' or bias='none'"
+            )
+        if self.loss != "hinge":
+            raise ParameterError(f"loss must be 'hinge' with multi_class='crammer_singer', got {self.loss!r}")
+        if self.solver not in ("auto", "smo"):
+            raise ParameterError(f"solver must be 'auto' with multi_class='crammer_singer', got {self.solver!r}")
+        if calibration_method(self.probability) is not None:
+            raise ParameterError(
+                "probability=True is not available with multi_class='crammer_singer'; use 'ovo' or 'ovr', "
+                "or KernelLogisticRegression, whose one problem has probabilities"
+            )
+
     def _two_class_problems(self, codes, class_weight, weights):
         """The problems to solve, with C times the weights of class and sample for each point."""
-        C = weighted_C(self.C, codes, class_weight, weights)
-        setup = TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
+        C, n_classes = weighted_C(self.C, codes, class_weight, weights), len(class_weight)
+        if self.multi_class == "crammer_singer":
+            if not np.isfinite(C).all():
+                raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
+            # Two classes have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
+            together = TwoClassProblems(codes, 2, "ovr", 2.0 * C, self.loss, self.bias) if n_classes == 2 else None
+            setup = together or TogetherProblem(codes, n_classes, C, self.bias)
+        else:
+            setup = TwoClassProblems(codes, n_classes, self.multi_class, C, self.loss, self.bias)
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
 
     def _solve(self, data, setup, budget, limits):
+        if isinstance(setup, TogetherProblem):
+            self._calibration = None
+            return self._solve_together(data, setup, budget, limits)
         return self._solve_and_calibrate(data, setup, budget, limits)
+
+    def _solve_together(self, data, setup, budget, limits):
+        """The machine of Crammer and Singer."""
+        starts, indices = self._starts(setup), setup.tasks[0].indices
+        start = None if starts is None else np.stack(starts, axis=1)
+
+        def solve(matrix):
+            return kernel_crammer_singer.solve(
+                setup.joint,
+                matrix,
+                tol=self.tol,
+                limits=limits,
+                start=start,
+                gap_tol=self.gap_tol,
+                convex=data.kernel.is_psd is True,
+            )
+
+        is_small = len(indices) <= kernel_crammer_singer.SMALL
+        matrix = data.matrix(0.0 if is_small else self.tol, self.gap_tol, budget, self.n_jobs)
+        empty = np.zeros((len(indices), setup.n_classes))
+        return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
+
+    def _keep_evidence(self, data, setup, solved):
+        if not isinstance(setup, TogetherProblem):
+            super()._keep_evidence(data, setup, solved)
+            return
+        self._evidence = JointEvidence(data, setup, solved, self.n_jobs)
+        if self._items is not None:
+            self._evidence.settle()
 
     def _solve_with_folds(self, data, setup, budget, limits, folds):
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""

@@ -73,3 +73,14 @@ class Evidence:
         # Coefficients that have diverged have no finite objective, and the certificate says so.
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, projections, intercept)
+
+
+class JointEvidence(Evidence):
+    """One certificate for all functions together."""
+
+    def _certify(self):
+        beta, places = self.solved.solution.beta, self.setup.tasks[0].indices
+        points = self.data.prepare(np.float64, places)
+        projections = engine.product(self.data.kernel, points, points, beta, self.n_jobs)
+        intercept = self.solved.intercepts if beta.ndim == 2 else float(self.solved.intercepts[0])
+        return [self.setup.joint.certificate(beta, projections, intercept)]

@@ -25,6 +25,8 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     class_weight = None
     cache_size = None
     warm_start = False
+    # What `multi_class` may be.
+    _multi_classes: tuple[str, ...] = ("ovo", "ovr")
 
     def fit(self, X, y, sample_weight=None):
         """Learn from the rows of X and their labels.
@@ -66,7 +68,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         require_optional_number("cache_size", self.cache_size, above=0.0)
         for name in ("break_ties", "warm_start"):
             require_flag(name, getattr(self, name))
-        require_choice("multi_class", self.multi_class, ("ovo", "ovr"))
+        require_choice("multi_class", self.multi_class, self._multi_classes)
         require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
     def _sample_weights(self, given, codes, classes):

@@ -5,15 +5,13 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._errors import ParameterError
-from mercer.estimators.evidence import Evidence
+from mercer.estimators.evidence import JointEvidence
 from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_classifier import KernelClassifier
-from mercer.estimators.machines import TwoClassProblems
+from mercer.estimators.machines import JointSolved, TwoClassProblems
 from mercer.estimators.parameters import require_choice, require_optional_number
-from mercer.estimators.support import Support
 from mercer.estimators.training import whole_matrix
 from mercer.estimators.weighting import weighted_C
-from mercer.kernels import engine
 from mercer.problems.kernel_risk import KernelRisk
 from mercer.problems.losses import LOSSES_OF_MARGINS
 from mercer.problems.multinomial import Multinomial, log_probabilities
@@ -33,35 +31,6 @@ class _LogisticProblem(TwoClassProblems):
             self.joint = KernelRisk(task.signs, weights, LOSSES_OF_MARGINS["logistic"], bias)
         else:
             self.joint = Multinomial(codes[task.indices], weights, n_classes, bias)
-
-
-class _JointSolved:
-    """As `Solved`, where all functions are one solution."""
-
-    def __init__(self, setup, solution):
-        self.solution = solution
-        self.support = Support.of_tasks(setup, self.betas())
-        self.statuses = [solution.status]
-        self.iterations = np.array([solution.iterations], dtype=np.int32)
-        self.intercepts = np.atleast_1d(setup.joint.intercept(solution.beta, solution.bias))
-
-    def betas(self):
-        beta = self.solution.beta
-        return [beta] if beta.ndim == 1 else list(np.ascontiguousarray(beta.T))
-
-    def traces(self):
-        return [self.solution.trace]
-
-
-class _JointEvidence(Evidence):
-    """One certificate for all functions together."""
-
-    def _certify(self):
-        beta, places = self.solved.solution.beta, self.setup.tasks[0].indices
-        points = self.data.prepare(np.float64, places)
-        projections = engine.product(self.data.kernel, points, points, beta, self.n_jobs)
-        intercept = self.solved.intercepts if beta.ndim == 2 else float(self.solved.intercepts[0])
-        return [self.setup.joint.certificate(beta, projections, intercept)]
 
 
 class KernelLogisticRegression(KernelClassifier):
@@ -194,10 +163,10 @@ class KernelLogisticRegression(KernelClassifier):
         precision = self.tol if len(indices) > kernel_newton.FACTORED else 0.0
         matrix = data.matrix(precision, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.joint.n_functions))
-        return _JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
+        return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
 
     def _keep_evidence(self, data, setup, solved):
-        self._evidence = _JointEvidence(data, setup, solved, self.n_jobs)
+        self._evidence = JointEvidence(data, setup, solved, self.n_jobs)
         if self._items is not None:
             self._evidence.settle()
 

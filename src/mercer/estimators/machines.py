@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.estimators.multiclass import require_few, two_class_tasks
 from mercer.estimators.support import Support
+from mercer.problems.kernel_crammer_singer import KernelCrammerSinger
 from mercer.problems.soft_margin import SoftMargin
 
 
@@ -57,6 +58,16 @@ class TwoClassProblems:
         return [SoftMargin(task.signs, self.C[task.indices], self.loss, self.bias) for task in self.tasks]
 
 
+class TogetherProblem(TwoClassProblems):
+    """One problem for all of several classes (Crammer & Singer 2001)."""
+
+    def __init__(self, codes, n_classes, C, bias):
+        super().__init__(codes, n_classes, "ovr", C, "hinge", bias)
+        used = self.tasks[0].indices
+        scale = 1.0 if bias == "penalised" else 0.0
+        self.joint = KernelCrammerSinger(codes[used], n_classes, C[used], scale)
+
+
 class Solved:
     """Solutions of all two-class problems, one object each.
 
@@ -82,3 +93,21 @@ class Solved:
     def traces(self):
         """How each solver got there."""
         return [solution.trace for solution in self.solutions]
+
+
+class JointSolved:
+    """As `Solved`, where all functions are one solution."""
+
+    def __init__(self, setup, solution):
+        self.solution = solution
+        self.support = Support.of_tasks(setup, self.betas())
+        self.statuses = [solution.status]
+        self.iterations = np.array([solution.iterations], dtype=np.int32)
+        self.intercepts = np.atleast_1d(setup.joint.intercept(solution.beta, solution.bias))
+
+    def betas(self):
+        beta = self.solution.beta
+        return [beta] if beta.ndim == 1 else list(np.ascontiguousarray(beta.T))
+
+    def traces(self):
+        return [self.solution.trace]

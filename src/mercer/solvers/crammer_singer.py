@@ -53,7 +53,7 @@ def project(B, code, C, A, alpha):
 
 
 @jit
-def _settle(alpha, code):
+def settle(alpha, code):
     """Make the sum exactly zero by the entry of the row's own class."""
     total = 0.0
     for m in range(alpha.shape[0]):
@@ -81,7 +81,7 @@ def crammer_singer_pass(rows, codes, C, squares, scale, W, alpha, active, begin,
             B[m] = (0.0 if m == codes[i] else 1.0) - A * alpha[i, m] + scale * W[last, m]
         row_dots(rows, i, W, B)
         project(B, codes[i], C[i], A, goal)
-        _settle(goal, codes[i])
+        settle(goal, codes[i])
         moved = 0.0
         for m in range(K):
             steps[m] = goal[m] - alpha[i, m]

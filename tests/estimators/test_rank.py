@@ -1,0 +1,156 @@
+import clarabel
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer import DataError, ParameterError, RankSVM, Regularization, Status
+from mercer.kernels import RBF, Custom
+from tests.problems.test_rank import listed
+
+
+def judged(n=60, seed=0, n_queries=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * rng.normal(size=n), [-0.5, 0.5, 1.5]).astype(float)
+    return X, y, rng.integers(0, n_queries, n)
+
+
+def all_pairs_qp(K, pairs, weights):
+    """(beta, value) of the dual over a list of all pairs, by Clarabel; weights are C u_i u_j."""
+    m = len(pairs)
+    signs = sparse.csr_matrix(
+        (np.tile([1.0, -1.0], m), (np.repeat(np.arange(m), 2), pairs.ravel())), shape=(m, len(K))
+    ).toarray()
+    Q = signs @ K @ signs.T + np.diag(0.5 / weights)
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+    options.tol_gap_abs = options.tol_gap_rel = options.tol_feas = 1e-11
+    found = clarabel.DefaultSolver(
+        sparse.triu(sparse.csc_matrix(Q), format="csc"),
+        -np.ones(m),
+        sparse.csc_matrix(-np.eye(m)),
+        np.zeros(m),
+        [clarabel.NonnegativeConeT(m)],
+        options,
+    ).solve()
+    return signs.T @ np.array(found.x), -found.obj_val
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_agrees_with_clarabel_over_all_pairs(C, seed):
+    X, y, qid = judged(seed=seed)
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
+    kernel, pairs = RBF(gamma=0.4), listed(y, qid)
+    model = RankSVM(C=C, kernel=kernel, tol=1e-9).fit(X, y, qid, sample_weight=weights)
+    beta, value = all_pairs_qp(kernel(X), pairs, C * weights[pairs[:, 0]] * weights[pairs[:, 1]])
+    assert model.status_ is Status.OPTIMAL
+    certificate = model.certificate_
+    assert certificate.primal == pytest.approx(value, rel=1e-7)
+    assert certificate.dual == pytest.approx(value, rel=1e-7)
+    assert certificate.dual <= value * (1 + 1e-9)
+    assert -1e-9 <= certificate.relative_gap <= 1e-8
+    np.testing.assert_allclose(model.predict(X), kernel(X) @ beta, atol=1e-5)
+
+
+def test_pairs_that_are_listed_are_the_same_problem():
+    X, y, qid = judged()
+    graded = RankSVM(tol=1e-8).fit(X, y, qid)
+    given = RankSVM(tol=1e-8).fit(X, pairs=listed(y, qid))
+    np.testing.assert_allclose(graded.predict(X), given.predict(X), atol=1e-6)
+    assert graded.n_pairs_ == given.n_pairs_ == len(listed(y, qid))
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_certificate_holds_and_the_order_generalises(tol):
+    X, y, qid = judged(1200, n_queries=20)
+    model = RankSVM(C=0.05, tol=tol).fit(X[:800], y[:800], qid[:800])
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.relative_gap <= 2 * tol
+    assert model.certificate_.kkt_violation <= 2 * tol
+    assert model.score(X[800:], y[800:], qid[800:]) > 0.85
+
+
+def test_memory_and_time_do_not_grow_with_the_pairs():
+    """Two grades of a thousand rows each in one query: a million pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(float)
+    model = RankSVM(C=1e-4).fit(X, y)
+    assert model.n_pairs_ > 990_000
+    assert model.score(X, y) > 0.97
+
+
+def test_forms_of_input_make_no_difference():
+    X, y, qid = judged()
+    expected = RankSVM(gamma=0.4, tol=1e-8).fit(X, y, qid).predict(X)
+    K = RBF(gamma=0.4)(X)
+    np.testing.assert_allclose(RankSVM(kernel="precomputed", tol=1e-8).fit(K, y, qid).predict(K), expected, atol=1e-6)
+    thin = sparse.csr_array(X)
+    np.testing.assert_allclose(RankSVM(gamma=0.4, tol=1e-8).fit(thin, y, qid).predict(thin), expected, atol=1e-6)
+    words = ["a" * int(k + 1) for k in range(8)]
+    kernel = Custom(lambda s, t: float(len(s) * len(t)), pairwise=True)
+    model = RankSVM(kernel=kernel).fit(words, np.arange(8))
+    assert model.score(words, np.arange(8)) == 1.0
+
+
+def test_queries_are_of_any_type_and_rows_in_any_order():
+    X, y, qid = judged()
+    names = np.array(["one", "two", "three", "four"])[qid]
+    order = np.random.default_rng(1).permutation(len(y))
+    first = RankSVM(tol=1e-9).fit(X, y, qid)
+    second = RankSVM(tol=1e-9).fit(X[order], y[order], names[order])
+    np.testing.assert_allclose(first.predict(X), second.predict(X), atol=1e-6)
+    np.testing.assert_array_equal(first.predict(X), RankSVM(tol=1e-9).fit(X, y, qid).predict(X))
+
+
+def test_a_weight_of_two_is_a_row_twice():
+    X, y, qid = judged()
+    twice = [np.concatenate([part, part[:10]]) for part in (X, y, qid)]
+    weights = np.where(np.arange(len(y)) < 10, 2.0, 1.0)
+    kernel = RBF(gamma=0.3)
+    first = RankSVM(kernel=kernel, tol=1e-9).fit(X, y, qid, sample_weight=weights)
+    second = RankSVM(kernel=kernel, tol=1e-9).fit(*twice)
+    np.testing.assert_allclose(first.predict(X), second.predict(X), atol=1e-6)
+
+
+def test_limits_leave_a_model():
+    X, y, qid = judged(300)
+    for limit, status in (({"max_iter": 1}, Status.ITERATION_LIMIT), ({"time_limit": 1e-9}, Status.TIME_LIMIT)):
+        with pytest.warns(ConvergenceWarning, match=status.name):
+            model = RankSVM(tol=1e-9, **limit).fit(X, y, qid)
+        assert model.status_ is status
+        assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_kernel_that_is_not_one_is_noticed():
+    X, y, qid = judged(80)
+    K = -RBF(gamma=0.4)(X)
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX|STALLED"):
+        RankSVM(kernel="precomputed").fit(K, y, qid)
+
+
+REFUSED = {
+    "no pair": (lambda m, X, y: m.fit(X, np.ones(len(y))), DataError, "a pair of rows to put in order"),
+    "qid": (lambda m, X, y: m.fit(X, y, [1, 2]), DataError, "qid must have one entry for each of the 60 rows, got 2"),
+    "both": (lambda m, X, y: m.fit(X, y, pairs=[[0, 1]]), ParameterError, "y and qid must be None where pairs"),
+    "shape": (lambda m, X, y: m.fit(X, pairs=[0, 1]), DataError, "pairs must be whole numbers of shape"),
+    "range": (lambda m, X, y: m.fit(X, pairs=[[0, 60]]), DataError, "pairs must be positions of rows, 0 to 59"),
+    "same": (lambda m, X, y: m.fit(X, pairs=[[3, 3]]), DataError, "pairs must be of two different rows"),
+    "inf": (lambda m, X, y: m.set_params(C=np.inf).fit(X, y), ParameterError, "C must be finite, got inf"),
+    "C": (lambda m, X, y: m.set_params(C=-1.0).fit(X, y), ParameterError, "C must be"),
+    "nan": (lambda m, X, y: m.fit(X, np.where(y > 0, np.nan, y)), ValueError, "NaN"),
+}
+
+
+@pytest.mark.parametrize(("attempt", "kind", "message"), REFUSED.values(), ids=REFUSED)
+def test_bad_input(attempt, kind, message):
+    X, y, _ = judged()
+    with pytest.raises(kind, match=message):
+        attempt(RankSVM(), X, y)
+
+
+def test_a_mean_in_place_of_a_sum():
+    X, y, qid = judged()
+    assert RankSVM(C=Regularization.from_box_over_n(1.0)).fit(X, y, qid).status_ is Status.OPTIMAL
