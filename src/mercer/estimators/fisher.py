@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
-from mercer.estimators.inputs import classes_and_codes, require_fitted, training_input
+from mercer.estimators.inputs import classes_and_codes, training_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_max_iter, require_number
 from mercer.estimators.progress import warn_unless_optimal
@@ -209,12 +209,6 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
         return compute
 
-    @property
-    def certificate_(self):
-        """The certificate, computed when first read."""
-        require_fitted(self)
-        return self._proof.read()
-
     def transform(self, X):
         """Coordinates along the directions, in which the (penalised) covariance of a class is the identity.
 
@@ -257,8 +251,3 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
-
-    def __getstate__(self):
-        if "_proof" in vars(self):
-            self._proof.settle()
-        return super().__getstate__()

@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
 from mercer.estimators.evidence import fingerprint
@@ -15,7 +15,7 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_residual
+from mercer.estimators.progress import print_residual, watchers
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, TrainingData
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Custom, Precomputed
@@ -42,6 +42,18 @@ class KernelMethod(BaseEstimator):
             setattr(tags.input_tags, name, value)
         return tags
 
+    @property
+    def certificate_(self):
+        """The certificate, computed when first read."""
+        require_fitted(self)
+        return self._proof.read()
+
+    def __getstate__(self):
+        # The training data are not part of a model: what is to be said of them is said now.
+        if "_proof" in vars(self):
+            self._proof.settle()
+        return super().__getstate__()
+
     def _check_shared_parameters(self):
         if not isinstance(self.gamma, str):
             require_optional_number("gamma", self.gamma, above=0.0)
@@ -51,8 +63,7 @@ class KernelMethod(BaseEstimator):
         require_callbacks(self.callbacks)
 
     def _watchers(self):
-        printing = [print_residual] if self.verbose else []
-        return [*printing, *(self.callbacks or [])]
+        return watchers(self, print_residual)
 
     def _kernel(self, X):
         """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""
@@ -93,6 +104,24 @@ class KernelMethod(BaseEstimator):
         require_fitted(self)
         X = prediction_input(self, X)
         return (expansion or self.expansion_).values(X, np.float64, self.n_jobs)
+
+
+class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
+    """Base of estimators of one or several functions; `_is_flat` says whether y was one-dimensional."""
+
+    def predict(self, X):
+        """The value of f at each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_targets)
+        """
+        values = self._evaluate(X)
+        return values[:, 0] if self._is_flat else values
 
 
 class Proof:

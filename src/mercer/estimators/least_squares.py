@@ -3,12 +3,11 @@
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
-from mercer.estimators.inputs import multi_target_input, require_fitted
-from mercer.estimators.kernel_method import KernelMethod, Proof
+from mercer.estimators.inputs import multi_target_input
+from mercer.estimators.kernel_method import KernelRegression, Proof
 from mercer.estimators.parameters import require_number
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import row_weights
@@ -22,7 +21,7 @@ from mercer.solvers.result import Status
 _NEGATIVE = -1e-8
 
 
-class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelMethod):
+class KernelLeastSquares(KernelRegression):
     """The function of least norm among those that fit the targets best.
 
     `KernelRidge` without a penalty: where the kernel matrix has full rank it goes through every
@@ -151,28 +150,3 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelMethod):
             return certificate(operator, scale, targets, coefficients, eigenvalues)
 
         return compute
-
-    @property
-    def certificate_(self):
-        """The certificate, computed when first read."""
-        require_fitted(self)
-        return self._proof.read()
-
-    def predict(self, X):
-        """The value of f at each row of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_targets)
-        """
-        values = self._evaluate(X)
-        return values[:, 0] if self._is_flat else values
-
-    def __getstate__(self):
-        if "_proof" in vars(self):
-            self._proof.settle()
-        return super().__getstate__()

@@ -3,13 +3,12 @@
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
-from mercer.estimators.inputs import multi_target_input, require_fitted
-from mercer.estimators.kernel_method import KernelMethod, Proof
+from mercer.estimators.inputs import multi_target_input
+from mercer.estimators.kernel_method import KernelRegression, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_flag, require_max_iter, require_number
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import row_weights
@@ -23,7 +22,7 @@ from mercer.solvers.result import Status
 PRECONDITIONERS = ("pivoted", "nystroem")
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMethod):
+class KernelRidge(KernelRegression):
     """Ridge regression in the features of a kernel.
 
     Minimises |y - f|^2 + alpha |f|^2, where the first norm is over the training rows and the second
@@ -274,31 +273,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMethod):
         for solution, chosen in solutions:
             inverse[:, chosen] = solution.inverse_diagonal[:, None]
         self.loo_ = LeaveOneOut.of(problem, coefficients, inverse).like(self.dual_coef_, used)
-
-    @property
-    def certificate_(self):
-        """The certificate, computed when first read."""
-        require_fitted(self)
-        return self._proof.read()
-
-    def predict(self, X):
-        """The value of f at each row of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_targets)
-        """
-        values = self._evaluate(X)
-        return values[:, 0] if self._is_flat else values
-
-    def __getstate__(self):
-        if "_proof" in vars(self):
-            self._proof.settle()
-        return super().__getstate__()
 
 
 def _penalties(alpha, n_targets):

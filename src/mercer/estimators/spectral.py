@@ -8,7 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from mercer._jit.threads import Stopped
-from mercer.estimators.inputs import require_fitted, unlabelled_input
+from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
@@ -162,12 +162,6 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
 
         return compute
 
-    @property
-    def certificate_(self):
-        """Residuals of the eigenpairs, computed when first read."""
-        require_fitted(self)
-        return self._proof.read()
-
     def transform(self, X):
         """Coordinates of the rows of X along the components.
 
@@ -180,8 +174,3 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         ndarray of shape (n, n_components)
         """
         return self._evaluate(X)
-
-    def __getstate__(self):
-        if "_proof" in vars(self):
-            self._proof.settle()
-        return super().__getstate__()
