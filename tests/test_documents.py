@@ -21,12 +21,18 @@ def python_blocks(page):
 
 
 def test_quickstart_of_the_readme_takes_five_lines_and_runs(capsys):
-    (quickstart,) = python_blocks("README.md")
+    quickstart, _ = python_blocks("README.md")
     assert len(quickstart.splitlines()) == 5
     exec(quickstart, {})  # noqa: S102 - our own page is what is tested
     accuracy, status = capsys.readouterr().out.split()
     assert float(accuracy) > 0.9
     assert status == "OPTIMAL"
+
+
+def test_the_texts_of_the_readme_are_told_apart(capsys):
+    _, texts = python_blocks("README.md")
+    exec(texts, {})  # noqa: S102 - our own page is what is tested
+    assert capsys.readouterr().out.strip() == "[1 0]"
 
 
 def test_the_kernel_of_the_how_to_page_is_a_kernel(rng):
