@@ -24,7 +24,7 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
-autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request"}
+autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request, set_output"}
 # Members are listed by the templates; numpydoc would list inherited ones a second time.
 numpydoc_show_class_members = False
 
