@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import get_tags
 
 from mercer import SVC
 from mercer._errors import DataError
@@ -176,3 +177,12 @@ def test_mixing_depends_on_the_order():
 def test_mixing_tells_small_numbers_apart():
     keys = {int(mixed(np.uint64(i), np.uint64(j))) for i in range(64) for j in range(64)}
     assert len(keys) == 64 * 64
+
+
+@pytest.mark.parametrize(
+    ("kernel", "is_text"), [(Letters(), True), (2.0 * Letters().normalized() + 1.0, True), (LetterPairs(), False)]
+)
+def test_tags_tell_what_the_items_are(kernel, is_text):
+    tags = get_tags(SVC(kernel=kernel)).input_tags
+    assert (tags.one_d_array, tags.two_d_array, tags.string, tags.sparse) == (True, False, is_text, False)
+    assert get_tags(SVC()).input_tags.two_d_array

@@ -22,6 +22,7 @@ from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
+from mercer.kernels.structured import StructuredKernel
 from mercer.kernels.table.frame import Frame, is_data_frame
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -252,7 +253,20 @@ def input_tags(kernel):
     """What scikit-learn is told of the data that a kernel takes."""
     if isinstance(kernel, Kernel) and kernel.takes_tables:
         return {"sparse": False, "string": True, "categorical": True, "dict": True, "allow_nan": True}
+    parts = list(_leaves(kernel)) if isinstance(kernel, Kernel) else []
+    if any(isinstance(part, StructuredKernel) for part in parts):
+        reads_texts = any(getattr(part, "item_name", None) == "text" for part in parts)
+        return {"sparse": False, "two_d_array": False, "one_d_array": True, "string": reads_texts}
     return {"pairwise": is_precomputed(kernel), "sparse": not is_precomputed(kernel)}
+
+
+def _leaves(kernel):
+    """The kernels of which a combination is made."""
+    nested = kernel._nested().values()
+    if not nested:
+        yield kernel
+    for each in nested:
+        yield from _leaves(each)
 
 
 def _note_features(estimator, X):

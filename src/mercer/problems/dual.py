@@ -135,11 +135,19 @@ class DualProblem:
 
         Two groups have a pair each: arrays of two.
         """
+        if self.groups is None and not self.kink:
+            return self._plain_extremes(beta[at], gradient[at], self.lower[at], self.upper[at])
         up, down = self.upward(beta, gradient, at), self.downward(beta, gradient, at)
         found = [(np.max(up[m], initial=-np.inf), np.min(down[m], initial=np.inf)) for m in self.members(at)]
         if self.groups is None:
             return float(found[0][0]), float(found[0][1])
         return np.array(found).T
+
+    @staticmethod
+    def _plain_extremes(beta, gradient, lower, upper):
+        """As `extremes`, of the usual problem, whose hundreds in a fit of many classes must cost little."""
+        highest = gradient.max(initial=-np.inf, where=beta < upper)
+        return float(highest), float(gradient.min(initial=np.inf, where=beta > lower))
 
     def distance(self, highest, lowest):
         """The violation between the two extremes; negative where none is near."""
@@ -171,11 +179,15 @@ class DualProblem:
         if not self.has_equality:
             return 0.0
         values = gradient - self.kink * np.sign(beta) if self.kink else gradient
-        free, ends = self.is_free(beta), np.broadcast_arrays(*self.extremes(beta, gradient))
-        found = [
-            float(values[m][free[m]].mean()) if free[m].any() else _between(*(np.ravel(end)[k] for end in ends))
-            for k, m in enumerate(self.members())
-        ]
+        free, members = self.is_free(beta), self.members()
+        if all(free[m].any() for m in members):
+            found = [float(values[m][free[m]].mean()) for m in members]
+        else:
+            ends = np.broadcast_arrays(*self.extremes(beta, gradient))
+            found = [
+                float(values[m][free[m]].mean()) if free[m].any() else _between(*(np.ravel(end)[k] for end in ends))
+                for k, m in enumerate(members)
+            ]
         return found[0] if self.groups is None else np.array(found)
 
     def beginning(self, start=None):
