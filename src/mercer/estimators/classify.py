@@ -244,13 +244,8 @@ class SVC(Probable, KernelClassifier):
         empty = np.zeros((len(indices), setup.n_classes))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
 
-    def _keep_evidence(self, data, setup, solved):
-        if not isinstance(setup, TogetherProblem):
-            super()._keep_evidence(data, setup, solved)
-            return
-        self._evidence = JointEvidence(data, setup, solved, self.n_jobs)
-        if self._items is not None:
-            self._evidence.settle()
+    def _kind_of_evidence(self, setup):
+        return JointEvidence if isinstance(setup, TogetherProblem) else super()._kind_of_evidence(setup)
 
     def _solve_with_folds(self, data, setup, budget, limits, folds):
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.parameters import require_n_jobs, require_number
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW
-from mercer.estimators.weighting import row_weights
+from mercer.estimators.weighting import some_weights
 from mercer.kernels import engine
 from mercer.kernels.base import Kernel
 from mercer.kernels.expansion import Expansion
@@ -96,9 +96,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self._check_parameters()
         require_sound_csr(X)
         X = _dense(validate_data(self, X, **_ROWS))
-        weights = np.ones(len(X)) if sample_weight is None else row_weights(sample_weight, len(X))
-        if not weights.any():
-            raise DataError("sample_weight must be positive somewhere, got only zeros or less")
+        weights = some_weights(sample_weight, len(X))
         X, weights = X[weights > 0], weights[weights > 0]
         self.bandwidth_ = density.bandwidth(self.bandwidth, weights, X.shape[1])
         self._keep(X / self.bandwidth_, weights)

@@ -249,8 +249,14 @@ def note_columns(estimator, X):
         estimator.feature_names_in_ = np.array(X.names, dtype=object)
 
 
-def input_tags(kernel):
-    """What scikit-learn is told of the data that a kernel takes."""
+def tell_input(tags, kernel):
+    """scikit-learn's tags, with what is to be said of the data that a kernel takes."""
+    for name, value in _input_tags(kernel).items():
+        setattr(tags.input_tags, name, value)
+    return tags
+
+
+def _input_tags(kernel):
     if isinstance(kernel, Kernel) and kernel.takes_tables:
         return {"sparse": False, "string": True, "categorical": True, "dict": True, "allow_nan": True}
     parts = list(_leaves(kernel)) if isinstance(kernel, Kernel) else []

@@ -74,13 +74,6 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     def _sample_weights(self, given, codes, classes):
         return sample_weights(given, codes, classes)
 
-    def _starts(self, setup):
-        """Coefficients of the last fit, if it is to be continued and had as many rows."""
-        last = getattr(self, "_last_betas", None)
-        if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in setup.tasks]:
-            return None
-        return last
-
     @property
     def _has_pairs(self):
         return len(self.classes_) > 2 and self.multi_class == "ovo"

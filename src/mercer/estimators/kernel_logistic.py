@@ -165,10 +165,8 @@ class KernelLogisticRegression(KernelClassifier):
         empty = np.zeros((len(indices), setup.joint.n_functions))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
 
-    def _keep_evidence(self, data, setup, solved):
-        self._evidence = JointEvidence(data, setup, solved, self.n_jobs)
-        if self._items is not None:
-            self._evidence.settle()
+    def _kind_of_evidence(self, setup):
+        return JointEvidence
 
     def predict_log_proba(self, X):
         """Logarithms of the probabilities of each class, accurate where those are tiny.

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from mercer._errors import DataError
 from mercer.estimators.evidence import fingerprint
 from mercer.estimators.gram import require_gram
-from mercer.estimators.inputs import input_tags, is_function, prediction_input, require_fitted
+from mercer.estimators.inputs import is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -37,10 +37,7 @@ class KernelMethod(BaseEstimator):
     _sparse = True
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        for name, value in input_tags(self.kernel).items():
-            setattr(tags.input_tags, name, value)
-        return tags
+        return tell_input(super().__sklearn_tags__(), self.kernel)
 
     @property
     def certificate_(self):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
-from mercer.estimators.inputs import expansion_input, input_tags, is_function, require_fitted
+from mercer.estimators.inputs import expansion_input, is_function, require_fitted, tell_input
 from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -42,10 +42,7 @@ class KernelModel(BaseEstimator):
     _judge = "certificate_"
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        for name, value in input_tags(self.kernel).items():
-            setattr(tags.input_tags, name, value)
-        return tags
+        return tell_input(super().__sklearn_tags__(), self.kernel)
 
     def _check_parameters(self):
         """The parameters that all kernel models have."""
@@ -79,6 +76,13 @@ class KernelModel(BaseEstimator):
         # The user's kernel may be given other parameters later; the model's must not change.
         return items, TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
 
+    def _starts(self, setup):
+        """Coefficients of the last fit, if it is to be continued and had as many rows."""
+        last = getattr(self, "_last_betas", None)
+        if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in setup.tasks]:
+            return None
+        return last
+
     def _keep(self, X, data, setup, solved):
         """Set the fitted attributes."""
         support = solved.support
@@ -98,10 +102,14 @@ class KernelModel(BaseEstimator):
         self._keep_evidence(data, setup, solved)
 
     def _keep_evidence(self, data, setup, solved):
-        self._evidence = Evidence(data, setup, solved, self.n_jobs)
+        self._evidence = self._kind_of_evidence(setup)(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
             self._evidence.settle()
+
+    def _kind_of_evidence(self, setup):
+        """Who computes the certificates of such problems."""
+        return Evidence
 
     @property
     def certificate_(self):

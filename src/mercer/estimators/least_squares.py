@@ -4,13 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._errors import DataError
 from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import multi_target_input
 from mercer.estimators.kernel_method import KernelRegression, Proof
 from mercer.estimators.parameters import require_number
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.estimators.weighting import row_weights
+from mercer.estimators.weighting import some_weights
 from mercer.kernels.operator import WeightedOperator
 from mercer.problems.least_squares import certificate
 from mercer.solvers import least_norm
@@ -115,10 +114,8 @@ class KernelLeastSquares(KernelRegression):
             require_number("rcond", self.rcond, least=0.0, below=1.0)
         limits = Limits(-1, self.time_limit, self._watchers())
         X, targets, is_flat = multi_target_input(self, X, y)
-        weights = np.ones(len(targets)) if sample_weight is None else row_weights(sample_weight, len(targets))
+        weights = some_weights(sample_weight, len(targets))
         used = np.flatnonzero(weights)
-        if len(used) == 0:
-            raise DataError("sample_weight must be positive somewhere, got only zeros or less")
         data = self._training_data(X)
         with limits.catching_interrupts():
             self._solve(data, targets, np.sqrt(weights), used, limits)

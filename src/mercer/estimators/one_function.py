@@ -63,8 +63,7 @@ class OneFunctionModel(KernelModel):
         self.n_iter_ = int(self.n_iter_[0])
 
     def _solve(self, data, setup, budget, limits):
-        last = getattr(self, "_last_betas", None) if self.warm_start else None
-        start = last[0] if last is not None and len(last[0]) == len(setup.tasks[0].indices) else None
+        (start,) = self._starts(setup) or [None]
 
         def solve(problem, part, _):
             return self._solve_one(

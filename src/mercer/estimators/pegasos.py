@@ -10,11 +10,11 @@ from mercer._errors import DataError, ParameterError
 from mercer.estimators.gram import require_gram
 from mercer.estimators.inputs import (
     classes_and_codes,
-    input_tags,
     is_precomputed,
     known_codes,
     next_batch,
     prediction_input,
+    tell_input,
     training_input,
 )
 from mercer.estimators.multiclass import one_or_all, sides_of
@@ -186,9 +186,7 @@ class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        for name, value in input_tags(self.kernel).items():
-            setattr(tags.input_tags, name, value)
+        tags = tell_input(super().__sklearn_tags__(), self.kernel)
         # The mean remembers first iterates of length 1/lambda: with class weights of 1000 against
         # 0.0001, as in a check of scikit-learn's, it needs more steps than the check has time for.
         tags.classifier_tags.poor_score = bool(self.average)

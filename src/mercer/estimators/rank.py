@@ -174,8 +174,7 @@ class RankSVM(KernelModel):
 
     def _solve(self, data, setup, budget, limits):
         indices, problem = setup.tasks[0].indices, setup.problems[0]
-        last = getattr(self, "_last_betas", None) if self.warm_start else None
-        start = last[0] if last is not None and len(last[0]) == len(indices) else None
+        (start,) = self._starts(setup) or [None]
 
         def solve(matrix):
             return rank_newton.solve(
@@ -193,10 +192,8 @@ class RankSVM(KernelModel):
         )
         return Solved(setup, [whole_matrix(matrix, indices, budget, limits, solve, np.zeros((len(indices), 1)))])
 
-    def _keep_evidence(self, data, setup, solved):
-        self._evidence = _RankEvidence(data, setup, solved, self.n_jobs)
-        if self._items is not None:
-            self._evidence.settle()
+    def _kind_of_evidence(self, setup):
+        return _RankEvidence
 
     def predict(self, X):
         """A score for each row of X: higher comes first.

@@ -5,13 +5,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mercer._errors import DataError, ParameterError
+from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import multi_target_input
 from mercer.estimators.kernel_method import KernelRegression, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_flag, require_max_iter, require_number
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.estimators.weighting import row_weights
+from mercer.estimators.weighting import some_weights
 from mercer.kernels.operator import WeightedOperator
 from mercer.problems.ridge import LeaveOneOut, Ridge
 from mercer.solvers import regularised
@@ -173,10 +173,8 @@ class KernelRidge(KernelRegression):
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
         X, targets, is_flat = multi_target_input(self, X, y)
         penalties = _penalties(self.alpha, targets.shape[1])
-        weights = np.ones(len(targets)) if sample_weight is None else row_weights(sample_weight, len(targets))
+        weights = some_weights(sample_weight, len(targets))
         used = np.flatnonzero(weights)
-        if len(used) == 0:
-            raise DataError("sample_weight must be positive somewhere, got only zeros or less")
         data = self._training_data(X)
         with limits.catching_interrupts():
             self._solve(data, targets, penalties, weights, used, limits, is_flat)

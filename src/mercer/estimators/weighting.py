@@ -27,6 +27,14 @@ def target_weights(given, n):
     return weights
 
 
+def some_weights(given, n):
+    """As `row_weights`, or ones, of which some are positive: for methods that know no classes and no C."""
+    weights = np.ones(n) if given is None else row_weights(given, n)
+    if not weights.any():
+        raise DataError("sample_weight must be positive somewhere, got only zeros or less")
+    return weights
+
+
 def row_weights(given, n):
     """One finite number for each of n points, none negative.
 

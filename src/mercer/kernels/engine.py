@@ -133,21 +133,27 @@ def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None):
 
     `coefficients` has shape (n, k).
     """
+    block = _tiles_of(kernel, points)
+    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2, points), stop)
+
+
+def _tiles_of(kernel, points):
+    """``block(rows, columns)``, the kernel of two spans of the points, in a buffer of the thread's."""
 
     def block(rows, columns):
         tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), points.dtype)
         kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
         return tile
 
-    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2, points), stop)
+    return block
 
 
 def product_of_others(kernel, points, coefficients, n_jobs=None):
     """As `symmetric_product`, with zeros on the diagonal: what the others contribute to each."""
+    whole = _tiles_of(kernel, points)
 
     def block(rows, columns):
-        tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), points.dtype)
-        kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
+        tile = whole(rows, columns)
         if rows == columns:
             np.fill_diagonal(tile, 0)
         return tile
@@ -170,8 +176,7 @@ def folded_product(block, coefficients, workers, stop=None):
         for k in range(place, len(tiles), len(totals)):
             rows = tiles[k]
             for columns in tiles[: k + 1]:
-                if stop is not None and stop():
-                    raise Stopped
+                _unless(stop)
                 tile = block(rows, columns)
                 total[slice(*rows)] += tile @ coefficients[slice(*columns)]
                 if columns != rows:

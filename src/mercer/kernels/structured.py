@@ -11,7 +11,6 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.base import Kernel, block_of, epsilon
-from mercer.kernels.counts import Counts
 
 
 class StructuredKernel(Kernel):
@@ -117,6 +116,3 @@ def require_kind(items, kinds, item_name, remedy):
     for place, item in enumerate(items):
         if not isinstance(item, kinds):
             raise DataError(f"item {place} of X must be a {item_name}, got {type(item).__name__}; {remedy}")
-
-
-__all__ = ["CountKernel", "Counts", "Packed", "StructuredKernel", "items_of", "require_kind"]
