@@ -1,8 +1,9 @@
 """Where compiled code lives on disk.
 
-Numba's own key does not see a change in another file that a cached function inlines, so
-the directory is keyed by a hash of every source file of the package: a new version of
-any compiled function gets a new directory, and stale code is never loaded.
+Numba's own key sees a change in the file of a cached function, but not one in another file
+from which it inlines. So the directory is keyed by a hash of the rooms from which compiled
+code is taken: a new version of any function there gets a new directory, and stale code is
+never loaded. The rooms above them (estimators, command, ...) may change without recompiling.
 """
 
 import hashlib
@@ -20,11 +21,14 @@ except ImportError:  # Windows: without a lock, as Numba does by itself
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
+COMPILED_ROOMS = ("_jit", "kernels", "problems", "solvers")
+"""Compiled functions import other compiled functions, and constants, only from these."""
+
 
 def source_digest(package=_PACKAGE):
-    """Hash of every Python file under `package`, independent of file times."""
+    """Hash of every Python file in the compiled rooms of `package`, independent of file times."""
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py")):
         digest.update(str(path.relative_to(package)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Models to and from files: Mercer's own, and those of other programs."""
