@@ -19,7 +19,7 @@ unexport PYTHONHOME
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint race docs clean
+.PHONY: help demo studio test lint race docs clean
 # Without this, make would remove the stamps of pattern rules as intermediate files.
 .PRECIOUS: $(VENV)/.installed-%
 
@@ -29,8 +29,17 @@ help: ## list the commands
 demo: $(VENV)/.installed-plot ## train on digits and iris, print a report, draw a picture
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
 
-test: lint ## style, types, layers and every test (MARK=slow for the long ones)
+studio: $(VENV)/.installed-studio ## open the page on which machines are drawn and watched
+	@$(BIN)/mercer studio
+
+test: lint chromium ## style, types, layers and every test (MARK=slow for the long ones)
 	$(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg $(BIN)/python -m pytest -q -n 2 -m "$(MARK)" $(PYTEST_ARGS)
+
+# Browser tests drive Debian's chromium. Where it is missing, root can have it; anybody else is told.
+.PHONY: chromium
+chromium:
+	@command -v "$${CHROMIUM:-chromium}" >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
 
 lint: $(VENV)/.installed-test ## style, types and layers only
 	$(BIN)/ruff check --quiet .

@@ -19,6 +19,7 @@ app = App(
     suppress_keyboard_interrupt=False,  # `run` answers it, as it does every other end
 )
 app.command("mercer.cli.demo:demo", help="Train on two data sets, report the certificates, draw a picture.")
+app.command("mercer.cli.studio:studio", help="Open the page on which machines are drawn, watched and understood.")
 app.command("mercer.cli.version:version", help="Print the versions of Mercer and of what it runs on.")
 
 

@@ -1,0 +1,32 @@
+"""Compile, or load, what the playground uses, before somebody waits for it."""
+
+import logging
+
+from mercer.studio.methods import METHODS
+from mercer.studio.presets import preset
+from mercer.studio.quiet import convergence_warnings_ignored
+from mercer.studio.recording import RECORDERS
+from mercer.studio.views.playground import fit
+from mercer.studio.views.solving import record
+from mercer.studio.worker import Action, Job, Request
+
+_log = logging.getLogger("mercer.studio")
+
+
+def warm_up() -> None:
+    """Fit every method once, the usual ones first, and record every solver."""
+    for name in sorted(METHODS, key=lambda name: name not in ("hard", "soft")):
+        key = {"classes": "toy", "region": "blob", "curve": "curve"}[METHODS[name].kind]
+        for kernel in ("linear", "rbf"):
+            _try(fit, {**preset(key), "method": name, "kernel": kernel})
+    for solver in RECORDERS:
+        _try(record, {**preset("toy"), "solver": solver})
+
+
+def _try(action: Action, request: Request) -> None:
+    """The first answer only; what fails here will say so on the page."""
+    try:
+        with convergence_warnings_ignored():
+            next(iter(action(request, Job())))
+    except Exception:  # noqa: BLE001 - a failure here must not end the thread
+        _log.exception("could not warm up")
