@@ -23,6 +23,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("the studio needs starlette and uvicorn: pip install 'mercer[studio]'") from missing
 
+from mercer.studio.frames import pack
 from mercer.studio.gate import Gate
 from mercer.studio.session import Session
 from mercer.studio.uploads import UPLOAD_LIMIT, Shelf, receive_upload, send_download
@@ -70,12 +71,15 @@ def make_app(
         if len(tabs) >= MOST_TABS:
             await websocket.close(1013, "too many tabs are open; close one")
             return
-        session = Session(websocket, ACTIONS, shelf.drawer(websocket.query_params.get("tab", "")))
+        name = shelf.enter(websocket.query_params.get("tab", ""))
+        session = Session(websocket, ACTIONS, shelf.drawer(name))
         tabs.add(session)
         try:
+            await websocket.send_bytes(pack({"do": "hello", "tab": name}))
             await session.run()
         finally:
             tabs.discard(session)
+            shelf.leave(name)
 
     async def upload(request: Request) -> JSONResponse:
         return await receive_upload(request, shelf, upload_limit)

@@ -25,6 +25,18 @@ class Shelf:
 
     def __init__(self) -> None:
         self._drawers: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._open: set[str] = set()
+
+    def enter(self, tab: str) -> str:
+        """The name of a tab that has come: the one it had, or a new one if another tab has that now."""
+        if tab in self._open or not _SAFE_TAB.fullmatch(tab):
+            tab = secrets.token_urlsafe(12)
+        self._open.add(tab)
+        return tab
+
+    def leave(self, tab: str) -> None:
+        """The tab was closed; its drawer waits for it to come back."""
+        self._open.discard(tab)
 
     def drawer(self, tab: str) -> dict[str, Any]:
         """What belongs to a tab; a nameless one has a drawer that is forgotten with it."""

@@ -1,0 +1,112 @@
+// Elements without markup: what comes from data is always text, never HTML.
+
+export function h(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key === "class") node.className = value;
+    else if (key === "data") Object.assign(node.dataset, value);
+    else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key in node && typeof value !== "string") node[key] = value;
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+export function svgIcon(path, size = 16) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("width", size);
+  svg.setAttribute("height", size);
+  svg.setAttribute("aria-hidden", "true");
+  const shape = document.createElementNS(space, "path");
+  shape.setAttribute("d", path);
+  shape.setAttribute("fill", "currentColor");
+  svg.append(shape);
+  return svg;
+}
+
+// A number for people: four digits, a true minus sign, powers of ten where they help.
+export function show(value, digits = 4) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  let text;
+  if (Number.isInteger(value) && size < 1e6) text = String(value);
+  else if (size >= 1e5 || size < 1e-3) text = value.toExponential(1).replace("e+", "e");
+  else text = String(Number(value.toPrecision(digits)));
+  return text.replace("-", "−");
+}
+
+export function numbersList(rows) {
+  const list = h("dl", { class: "numbers" });
+  for (const [name, value, key] of rows) {
+    if (value === undefined) continue;
+    list.append(h("dt", {}, name), h("dd", { data: key ? { number: key } : {} }, value));
+  }
+  return list;
+}
+
+// A slider with its value in a box beside it; on a logarithmic scale if asked for.
+export function slider({ label, name, min, max, value, log = false, step, onchange }) {
+  const to = (v) => (log ? Math.log10(v) : v);
+  const from = (v) => (log ? 10 ** v : v);
+  const id = `slider-${name}-${Math.random().toString(36).slice(2, 7)}`;
+  const range = h("input", { type: "range", id, min: String(to(min)), max: String(to(max)), step: String(step ?? (log ? 0.02 : (max - min) / 200)), data: { name } });
+  const box = h("input", { type: "text", inputmode: "decimal", "aria-label": `${label}, as a number`, data: { name: `${name}-box` } });
+  const put = (v) => {
+    range.value = to(v);
+    range.setAttribute("aria-valuetext", show(v, 3));
+    box.value = show(v, 3).replace("−", "-");
+  };
+  range.addEventListener("input", () => {
+    let v = from(Number(range.value));
+    if (step && Number.isInteger(step)) v = Math.round(v);
+    else v = Number(v.toPrecision(4));
+    box.value = show(v, 3).replace("−", "-");
+    range.setAttribute("aria-valuetext", show(v, 3));
+    onchange(v);
+  });
+  box.addEventListener("change", () => {
+    const v = Number(box.value);
+    if (Number.isFinite(v) && v >= min && v <= max) { put(v); onchange(v); } else put(from(Number(range.value)));
+  });
+  const node = h("div", { class: "slider" }, h("label", { for: id }, label), box, range);
+  put(value);
+  return { node, put };
+}
+
+export function segmented(label, options, value, onchange) {
+  const buttons = options.map(([key, text, title]) => h("button", { type: "button", title, data: { key }, onclick: () => { put(key); onchange(key); } }, text));
+  const put = (key) => buttons.forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.key === key)));
+  put(value);
+  return { node: h("div", { class: "segmented", role: "group", "aria-label": label }, buttons), put };
+}
+
+export function select(label, options, value, onchange, name) {
+  const id = `select-${name}-${Math.random().toString(36).slice(2, 7)}`;
+  const box = h("select", { id, data: { name }, onchange: () => onchange(box.value) }, options.map(([key, text]) => h("option", { value: key }, text)));
+  box.value = value;
+  return { node: h("div", { class: "field" }, h("label", { for: id }, label), box), put: (v) => { box.value = v; }, box };
+}
+
+let hiding = 0;
+export function toast(text) {
+  const node = document.getElementById("toast");
+  node.textContent = text;
+  node.hidden = false;
+  clearTimeout(hiding);
+  hiding = setTimeout(() => { node.hidden = true; }, 2600);
+}
+
+export function saveFile(name, content, type) {
+  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  const link = h("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 4000);
+}

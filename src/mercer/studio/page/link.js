@@ -1,0 +1,106 @@
+// The connection: requests with numbers, answers to the newest of each kind only, and a new
+// connection when one is lost. Frames are a JSON header and arrays of float32 (see frames.py).
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+// A request that is still at work after so many milliseconds is overtaken by a newer one.
+const PATIENCE = 150;
+
+let socket = null;
+let number = 0;
+let delay = 250;
+let tab = sessionStorage.getItem("mercer-tab") ?? "";
+const kinds = new Map(); // do -> { n, handler, sent, waiting, last, sticky }
+const listeners = new Set();
+export const connection = { state: "wait", lost: 0 };
+
+export function onState(listener) { listeners.add(listener); listener(connection.state); }
+function setState(state) { connection.state = state; listeners.forEach((l) => l(state)); }
+
+export function unpack(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  let at = 4 + length;
+  const arrays = {};
+  for (const [name, shape] of header.arrays) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    arrays[name] = new Float32Array(buffer, at, size);
+    arrays[name].shape = shape;
+    at += 4 * size;
+  }
+  return [header, arrays];
+}
+
+export function connect() {
+  setState("wait");
+  socket = new WebSocket(`ws://${location.host}/ws?token=${encodeURIComponent(token)}&tab=${encodeURIComponent(tab)}`);
+  socket.binaryType = "arraybuffer";
+  socket.onopen = () => {
+    delay = 250;
+    setState("on");
+    // What was asked last and matters still is asked again.
+    for (const kind of kinds.values()) {
+      const next = kind.waiting ?? (kind.sent && kind.sticky ? kind.last : null) ?? (kind.sticky && connection.lost ? kind.last : null);
+      kind.sent = 0;
+      kind.waiting = null;
+      if (next) transmit(next.do, next);
+    }
+  };
+  socket.onmessage = (event) => receive(event.data);
+  socket.onclose = (event) => {
+    connection.lost += 1;
+    if (event.code === 1008) { setState("refused"); return; }
+    setState("off");
+    setTimeout(connect, delay);
+    delay = Math.min(4000, delay * 1.7);
+  };
+}
+
+function receive(buffer) {
+  const [header, arrays] = unpack(buffer);
+  if (header.do === "hello") {
+    tab = header.tab;
+    sessionStorage.setItem("mercer-tab", tab);
+    return;
+  }
+  const kind = kinds.get(header.do);
+  if (!kind || header.n !== kind.n) return;
+  kind.sent = 0;
+  kind.handler(header, arrays, kind.asked);
+  if (kind.waiting) { const next = kind.waiting; kind.waiting = null; transmit(header.do, next); }
+}
+
+function transmit(what, request) {
+  const kind = kinds.get(what);
+  kind.n = ++number;
+  kind.sent = performance.now();
+  kind.asked = request.asked;
+  kind.last = request;
+  const { asked, ...rest } = request;
+  socket.send(JSON.stringify({ ...rest, n: kind.n, do: what }));
+}
+
+// Ask; `handler(header, arrays, asked)` hears every answer to the newest request of this kind.
+export function ask(what, request, handler, { sticky = false, at = performance.now() } = {}) {
+  const kind = kinds.get(what) ?? { n: 0, sent: 0, waiting: null, last: null };
+  Object.assign(kind, { handler, sticky });
+  kinds.set(what, kind);
+  const next = { ...request, do: what, asked: at };
+  if (!socket || socket.readyState !== 1) { kind.waiting = next; return; }
+  if (kind.sent && performance.now() - kind.sent < PATIENCE) {
+    kind.waiting = next;
+    setTimeout(() => { if (kind.waiting === next && socket.readyState === 1) { kind.waiting = null; transmit(what, next); } }, PATIENCE);
+    return;
+  }
+  transmit(what, next);
+}
+
+export function stop(what) {
+  if (socket?.readyState === 1) socket.send(JSON.stringify({ n: ++number, do: "stop", what }));
+}
+
+export function address(path, params = {}) {
+  return `${path}?${new URLSearchParams({ token, tab, ...params })}`;
+}
+
+// For tests: what happens when a cable is pulled.
+export function drop() { socket?.close(4000); }

@@ -1,0 +1,1 @@
+export class DataView { constructor(stage) { stage.textContent = "soon"; } }

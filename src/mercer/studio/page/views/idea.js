@@ -1,0 +1,1 @@
+export class IdeaView { constructor(stage) { stage.textContent = "soon"; } }
