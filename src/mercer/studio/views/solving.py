@@ -16,6 +16,8 @@ from mercer.studio.worker import Action, Answer, Job, Request
 # Columns and rows of the field of each step.
 GRID = (64, 48)
 MOST_STEPS = 400
+# Violation of the KKT conditions at which nothing moves on the screen any more.
+TOL = 1e-2
 # Points of which every step is worth watching.
 MOST_POINTS = 300
 # Points of which even visits without an update are worth watching.
@@ -79,7 +81,8 @@ def _record(solver: str, scene: Scene, signs: NDArray[Any], K: NDArray[Any]) -> 
         bias = "penalised"  # a free bias is not strongly convex; the page says so
     C = scene.numbers["C"]
     problem = SoftMargin(signs, np.full(len(signs), C), "hinge", bias)
-    return RECORDERS[solver](problem, K, MOST_STEPS), C
+    options = {"tol": TOL} if solver != "pegasos" else {}
+    return RECORDERS[solver](problem, K, MOST_STEPS, **options), C
 
 
 def _updates(recording: Recording) -> list[int]:

@@ -37,7 +37,7 @@ export class SolveView {
     this.gradientBars = new Bars(92);
     this.chart = h("div", { class: "chart" });
     this.numbers = h("div", {});
-    this.alphaTitle = h("h2", { class: "heading" }, "α of every point");
+    this.alphaTitle = h("h2", { class: "heading" }, "Alpha of every point");
     this.gradientTitle = h("h2", { class: "heading" }, "Gradient of the dual");
     this.chartTitle = h("h2", { class: "heading" }, "Primal and dual");
     const side = h("aside", { class: "panel", "aria-label": "State of the solver" },
@@ -64,7 +64,7 @@ export class SolveView {
     this.sliders = makeSliders(this.scene, changed);
     this.about = h("p", { class: "quiet" });
     const solver = h("div", { class: "chips", role: "group", "aria-label": "Solver" }, SOLVERS.map(([key, title]) => h("button", { class: "chip", type: "button", "aria-pressed": String(key === state.solver), data: { solver: key }, onclick: (e) => { state.solver = key; this.at = 0; for (const c of e.currentTarget.parentNode.children) c.setAttribute("aria-pressed", String(c === e.currentTarget)); this.layout(); this.record(); } }, title)));
-    const presets = h("div", { class: "chips" }, [["toy", "Toy"], ["noisy", "Halves"], ["xor", "XOR"], ["rings", "Rings"], ["moons", "Moons"]].map(([key, title]) => h("button", { class: "chip", type: "button", data: { preset: key }, onclick: () => ask("preset", { key }, (header) => { const { title: _, method, ...rest } = header.state; Object.assign(this.scene, rest, { method: this.scene.method }); this.put(); this.at = 0; this.record(); }) }, title)));
+    const presets = h("div", { class: "chips" }, [["toy", "Toy"], ["noisy", "Halves"], ["xor", "XOR"], ["rings", "Rings"], ["moons", "Moons"]].map(([key, title]) => h("button", { class: "chip", type: "button", data: { preset: key }, onclick: () => ask("preset", { key }, (header) => { const { title: _, method, ...rest } = header.state; Object.assign(this.scene, rest, { method: this.scene.method }); this.put(); this.at = 0; this.run = null; this.plane.show(null); this.record(); }) }, title)));
     this.kernel = select("Kernel", kernelList, this.scene.kernel, (v) => { this.scene.kernel = v; this.layout(); this.record(); }, "kernel");
     this.bias = segmented("Bias", [["free", "free"], ["penalised", "penalised"], ["none", "none"]], this.scene.bias, (v) => { this.scene.bias = v; this.record(); });
     this.parameters = h("div", {});
@@ -87,11 +87,13 @@ export class SolveView {
   record() {
     this.plane.draw();
     const request = { ...this.scene, window: this.plane.view, solver: state.solver };
+    this.node.dataset.recording = "true";
     ask("record", request, (header, arrays) => this.recorded(header, arrays, request), { sticky: true });
     saveLink();
   }
 
   recorded(header, arrays, request) {
+    this.node.dataset.recording = "false";
     this.notice.hidden = !header.error;
     if (header.error) {
       this.notice.textContent = header.error;
@@ -144,7 +146,7 @@ export class SolveView {
     const box = run.C && this.alphaTop <= 1.5 * run.C ? run.C : null;
     this.alphaBars.draw({ values: this.row("alpha", this.at), labels, low: 0, high: box ? Math.max(box * 1.08, this.alphaTop) : this.alphaTop * 1.08, working: few, lines: box ? [[box, "C"]] : [], label: "alpha of every point" });
     this.gradientBars.draw({ values: this.row("gradient", this.at), labels, low: -this.slope, high: this.slope, working: few, lines: run.solver === "perceptron" || run.solver === "pegasos" ? [[0, "0"]] : [[run.bias[this.at], "b"]], label: "gradient of every point" });
-    this.gradientTitle.textContent = run.solver === "perceptron" ? "y − f of every point" : "Gradient g = p − Kβ";
+    this.gradientTitle.textContent = run.solver === "perceptron" ? "y − f of every point" : "Gradient of the dual";
   }
 
   drawChart() {
