@@ -1,5 +1,6 @@
 """The server of the page: loopback only, a token for each run, files that are known beforehand."""
 
+import asyncio
 import mimetypes
 import secrets
 import socket
@@ -7,7 +8,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ try:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route, WebSocketRoute
-    from starlette.websockets import WebSocket
+    from starlette.websockets import WebSocket, WebSocketDisconnect
 except ImportError as missing:
     raise MissingExtraError("the studio needs starlette and uvicorn: pip install 'mercer[studio]'") from missing
 
@@ -27,7 +28,7 @@ from mercer.studio.frames import pack
 from mercer.studio.gate import Gate
 from mercer.studio.session import Session
 from mercer.studio.uploads import UPLOAD_LIMIT, Shelf, receive_upload, send_download
-from mercer.studio.warm_up import warm_up
+from mercer.studio.warm_up import WARM, warm_up
 
 HOST = "127.0.0.1"
 PORT = 8765
@@ -74,10 +75,12 @@ def make_app(
         name = shelf.enter(websocket.query_params.get("tab", ""))
         session = Session(websocket, ACTIONS, shelf.drawer(name))
         tabs.add(session)
+        news = asyncio.create_task(_tell_when_warm(websocket))
         try:
-            await websocket.send_bytes(pack({"do": "hello", "tab": name}))
+            await websocket.send_bytes(pack({"do": "hello", "tab": name, "warm": WARM.is_set()}))
             await session.run()
         finally:
+            news.cancel()
             tabs.discard(session)
             shelf.leave(name)
 
@@ -101,6 +104,16 @@ def make_app(
         WebSocketRoute("/ws", tab),
     ]
     return Gate(Starlette(routes=routes, lifespan=lifespan), token=token, hosts=hosts)
+
+
+async def _tell_when_warm(websocket: WebSocket) -> None:
+    """Tell a tab that came early when nothing has to be compiled any more."""
+    if WARM.is_set():
+        return
+    while not WARM.is_set():
+        await asyncio.sleep(0.25)
+    with suppress(WebSocketDisconnect, RuntimeError):  # it may have left
+        await websocket.send_bytes(pack({"do": "warm"}))
 
 
 def _page_files() -> dict[str, tuple[bytes, str]]:

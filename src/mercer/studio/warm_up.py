@@ -1,15 +1,20 @@
 """Compile, or load, what the playground uses, before somebody waits for it."""
 
 import logging
+import threading
 
 from mercer.studio.methods import METHODS
 from mercer.studio.presets import preset
 from mercer.studio.quiet import convergence_warnings_ignored
 from mercer.studio.recording import RECORDERS
+from mercer.studio.views import ideas
 from mercer.studio.views.playground import fit
 from mercer.studio.views.solving import record
 from mercer.studio.worker import Action, Job, Request
 
+TWO = [[0.0, 1.0, 0], [1.0, 0.0, 1]]
+# Set when everything that the page uses is compiled; a tab says so until then.
+WARM = threading.Event()
 _log = logging.getLogger("mercer.studio")
 
 
@@ -21,6 +26,9 @@ def warm_up() -> None:
             _try(fit, {**preset(key), "method": name, "kernel": kernel})
     for solver in RECORDERS:
         _try(record, {**preset("toy"), "solver": solver})
+    for idea in ideas.ACTIONS.values():
+        _try(idea, {**preset("toy"), "points": TWO if idea is ideas.dual_box else preset("toy")["points"]})
+    WARM.set()
 
 
 def _try(action: Action, request: Request) -> None:

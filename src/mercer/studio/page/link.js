@@ -11,10 +11,12 @@ let delay = 250;
 let tab = sessionStorage.getItem("mercer-tab") ?? "";
 const kinds = new Map(); // do -> { n, handler, sent, waiting, last, sticky }
 const listeners = new Set();
-export const connection = { state: "wait", lost: 0 };
+export const connection = { state: "wait", lost: 0, warm: true };
 
 export function onState(listener) { listeners.add(listener); listener(connection.state); }
 function setState(state) { connection.state = state; listeners.forEach((l) => l(state)); }
+
+function setWarm(warm) { connection.warm = warm; listeners.forEach((l) => l(connection.state)); }
 
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -60,8 +62,10 @@ function receive(buffer) {
   if (header.do === "hello") {
     tab = header.tab;
     sessionStorage.setItem("mercer-tab", tab);
+    setWarm(header.warm);
     return;
   }
+  if (header.do === "warm") { setWarm(true); return; }
   const kind = kinds.get(header.do);
   if (!kind || header.n !== kind.n) return;
   kind.sent = 0;

@@ -37,8 +37,8 @@ async function open(key) {
 
 const live = document.querySelector(".live");
 onState((now) => {
-  live.dataset.state = now === "on" ? "on" : now === "wait" ? "wait" : "off";
-  live.querySelector(".live-text").textContent = { on: "live", wait: "connecting", off: "reconnecting", refused: "not let in: open the address that mercer studio printed" }[now];
+  live.dataset.state = now === "on" ? (connection.warm ? "on" : "wait") : now === "wait" ? "wait" : "off";
+  live.querySelector(".live-text").textContent = { on: connection.warm ? "live" : "compiling, the first time only", wait: "connecting", off: "reconnecting", refused: "not let in: open the address that mercer studio printed" }[now];
 });
 
 // --- theme -----------------------------------------------------------------------------------

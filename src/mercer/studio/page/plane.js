@@ -220,7 +220,7 @@ export class Plane {
     ctx.fillRect(0, 0, w, hgt);
     const answer = this.answer;
     if (answer?.field) this.paintField(ctx, answer, t);
-    this.paintAxes(ctx, w, hgt, t);
+    if (this.axes !== false) this.paintAxes(ctx, w, hgt, t);
     if (answer?.field) this.paintLines(ctx, answer, t);
     if (answer?.curve) this.paintCurve(ctx, answer, t);
     this.overlay?.(ctx, this, t, "below");
@@ -351,7 +351,7 @@ export class Plane {
       ctx.beginPath(); ctx.moveTo(0, py); ctx.lineTo(w, py); ctx.stroke();
       ctx.globalAlpha = 1;
       ctx.textAlign = "left";
-      if (py > 14 && py < hgt - 20) ctx.fillText(label(y, sy), 7, py - 4);
+      if (py > 30 && py < hgt - 20) ctx.fillText(label(y, sy), 7, py - 4);
     }
     ctx.restore();
   }

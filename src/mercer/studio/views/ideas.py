@@ -27,6 +27,8 @@ MOST_WALLS = 40
 CIRCLE, EDGE, CURVE = 181, 24, 301
 # Columns and rows of the dual's field.
 BOX_GRID = (81, 81)
+# Angles and radii of the plane, drawn as the sheet that it becomes.
+SHEET = (41, 13)
 LOSSES = ("zero_one", "hinge", "ramp", "squared_hinge", "logistic")
 CENTRES = ("ball centre", "analytic centre", "centre of mass")
 CENTRE_TOL = 1e-8
@@ -83,7 +85,7 @@ def lift_plane(request: Request, _job: Job) -> Iterator[Answer]:
     w = np.ravel(model.dual_coef_) @ kernel.feature_map(model.support_vectors_)
     columns, rows = COARSE
     field = np.asarray(model.decision_function(scene.grid(columns, rows))).reshape(rows, columns)
-    sheet = kernel.feature_map(scene.grid(25, 19))
+    sheet = kernel.feature_map(_disc(float(np.linalg.norm(scene.points, axis=1).max())))
     header = {
         "weights": w,
         "bias": float(np.ravel(model.intercept_)[0]),
@@ -91,9 +93,15 @@ def lift_plane(request: Request, _job: Job) -> Iterator[Answer]:
         "margin": 1.0 / float(np.linalg.norm(w)) if np.any(w) else None,
         "support": model.support_,
         "grid": COARSE,
-        "sheet_grid": (25, 19),
+        "sheet_grid": SHEET,
     }
     yield header, {"features": features, "field": field, "sheet": sheet}
+
+
+def _disc(radius: float) -> NDArray[Any]:
+    """Half of a disc, by angle and radius: x and -x have the same features."""
+    angles, radii = np.meshgrid(np.linspace(0.0, np.pi, SHEET[0]), np.linspace(0.0, 1.04 * radius, SHEET[1]))
+    return np.column_stack([(radii * np.cos(angles)).ravel(), (radii * np.sin(angles)).ravel()])
 
 
 # --- the version space ------------------------------------------------------------------------

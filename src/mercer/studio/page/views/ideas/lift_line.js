@@ -17,6 +17,7 @@ export class LiftLineIdea {
     this.below = new Plane(this.left.box, this.line, { change: () => this.ask(), choose: (k) => { this.below.current = k % 2; } }, { label: "Points of a line" });
     this.below.lock = ([x]) => [Math.max(-2.9, Math.min(2.9, x)), 0];
     this.below.current = 1;
+    this.below.axes = false;
     this.below.overlay = (ctx, plane, t, layer) => this.paintLine(ctx, plane, t, layer);
     this.above = new Plane(this.right.box, this.lifted, {}, { editable: false, label: "The points on the parabola" });
     this.above.free = true;

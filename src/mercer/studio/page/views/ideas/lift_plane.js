@@ -14,7 +14,7 @@ export class LiftPlaneIdea {
     this.right = picture(body, "Feature space; drag to turn");
     this.model = { points: [], window: [-3.2, 3.2, -2.6, 2.6] };
     this.plane = new Plane(this.left.box, this.model, { change: () => this.ask(), choose: (k) => { this.plane.current = k % 2; } }, { label: "Points of the plane" });
-    this.space = new Space(this.right.box, { label: "Quadratic feature space", azimuth: 0.75, height: 0.42, zoom: 1.1 });
+    this.space = new Space(this.right.box, { label: "Quadratic feature space", azimuth: 0.5, height: 0.3, zoom: 1.15 });
     this.space.things = (t) => this.things(t);
     this.load("rings");
   }
@@ -27,14 +27,15 @@ export class LiftPlaneIdea {
     this.found = { ...header, ...arrays };
     const cases = this.model.points.map((_, i) => (header.support.includes(i) ? 1 : 0));
     this.plane.show({ field: arrays.field, grid: header.grid, window, classes: [0, 1], cases });
-    this.reach = arrays.features.reduce((m, v) => Math.max(m, Math.abs(v)), 1e-9);
+    this.reach = 0.82 * arrays.features.reduce((m, v) => Math.max(m, Math.abs(v)), 1e-9);
     this.space.draw();
     this.left.foot.replaceChildren(header.hard ? "separated by a conic" : "not separated: soft margin");
     this.right.foot.replaceChildren(h("span", { data: { number: "plane" } }, `cut: ${header.weights.map((v) => show(v, 3)).join(", ")} · ψ + ${show(header.bias, 3)} = 0`), h("span", { class: "spring" }), `margin ${show(header.margin, 4)}`);
   }
 
-  // psi = (a, b, c) with a, c >= 0 up to `reach`; the middle of it becomes the origin.
-  scale(p) { const r = this.reach; return [(2 * p[0]) / r - 0.9, (2 * p[2]) / r - 0.9, (1.2 * p[1]) / r]; }
+  // The sheet is a cone around the axis of (1, 0, 1): that axis is drawn upwards. Only the camera is
+  // turned by this; lengths and angles are those of the feature space.
+  scale([a, b, c]) { const r = this.reach; return [((a - c) * Math.SQRT1_2) / r, b / r, ((a + c) * Math.SQRT1_2) / r - 0.62]; }
 
   things(t) {
     if (!this.found) return [];
@@ -42,44 +43,43 @@ export class LiftPlaneIdea {
     const out = [];
     const at = (array, k) => [array[3 * k], array[3 * k + 1], array[3 * k + 2]];
     const f = (p) => w[0] * p[0] + w[1] * p[1] + w[2] * p[2] + bias;
-    const limit = 1.08 * this.reach;
     for (let r = 0; r < rows - 1; r += 1) for (let c = 0; c < columns - 1; c += 1) {
       const corners = [r * columns + c, r * columns + c + 1, (r + 1) * columns + c + 1, (r + 1) * columns + c].map((k) => at(sheet, k));
-      if (corners.some((p) => p[0] > limit || p[2] > limit || Math.abs(p[1]) > limit * 1.2)) continue;
-      const middle = mean(corners);
-      const quad = corners.map((p) => this.scale(p));
-      const colour = classColour(f(middle) > 0 ? 1 : 0);
-      out.push({ at: mean(quad), draw: (ctx, project) => { path(ctx, quad.map(project)); ctx.closePath(); ctx.fillStyle = colour; ctx.globalAlpha = 0.2; ctx.fill(); ctx.globalAlpha = 0.28; ctx.strokeStyle = colour; ctx.lineWidth = 0.7; ctx.stroke(); } });
+      const quad = corners.map((p) => this.scale(p)), colour = classColour(f(mean(corners)) > 0 ? 1 : 0);
+      out.push({ at: mean(quad), draw: (ctx, project) => { path(ctx, quad.map(project)); ctx.closePath(); ctx.fillStyle = colour; ctx.globalAlpha = 0.17; ctx.fill(); ctx.globalAlpha = 0.3; ctx.strokeStyle = colour; ctx.lineWidth = 0.7; ctx.stroke(); } });
     }
-    out.push(...this.cut(w, bias, t));
+    out.push(...this.cut(w, bias));
     for (let k = 0; k < features.length / 3; k++) {
       const p = this.scale(at(features, k)), label = this.model.points[k]?.[2] ?? 0, isSupport = this.found.support.includes(k);
       out.push({ at: [p[0], p[1], p[2] + 0.001], draw: (ctx, project) => { const [x, y, near] = project(p); drawMark(ctx, x, y, label, isSupport ? 1 : 0, t, { r: 4.6 + 0.9 * near }); } });
     }
-    const o = [-0.9, -0.9, 0];
-    out.push(line3(o, [1.25, -0.9, 0], "line", 1.4), line3(o, [-0.9, 1.25, 0], "line", 1.4), line3([-0.9, -0.9, -0.9], [-0.9, -0.9, 0.9], "line", 1.4));
-    out.push(text3([1.36, -0.9, 0], "x₁²"), text3([-0.9, 1.36, 0], "x₂²"), text3([-0.9, -0.9, 1.0], "√2 x₁x₂"));
+    const r = this.reach, apex = this.scale([0, 0, 0]);
+    for (const [end, words] of [[[1.12 * r, 0, 0], "x₁²"], [[0, 0, 1.12 * r], "x₂²"], [[0, 1.12 * r, 0], "√2 x₁x₂"]]) {
+      out.push(line3(apex, this.scale(end), "faint", 1.6), text3(this.scale(end.map((v) => 1.07 * v)), words));
+    }
     return out;
   }
 
-  // The part of the cut inside the picture: a patch of a grid over two of the axes.
+  // The part of the cut that the cone reaches: patches over the two axes that it is least steep against.
   cut(w, bias) {
-    const main = [0, 1, 2].reduce((best, k) => (Math.abs(w[k]) > Math.abs(w[best]) ? k : best), 0);
-    if (!w[main]) return [];
-    const others = [0, 1, 2].filter((k) => k !== main), n = 8, patches = [];
-    const range = (k) => (k === 1 ? [-this.reach * 0.75, this.reach * 0.75] : [0, this.reach]);
-    const inside = (p) => p.every((v, k) => { const [a, b] = range(k); return v >= a - 0.12 * this.reach && v <= b + 0.12 * this.reach; });
+    const turned = [(w[0] - w[2]) * Math.SQRT1_2, w[1], (w[0] + w[2]) * Math.SQRT1_2];
+    const main = [0, 1, 2].reduce((best, k) => (Math.abs(turned[k]) > Math.abs(turned[best]) ? k : best), 0);
+    if (!turned[main]) return [];
+    const others = [0, 1, 2].filter((k) => k !== main), n = 14, r = this.reach, patches = [];
+    const range = (k) => (k === 2 ? [0, 1.5 * r] : [-r, r]);
+    const isNear = (p) => p[2] >= -0.05 * r && p[2] <= 1.55 * r && Math.hypot(p[0], p[1]) <= Math.max(0.42 * r, 1.12 * p[2]);
     const point = (i, j) => {
       const p = [0, 0, 0];
       others.forEach((k, e) => { const [a, b] = range(k); p[k] = a + ((b - a) * (e ? j : i)) / n; });
-      p[main] = -(bias + w[others[0]] * p[others[0]] + w[others[1]] * p[others[1]]) / w[main];
+      p[main] = -(bias + turned[others[0]] * p[others[0]] + turned[others[1]] * p[others[1]]) / turned[main];
       return p;
     };
+    const put = (p) => [p[0] / r, p[1] / r, p[2] / r - 0.62];
     for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
       const corners = [point(i, j), point(i + 1, j), point(i + 1, j + 1), point(i, j + 1)];
-      if (!corners.every(inside)) continue;
-      const quad = corners.map((p) => this.scale(p));
-      patches.push({ at: mean(quad), draw: (ctx, project, t) => { path(ctx, quad.map(project)); ctx.closePath(); ctx.fillStyle = t.ink; ctx.globalAlpha = 0.16; ctx.fill(); ctx.globalAlpha = 0.35; ctx.strokeStyle = t.ink; ctx.lineWidth = 0.8; ctx.stroke(); } });
+      if (!corners.some(isNear)) continue;
+      const quad = corners.map(put);
+      patches.push({ at: mean(quad), draw: (ctx, project, t) => { path(ctx, quad.map(project)); ctx.closePath(); ctx.fillStyle = t.ink; ctx.globalAlpha = 0.13; ctx.fill(); ctx.globalAlpha = 0.3; ctx.strokeStyle = t.ink; ctx.lineWidth = 0.7; ctx.stroke(); } });
     }
     return patches;
   }

@@ -32,9 +32,8 @@ export class VersionSpaceIdea {
     this.found = { ...header, ...arrays };
     if (first) { // begin with the triangle in front
       const [x, y, z] = header.centres["centre of mass"];
-      this.space.azimuth = Math.atan2(x, -y) * -1 + Math.PI * 2;
-      this.space.azimuth = -Math.atan2(x, -y);
-      this.space.height = Math.max(-1.2, Math.min(1.2, Math.asin(z)));
+      this.space.azimuth = Math.atan2(x, -y) + 0.3;
+      this.space.height = Math.max(-1.2, Math.min(1.2, Math.asin(z) + 0.2));
     }
     this.space.draw();
     this.plane.draw();
