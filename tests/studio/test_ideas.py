@@ -18,7 +18,7 @@ def answer(action, **request):
 
 
 def test_the_line_is_separated_once_it_is_lifted():
-    header, arrays = answer(ideas.lift_line, **preset("line"))
+    header, _arrays = answer(ideas.lift_line, **preset("line"))
     table = np.array(preset("line")["points"])
     x, y = table[:, 0], np.where(table[:, 2] == 1, 1.0, -1.0)
     w1, w2, b = header["weights"]
@@ -71,7 +71,7 @@ def test_the_walk_ends_at_the_top_of_the_box(C, where):
     np.testing.assert_allclose(header["alpha"], np.abs(model.dual_coef_.ravel()), atol=1e-6)
     assert header["where"] == where
     assert header["dual"] == pytest.approx(header["primal"], abs=1e-6)
-    columns, rows = header["grid"]
+    columns, _rows = header["grid"]
     inside = np.linspace(0, header["reach"], columns) <= C
     assert arrays["field"][np.ix_(inside, inside)].max() <= header["dual"] + 1e-9
 

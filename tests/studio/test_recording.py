@@ -1,11 +1,14 @@
 """Recorded steps are those of the solvers: they end where the solvers end, and duality holds on the way."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from mercer import SVC, HardMarginSVC, KernelPerceptron, PegasosSVC
+from mercer import SVC, HardMarginSVC, KernelPerceptron
 from mercer.kernels import RBF, Linear
 from mercer.problems.soft_margin import SoftMargin
+from mercer.solvers import sgd
 from mercer.studio.presets import preset
 from mercer.studio.recording import record_chunking, record_pegasos, record_perceptron, record_smo
 from mercer.studio.views.solving import record
@@ -42,7 +45,7 @@ def test_the_dual_rises_and_never_passes_the_primal(recorder):
 def test_an_smo_step_moves_one_pair():
     X, y = points_of("moons")
     steps = record_smo(SoftMargin(y, np.full(len(y), 10.0)), RBF(gamma=1.0)(X, X), 100).steps
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in itertools.pairwise(steps):
         assert np.flatnonzero(after.beta != before.beta).tolist() == sorted(after.working)
         assert len(after.working) == 2
         assert abs(after.beta.sum()) < 1e-9
@@ -78,7 +81,7 @@ def test_perceptron_steps_without_an_update_may_be_left_out():
     X, y = points_of("noisy")
     steps = record_perceptron(y, X @ X.T, 50, each_visit=False).steps
     assert len(steps) == 51
-    assert all(not np.array_equal(a.beta, b.beta) for a, b in zip(steps, steps[1:], strict=False))
+    assert all(not np.array_equal(a.beta, b.beta) for a, b in itertools.pairwise(steps))
 
 
 def test_pegasos_takes_the_steps_of_the_library():
@@ -86,9 +89,9 @@ def test_pegasos_takes_the_steps_of_the_library():
     problem = SoftMargin(y, np.full(len(y), 0.5), "hinge", "none")
     lam = 1.0 / problem.C.sum()
     recording = record_pegasos(problem, X @ X.T, 200)
-    model = PegasosSVC(lam=lam, T=200, kernel="linear", bias="none", average=False, random_state=0).fit(X, y)
+    found = sgd.solve(X, y, lam, T=200, average=False, seed=0)
     w = X.T @ recording.steps[-1].beta
-    np.testing.assert_allclose(w, model.coef_.ravel(), rtol=1e-9)
+    np.testing.assert_allclose(w, found.weights, rtol=1e-9)
     hinge = np.maximum(0.0, 1.0 - y * (X @ w)).sum()
     assert recording.steps[-1].primal == pytest.approx(0.5 * w @ w + 0.5 * hinge)
 
@@ -97,7 +100,7 @@ def test_the_bound_under_pegasos_never_passes_the_primal():
     X, y = points_of("moons")
     steps = record_pegasos(SoftMargin(y, np.full(len(y), 1.0), "hinge", "penalised"), RBF(gamma=1.0)(X, X), 300).steps
     assert all(step.primal >= step.dual - 1e-9 for step in steps)
-    assert all(b.dual >= a.dual for a, b in zip(steps, steps[1:], strict=False))
+    assert all(b.dual >= a.dual for a, b in itertools.pairwise(steps))
 
 
 @pytest.mark.parametrize("solver", ["perceptron", "smo", "pegasos", "chunking"])

@@ -1,1 +1,5 @@
-export class DataView { constructor(stage) { stage.textContent = "soon"; } }
+import { h } from "../dom.js";
+
+export class DataView {
+  constructor(stage) { stage.replaceChildren(h("div", { class: "view data", data: { view: "data" } })); }
+}
