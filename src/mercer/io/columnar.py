@@ -3,8 +3,10 @@
 from mercer._errors import DataError, MissingExtraError
 from mercer.io.frames import plain_arrow
 
-# What a value takes at least, once it is a row of a matrix.
-_BYTES = 8
+# What a value takes, in the table and as part of a row of numbers.
+_BYTES = 16
+# Rows that a byte of a file may stand for; equal values are packed tightly, but who learns from so many?
+_ROWS_A_BYTE = 1000
 
 
 def read_parquet(source):
@@ -56,7 +58,9 @@ def _ipc(pa, file, source):
 
 def _require_room(rows, columns, source):
     needed = max(rows, 0) * max(columns, 1) * _BYTES
-    if rows < 0 or needed > source.most:
+    if rows < 0 or rows > _ROWS_A_BYTE * source.size:
+        raise DataError(f"{source.name}: declares {rows:,} rows in {source.size:,} bytes, which is not believable")
+    if needed > source.most:
         raise DataError(
             f"{source.name}: declares {rows:,} rows of {columns} columns, which take {needed:,} bytes of memory; "
             f"there are {source.most:,}. Choose rows first, or learn from batches (mercer.io.ArrowBatches)"

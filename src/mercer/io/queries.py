@@ -9,7 +9,9 @@ from mercer.io.frames import table_of
 from mercer.io.sql import quoted
 
 _LISTED = {
-    "sqlite": "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    "sqlite": (
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ),
     "duckdb": "SELECT table_name FROM information_schema.tables ORDER BY table_name",
 }
 

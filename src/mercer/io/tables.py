@@ -162,21 +162,24 @@ def read_table(
 def _items(source, kind, target, n_features):
     """Data whose labels stand beside them."""
     if target is not None:
-        raise ParameterError(
-            f"target must be left out, got {target!r}: {source.name} ({kind}) carries its labels itself"
-        )
+        raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
     if kind == "svmlight":
         X, y = read_svmlight(source, n_features=n_features)
-        return Dataset(X, y.astype(np.int64) if (y == np.rint(y)).all() and np.abs(y).max() < 2**53 else y, "vectors", kind, source.name)  # fmt: skip
+        return Dataset(X, _whole(y), "vectors", kind, source.name)
     if kind == "texts":
         texts, labels, _ = read_text_folder(source)
         return Dataset(texts, labels, "texts", kind, source.name)
     if kind == "trees":
         return Dataset(*read_labelled_trees(source), "trees", kind, source.name)
     found = read_graphs(source.path)
-    return Dataset(
-        found.graphs, found.labels if found.labels is not None else found.targets, "graphs", kind, source.name
-    )
+    labels = found.targets if found.labels is None else found.labels
+    return Dataset(found.graphs, labels, "graphs", kind, source.name)
+
+
+def _whole(y):
+    """Labels as whole numbers where they are such."""
+    is_whole = (y == np.rint(y)).all() and np.abs(y).max() < 2**53
+    return y.astype(np.int64) if is_whole else y
 
 
 def _divided(whole, name):
