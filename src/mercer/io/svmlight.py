@@ -7,7 +7,6 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.compressed import open_bytes
-from mercer.io.source import Source
 from mercer.io.svmlight_lines import LABEL, REASONS, VALUE, doubles, parse_lines
 
 # Bytes of text read at a time, and the longest line that is believed to be one.
@@ -25,7 +24,7 @@ class SvmlightFile:
 
     Parameters
     ----------
-    path : str, Path or Source
+    path : str or Path
         Plain, or compressed: .gz, .xz, .bz2.
     n_features : int, optional
         Number of columns; found by reading the file once, unless told.
@@ -59,11 +58,10 @@ class SvmlightFile:
             raise ParameterError(f"chunk_bytes must be a positive integer, got {chunk_bytes!r}")
         if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ParameterError(f"dtype must be float32 or float64, got {dtype!r}")
-        self.path = path if isinstance(path, Source) else Path(path)
-        self.dtype, self.chunk_bytes = np.dtype(dtype), int(chunk_bytes)
+        self.path, self.dtype, self.chunk_bytes = Path(path), np.dtype(dtype), int(chunk_bytes)
         self.first = 0 if zero_based else 1
         self._given, self._scan = n_features, None
-        if isinstance(self.path, Path) and not self.path.is_file():
+        if not self.path.is_file():
             raise DataError(f"{str(path)!r} is not a file")
 
     @property
@@ -77,7 +75,7 @@ class SvmlightFile:
 
     def __iter__(self):
         width = self.n_features
-        for indptr, indices, values, labels in self.tables(width):
+        for indptr, indices, values, labels in self._tables(width):
             X = sparse.csr_matrix((values.astype(self.dtype), indices, indptr), shape=(len(labels), width))
             yield X, labels
 
@@ -86,7 +84,7 @@ class SvmlightFile:
         if self._scan is None:
             labels, width, error = np.empty(0), 0, None
             try:
-                for _, indices, _, found in self.tables(self._given or _ANY):
+                for _, indices, _, found in self._tables(self._given or _ANY):
                     labels = np.union1d(labels, found)
                     width = max(width, int(indices.max(initial=-1)) + 1)
             except DataError as refused:
@@ -96,7 +94,7 @@ class SvmlightFile:
             self._scan = labels, max(width, 1)
         return self._scan
 
-    def tables(self, width):
+    def _tables(self, width):
         """(indptr, indices, values, labels) of each chunk of whole lines."""
         lines_before = 0
         for text in self._chunks():
@@ -115,7 +113,7 @@ class SvmlightFile:
         """Text of whole lines, about `chunk_bytes` at a time."""
         rest = b""
         try:
-            with self._open() as file:
+            with open_bytes(self.path) as file:
                 while block := file.read(self.chunk_bytes):
                     whole, newline, after = block.rpartition(b"\n")
                     if newline:
@@ -132,37 +130,10 @@ class SvmlightFile:
         if rest:
             yield rest
 
-    def _open(self):
-        return self.path.open() if isinstance(self.path, Source) else open_bytes(self.path)
-
     def _refusal(self, text, reason, place, line, width):
         shown = text[place : place + 200].split(b"\n")[0][:80].decode("latin-1")
         why = REASONS[reason].format(first=self.first, n_features=width)
         return DataError(f"{self.path}, line {line}: {why}; the line begins {shown!r}")
-
-
-def _joined(tables):
-    """The tables with row pointers that go on from one to the next."""
-    before = 0
-    for number, (indptr, indices, values, labels) in enumerate(tables):
-        yield (indptr if number == 0 else indptr[1:]).astype(np.int64) + before, indices, values, labels
-        before += int(indptr[-1])
-
-
-def read_svmlight(source, n_features=None, zero_based=False, dtype=np.float64):
-    """(X, y) of a whole svmlight file, read once.
-
-    `source` and the other parameters are those of `SvmlightFile`; the number of columns is the largest
-    index, unless told.
-    """
-    file = SvmlightFile(source, n_features, zero_based, dtype)
-    tables = list(file.tables(n_features or _ANY))
-    if not tables:
-        raise DataError(f"{source}: the file has no rows")
-    indptr, indices, values, labels = (np.concatenate(parts) for parts in zip(*_joined(tables), strict=True))
-    width = n_features or max(1, int(indices.max(initial=-1)) + 1)
-    X = sparse.csr_matrix((values.astype(file.dtype, copy=False), indices, indptr), shape=(len(labels), width))
-    return X, labels
 
 
 def _parse(text, first, width):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ from mercer.io.labelled_trees import read_labelled_trees
 from mercer.io.queries import read_query
 from mercer.io.recognise import recognise, require_format
 from mercer.io.source import Source
-from mercer.io.svmlight import read_svmlight
+from mercer.io.svmlight import SvmlightFile
 from mercer.io.text_folders import read_text_folder
 from mercer.kernels.table.frame import as_frame
 
@@ -164,7 +165,7 @@ def _items(source, kind, target, n_features):
     if target is not None:
         raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
     if kind == "svmlight":
-        X, y = read_svmlight(source, n_features=n_features)
+        X, y = _vectors(source, n_features)
         return Dataset(X, _whole(y), "vectors", kind, source.name)
     if kind == "texts":
         texts, labels, _ = read_text_folder(source)
@@ -174,6 +175,17 @@ def _items(source, kind, target, n_features):
     found = read_graphs(source.path)
     labels = found.targets if found.labels is None else found.labels
     return Dataset(found.graphs, labels, "graphs", kind, source.name)
+
+
+def _vectors(source, n_features):
+    if source.path is not None:
+        batches = list(SvmlightFile(source.path, n_features))
+    else:
+        with NamedTemporaryFile(suffix=".svm") as file:
+            file.write(source.read())
+            file.flush()
+            batches = list(SvmlightFile(file.name, n_features))
+    return sparse.vstack([X for X, _ in batches], "csr"), np.concatenate([y for _, y in batches])
 
 
 def _whole(y):

@@ -69,7 +69,7 @@ def _named_by(kernel: Any) -> list[Any]:
 def certificate_totals(machine: Any) -> dict[str, Any] | None:
     """The two-class problems of a fit are independent, so objectives and gaps add; of the rest, the worst counts."""
     found = getattr(machine, "certificate_", None)
-    each = list(found) if isinstance(found, Sequence) else [found]
+    each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
     if not each or not all(hasattr(one, "gap") for one in each):
         return None
     return {

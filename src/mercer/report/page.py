@@ -198,9 +198,9 @@ def _certificate(record: Record) -> str:
     rows = [("two-class problems", found["problems"]), ("primal objective", found["primal"]),
             ("dual objective", found["dual"]), ("gap", found["gap"]),
             ("largest relative gap", found["relative_gap"]), ("largest KKT violation", found["kkt_violation"]),
-            ("free, bounded, no support vectors", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
+            ("free, bounded, other points", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
     body = "".join(f"<tr><td>{escape(name)}</td><td>{_number(value)}</td></tr>" for name, value in rows)
-    words = "The best possible answer lies between dual and primal: recomputed in double precision from data and coefficients."
+    words = "The optimum lies between dual and primal; both are recomputed from data and coefficients alone."
     return f"<h2>Certificate</h2><table>{body}</table><p class='soft'>{words}</p>"
 
 

@@ -113,9 +113,9 @@ def pixels(values: NDArray[Any], side: int) -> str:
 
 def _frame(across: Scale, up: Scale, floor: float, below: str, beside: str) -> list[str]:
     """Axes with round numbers."""
+    marked = ticks(across.low, across.high)
     body = [line(_LEFT, floor, WIDTH - _RIGHT, floor)]
-    for value in ticks(across.low, across.high):
-        body.append(words(across(value), floor + 15, f"{value:g}", anchor="middle", style="tick"))
+    body += [words(across(value), floor + 15, f"{value:g}", anchor="middle", style="tick") for value in marked]
     for value in ticks(up.low, up.high, 4):
         body += [line(_LEFT, up(value), WIDTH - _RIGHT, up(value), "grid")]
         body += [words(_LEFT - 6, up(value) + 4, f"{value:g}", anchor="end", style="tick")]
