@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
+    from mercer._errors import ModelFileError as ModelFileError
     from mercer._errors import NotPositiveSemidefiniteError as NotPositiveSemidefiniteError
     from mercer._errors import NotSeparableError as NotSeparableError
     from mercer._errors import ParameterError as ParameterError
@@ -43,6 +44,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import SVR as SVR
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
+    from mercer.exchange.saving import load as load
+    from mercer.exchange.saving import save as save
     from mercer.explanation.contributions import explain as explain
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
@@ -85,6 +88,7 @@ _HOME = {
     "KernelSVD": "mercer.estimators.reduce",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
+    "ModelFileError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
     "NotSeparableError": "mercer._errors",
     "ParameterError": "mercer._errors",
@@ -104,6 +108,8 @@ _HOME = {
     "SVR": "mercer.estimators.regress",
     "Tree": "mercer.kernels.tree.tree",
     "explain": "mercer.explanation.contributions",
+    "load": "mercer.exchange.saving",
+    "save": "mercer.exchange.saving",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
