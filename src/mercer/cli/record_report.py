@@ -79,15 +79,14 @@ def _show_confusion(out: Console, scores: dict[str, Any]) -> None:
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["counts"]
     if len(labels) > _LARGEST_CONFUSION:
         return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="what it was, against what was said", title_style="dim",
-                  title_justify="left")  # fmt: skip
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("", style="dim")
     for label in labels:
         table.add_column(Text(str(label)), justify="right", header_style="dim")
     for k, (label, row) in enumerate(zip(labels, counts, strict=True)):
         cells = [_cell(value, k == j) for j, value in enumerate(row)]
         table.add_row(Text(str(label)), *cells)
-    out.print()
+    out.print(Text("\n  down: what it was; across: what was said", style="dim"))
     out.print(table)
 
 

@@ -84,4 +84,4 @@ class Training:
 
 def _title(data: Any) -> str:
     name = Path(data.name).name
-    return f"{data.target_name} of {name}" if data.target_name else name
+    return f"{data.target_name}, from {name}" if data.target_name else name

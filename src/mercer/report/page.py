@@ -37,17 +37,18 @@ def page(record: Record, shown: Shown) -> str:
         _scores(record),
         _pictures(record, shown),
         _examples(shown),
-        _certificate(record),
+        f'<div class="pair"><div>{_certificate(record)}</div><div>{_model(record)}</div></div>',
         _bounds(record),
-        _model(record),
     ]
+    return styled(f"{record.title} - Mercer", "".join(sections) + _footer(record))
+
+
+def styled(title: str, body: str) -> str:
+    """A whole document around a body that is HTML already."""
     style = files("mercer.report").joinpath("page.css").read_text(encoding="utf-8")
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">{_POLICY}'
-    title = f"<title>{escape(record.title)} - Mercer</title>"
-    body = f"<main>{''.join(sections)}{_footer(record)}</main>"
-    return (
-        f'<!doctype html>\n<html lang="en"><head>{head}{title}<style>{style}</style></head><body>{body}</body></html>\n'
-    )
+    head += f"<title>{escape(title)}</title><style>{style}</style>"
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body><main>{body}</main></body></html>\n'
 
 
 # A browser is told to fetch and to run nothing, whatever a label might hold.
@@ -115,7 +116,10 @@ def _cards(record: Record) -> str:
         cards.append(("support vectors", f"{model['n_support']:,}{share}"))
     if certificate:
         cards.append(("relative gap", f"{certificate['relative_gap']:.1e}"))
-    cards += [(f"seconds to {name}", f"{value:.2f}") for name, value in record.seconds.items()]
+    if record.seconds:
+        longest = record.seconds.get("fit", max(record.seconds.values()))
+        rest = ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items())
+        cards.append((f"seconds: {rest}", f"{longest:.2f} s to fit" if "fit" in record.seconds else f"{longest:.2f} s"))
     body = "".join(f'<div class="card"><span>{escape(n)}</span><b>{escape(str(v))}</b></div>' for n, v in cards)
     return f'<div class="cards">{body}</div>'
 
@@ -210,7 +214,7 @@ def _bounds(record: Record) -> str:
     rows = "".join(
         f"<tr><td class='words'>{escape(one['name'])}</td><td>{_number(one['value'])}</td>"
         f"<td class='words'>{_verdict(one)}</td><td class='words soft'>{escape(one['says'])}</td></tr>"
-        for one in record.bounds
+        for one in sorted(record.bounds, key=lambda one: not (one["applies"] and one["value"] < 1))
     )
     head = "<tr><th class='words'>bound</th><th>value</th><th class='words'></th><th class='words'>of</th></tr>"
     return f"<h2>What theory says</h2><table class='wide'>{head}{rows}</table>"
@@ -229,8 +233,8 @@ def _model(record: Record) -> str:
     columns = record.data["columns"]
     listed = ""
     if columns:
-        more = f" and {len(columns) - 40} more" if len(columns) > 40 else ""
-        listed = f"<p>Columns: {' '.join(f'<code>{escape(str(name))}</code>' for name in columns[:40])}{more}</p>"
+        more = f" and {len(columns) - 24} more" if len(columns) > 24 else ""
+        listed = f"<p>Columns: {' '.join(f'<code>{escape(str(name))}</code>' for name in columns[:24])}{more}</p>"
     return (
         f"<h2>Model</h2><p>Kernel: <code>{escape(model['kernel'] or 'none')}</code></p>"
         f"<p>{escape(parameters)}</p>{listed}<ul>{notes}</ul>"
