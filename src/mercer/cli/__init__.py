@@ -3,6 +3,7 @@
 Data go to standard output, words for people to standard error.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -40,6 +41,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, ExitCode.WRONG_USAGE)
     except (DataError, ModelFileError) as error:
         return _complain(error, ExitCode.BAD_DATA)
+    except BrokenPipeError:
+        # Who reads has had enough, as `head` does; what Python would still write goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
     except (MercerError, OSError) as error:
         return _complain(error, ExitCode.FAILED)
     except KeyboardInterrupt:

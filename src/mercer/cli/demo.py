@@ -28,8 +28,8 @@ def demo(
     from mercer.cli.saying import write_json, write_line
 
     records = run_all(output)
-    cover = write_cover(output, records)
     picture = _draw(output)
+    cover = write_cover(output, records, picture)
     if as_json:
         fits = {name: record.as_dict() for name, record in records.items()}
         write_json({"fits": fits, "report": str(cover), "picture": picture and str(picture)})

@@ -1,5 +1,6 @@
 """The demo's fits, each as `mercer train` would do it, and the page that leads to their reports."""
 
+from base64 import b64encode
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -36,18 +37,26 @@ def run_all(folder: Path) -> dict[str, Any]:
     return records
 
 
-def write_cover(folder: Path, records: dict[str, Any]) -> Path:
-    """The page with a card for each report."""
+def write_cover(folder: Path, records: dict[str, Any], picture: Path | None) -> Path:
+    """The page with a card for each report, and the picture where there is one."""
     cards = "".join(_card(name, record) for name, record in records.items())
     also = "Each was trained, scored on rows held out, and proved optimal by `mercer demo`; each page tells the rest."
-    body = (
-        f'<header><div class="name"><h1>Mercer</h1><p class="soft">Support vector machines, each answer with its '
-        f'proof.</p></div></header><div class="cards">{cards}</div><p class="soft">{escape(also)}</p>'
-    )
+    words = "Support vector machines, each answer with its proof."
+    head = f'<header><div class="name"><h1>Mercer</h1><p class="soft">{words}</p></div></header>'
+    body = f'{head}<div class="cards">{cards}</div><p class="soft">{escape(also)}</p>{_embedded(picture)}'
     path = folder / "index.html"
     with replaced(path) as file:
         file.write(styled("Mercer: the demo", body))
     return path
+
+
+def _embedded(picture: Path | None) -> str:
+    if picture is None:
+        return ""
+    content = b64encode(picture.read_bytes()).decode("ascii")
+    words = "Iris petals. Solid: the boundary. Dashed: the margins. Rings: support vectors."
+    image = f'<img src="data:image/png;base64,{content}" alt="{words}" style="width:100%;border-radius:10px">'
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
 
 
 def _card(name: str, record: Any) -> str:

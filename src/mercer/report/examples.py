@@ -16,6 +16,7 @@ from mercer.report.model_words import machine_of
 from mercer.report.pictures import horizontal_bars, pixels
 
 IMAGES, ITEMS, LONGEST = 16, 5, 700
+_PUNCTUATION = ".,;:!?()\"'"
 _PIXEL = re.compile(r"pixel", re.IGNORECASE)
 
 
@@ -57,7 +58,7 @@ def _image(data: Any, k: int, side: int, y: NDArray[Any], predicted: NDArray[Any
 def _verdict(truth: Any, predicted: Any) -> str:
     if truth == predicted:
         return f'<span class="right">{escape(str(predicted))}</span>'
-    return f'<span class="wrong">{escape(str(predicted))}</span> <span class="soft">is {escape(str(truth))}</span>'
+    return f'<span class="wrong">{escape(str(predicted))}</span> <span class="soft">(it is {escape(str(truth))})</span>'
 
 
 def _card(machine: Any, shown: Shown, X: Any, k: int, y: NDArray[Any], predicted: NDArray[Any]) -> str:
@@ -114,7 +115,7 @@ def _coloured(text: str, weights: dict[str, float]) -> Iterator[str]:
             of_word[part] = of_word.get(part, 0.0) + value / len(parts)
     reach = max(map(abs, of_word.values()), default=1.0) or 1.0
     for piece in re.split(r"(\s+)", text[:LONGEST]):
-        value = of_word.get(piece, 0.0) / reach
+        value = of_word.get(piece, of_word.get(piece.strip(_PUNCTUATION), 0.0)) / reach
         if abs(value) < 0.08 or not piece.strip():
             yield escape(piece)
         else:

@@ -119,7 +119,7 @@ def _cards(record: Record) -> str:
     if record.seconds:
         longest = record.seconds.get("fit", max(record.seconds.values()))
         rest = ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items())
-        cards.append((f"seconds: {rest}", f"{longest:.2f} s to fit" if "fit" in record.seconds else f"{longest:.2f} s"))
+        cards.append((f"{rest} s", f"{longest:.2f} s" + (" to fit" if "fit" in record.seconds else "")))
     body = "".join(f'<div class="card"><span>{escape(n)}</span><b>{escape(str(v))}</b></div>' for n, v in cards)
     return f'<div class="cards">{body}</div>'
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer import __version__
 from mercer._errors import MercerError
+from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.model_words import describe_model, machine_of, trace_of
 
 # The bounds look at every kernel value; beyond so many rows they would take longer than the fit.
@@ -86,6 +87,8 @@ def bounds_of(model: Any, X: Any, y: Any) -> list[dict[str, Any]]:
 
     if hasattr(model, "steps"):
         X = model[:-1].transform(X)
+    elif is_data_frame(X):
+        X = as_frame(X).rows()
     try:
         found = report(machine, X, y)
     except MercerError:
