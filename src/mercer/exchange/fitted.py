@@ -6,6 +6,7 @@ from scipy import sparse
 from mercer.exchange.known_kernels import require_vectors
 from mercer.exchange.recorded import Recorded
 from mercer.exchange.rules import Refused
+from mercer.kernels.matrix_form import MatrixItems
 
 _STRATEGIES = ("merging", "removal")
 
@@ -36,12 +37,12 @@ def _require_features(model):
 
 def _require_places(model):
     """That positions in a precomputed matrix are positions of training items."""
-    index = getattr(model.expansion_.vectors, "index", None)
-    if index is None or not len(index):
+    vectors = model.expansion_.vectors
+    if not isinstance(vectors, MatrixItems) or not len(vectors):
         return
     items = getattr(model, "_items", None)
     n = getattr(model, "shape_fit_", (getattr(model, "n_features_in_", 0),))[0] if items is None else _count(items)
-    _require(int(index.max()) < n, f"must have support vectors among {n} training items")
+    _require(int(vectors.index.max()) < n, f"must have support vectors among {n} training items")
 
 
 def _count(items):
@@ -85,7 +86,8 @@ def _check_classes(model, n_functions):
     if calibration is not None:
         _require(len(calibration.maps) == n_functions, "must have a calibration for each function")
         _require(calibration.n_classes == n_classes, f"must have a calibration of {n_classes} classes")
-        _require(calibration.has_pairs == (n_functions != n_classes and n_classes > 2), "has a calibration of others")
+        has_pairs = bool(getattr(model, "_has_pairs", False))
+        _require(calibration.has_pairs == has_pairs, "must have a calibration of its own two-class problems")
 
 
 def _check_parameters(model):

@@ -41,10 +41,14 @@ def _write_series(writer, series):
         values = series.dt.timestamp("us").to_list()
         kept = {"dtype": "Datetime", "unit": dtype.time_unit, "zone": dtype.time_zone}
         return {**kept, "values": columns.write(writer, _without_nan(values))}
-    name = "Categorical" if isinstance(dtype, narwhals.Enum) else str(dtype)
-    if name not in _PLAIN:
+    if isinstance(dtype, narwhals.Categorical | narwhals.Enum):
+        native, kept = series.to_native(), {"dtype": "Categorical"}
+        if series.implementation.is_pandas():
+            kept["categories"] = columns.write(writer, native.cat.categories.tolist())
+        return {**kept, "values": columns.write(writer, series.to_list())}
+    if str(dtype) not in _PLAIN:
         raise ParameterError(f"column {series.name!r} has type {dtype}, which a model file cannot hold; cast it")
-    return {"dtype": name, "values": columns.write(writer, series.to_list())}
+    return {"dtype": str(dtype), "values": columns.write(writer, series.to_list())}
 
 
 def _without_nan(values):
@@ -53,17 +57,15 @@ def _without_nan(values):
 
 def read(reader, node):
     """The data frame of a node."""
-    import narwhals
-
     backend, names = node["backend"], reader.value(node["names"])
     if not isinstance(backend, str) or backend not in BACKENDS:
         raise ModelFileError(f"unknown kind of data frame {backend!r}"[:300])
     parts = node["columns"]
-    if not isinstance(names, list) or not isinstance(parts, list) or len(names) != len(parts):
+    if not isinstance(names, list) or not isinstance(parts, list) or not len(names) == len(parts) > 0:
         raise ModelFileError("a data frame must have a name for each column")
     try:
         series = [_read_series(reader, name, part, backend) for name, part in zip(names, parts, strict=True)]
-        frame = narwhals.from_dict(dict(zip(names, series, strict=True)), backend=backend).to_native()
+        frame = series[0].to_frame().with_columns(*series[1:]).to_native()
     except ImportError as error:
         raise MissingExtraError(f"the model holds rows of {backend}, which is not installed: {error}") from error
     except ModelFileError:
@@ -88,6 +90,8 @@ def _read_series(reader, name, part, backend):
         raise ModelFileError(f"unknown type of column {dtype!r}"[:300])
     if dtype == "Object":
         return _objects(name, values, backend)
+    if dtype == "Categorical" and backend == "pandas":
+        return _categories(name, values, columns.read(reader, part["categories"]))
     return narwhals.new_series(name, values, getattr(narwhals, dtype), backend=backend)
 
 
@@ -112,6 +116,15 @@ def _objects(name, values, backend):
         held[:] = values
         return narwhals.new_series(name, held, backend=backend)
     return narwhals.new_series(name, values, narwhals.Object, backend=backend)
+
+
+def _categories(name, values, categories):
+    """A column of pandas with its categories, also those that no row has."""
+    import narwhals
+
+    pandas = narwhals.Implementation.PANDAS.to_native_namespace()
+    held = pandas.Series(pandas.Categorical(values, categories=categories), name=name)
+    return narwhals.from_native(held, series_only=True)
 
 
 def _with_index(frame, index):

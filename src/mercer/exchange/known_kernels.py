@@ -43,14 +43,14 @@ plain(
 def _make_graph(cls, fields):
     nodes, ends = fields["nodes"], fields["ends"]
     n, m = len(nodes), len(ends)
-    if ends.shape != (m, 2) or (m and int(ends.max()) >= n):
+    if ends.shape != (m, 2) or ends.dtype.itemsize < 4 or (m and int(ends.max()) >= n):
         raise Refused(f"has {n} nodes and edges between others")
     for name, count in (("node_labels", n), ("node_attributes", n), ("edge_labels", m), ("weights", m)):
         if fields[name] is not None and len(fields[name]) != count:
             raise Refused(f"must have {count} {name}, got {len(fields[name])}")
     if fields["weights"] is not None and not (fields["weights"] > 0).all():
         raise Refused("must have positive weights")
-    graph = cls.of_parts(0, ends.astype(np.intp, copy=False), **{name: fields[name] for name in _GRAPH_PARTS})
+    graph = cls.of_parts(0, ends, **{name: fields[name] for name in _GRAPH_PARTS})
     graph.nodes = nodes
     if not isinstance(nodes, range):
         _ = graph._place  # names that are there twice, or cannot be names, are refused here
@@ -63,7 +63,7 @@ plain(
     {
         "directed": rules.flag,
         "nodes": rules.list_of(rules.anything, (range, tuple)),
-        "ends": rules.array("iu", ndim=2, least=0),
+        "ends": rules.array("i", ndim=2, least=0),
         "node_labels": rules.optional(rules.list_of(rules.anything, tuple)),
         "edge_labels": rules.optional(rules.list_of(rules.anything, tuple)),
         "weights": rules.optional(rules.floats1),

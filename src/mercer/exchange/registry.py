@@ -17,16 +17,18 @@ import inspect
 from dataclasses import dataclass, field
 from importlib import import_module
 
+import numpy as np
+
 from mercer.exchange import rules
 from mercer.exchange.attributes import ATTRIBUTES
 
 # The rule of a dataclass field, by what its annotation says.
 _ANNOTATIONS = {
-    "float": rules.number(finite=False),
-    "int": rules.integer(),
-    "bool": rules.flag,
-    "str": rules.text,
-    "np.ndarray": rules.array("fiu", finite=False),
+    float: rules.number(finite=False),
+    int: rules.integer(),
+    bool: rules.flag,
+    str: rules.text,
+    np.ndarray: rules.array("fiu", finite=False),
 }
 
 
