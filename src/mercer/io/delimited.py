@@ -4,13 +4,15 @@ pyarrow reads them where it is installed, at its own speed; Python's csv module 
 also finds the line that is to blame when a file is refused.
 """
 
-import mmap
+import lzma
 import re
+import zlib
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.delimited_lines import MISSING, SOME_NUMBERS, Lines, not_a_number
 from mercer.io.frames import has_arrow, table_of
 
+_BLOCK = 4 * 2**20
 DELIMITERS = (",", ";", "\t", "|")
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _CONVERSION = re.compile(r"column #(\d+).*conversion error to (\w+)", re.DOTALL)
@@ -49,9 +51,16 @@ def _by_arrow(lines, names, text):
     from pyarrow import csv
 
     types = dict.fromkeys(text, pa.string())
+    try:
+        # A value in quotes may hold line breaks, for which pyarrow gives up reading in parallel.
+        quotes = _quotes(lines.source)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise DataError(f"{lines.source.name}: cannot be read to its end: {error}") from error
+    if quotes % 2:
+        lines.find_fault(set())
     for _ in range(len(names) + 1):
         try:
-            return _arrow_table(csv, lines, names, types)
+            return _arrow_table(csv, lines, names, types, quotes > 0)
         except pa.ArrowInvalid as error:
             if not _as_real_numbers(pa, str(error), names, types):
                 # The csv module says where; if it finds nothing wrong, Arrow has the last word.
@@ -62,11 +71,11 @@ def _by_arrow(lines, names, text):
     raise DataError(f"{lines.source.name}: the columns do not keep to one type")
 
 
-def _arrow_table(csv, lines, names, types):
+def _arrow_table(csv, lines, names, types, has_quotes):
     source = lines.source
     options = {
         "read_options": csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=lines.rows_of_header()),
-        "parse_options": csv.ParseOptions(delimiter=lines.delimiter, newlines_in_values=_has_quotes(source)),
+        "parse_options": csv.ParseOptions(delimiter=lines.delimiter, newlines_in_values=has_quotes),
         "convert_options": csv.ConvertOptions(
             column_types=types,
             null_values=list(lines.missing),
@@ -82,12 +91,10 @@ def _arrow_table(csv, lines, names, types):
         return csv.read_csv(file, **options)
 
 
-def _has_quotes(source):
-    """Whether a value might hold line breaks, which costs pyarrow its parallel reading."""
-    if source.plain_path is None:
-        return True
-    with open(source.plain_path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b'"') >= 0
+def _quotes(source):
+    """How many quotation marks there are."""
+    with source.open() as file:
+        return sum(block.count(b'"') for block in iter(lambda: file.read(_BLOCK), b""))
 
 
 def _as_real_numbers(pa, message, names, types):
