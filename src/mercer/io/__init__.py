@@ -15,6 +15,7 @@ _HOME = {
     "read_graphs": "mercer.io.graphs",
     "read_html": "mercer.io.trees",
     "read_json": "mercer.io.trees",
+    "read_svmlight": "mercer.io.svmlight",
     "read_xml": "mercer.io.trees",
 }
 

@@ -1,5 +1,7 @@
-"""svmlight files of any size, read in batches."""
+"""svmlight files of any size, read in batches or at once."""
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -7,12 +9,14 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.compressed import open_bytes
-from mercer.io.svmlight_lines import LABEL, REASONS, VALUE, doubles, parse_lines
+from mercer.io.nearest_double import powers_of_five
+from mercer.io.svmlight_lines import LABEL, REASONS, VALUE, parse_lines
 
 # Bytes of text read at a time, and the longest line that is believed to be one.
 CHUNK = 4 * 2**20
 LONGEST_LINE = 256 * 2**20
 _ANY = 2**31 - 1
+_TOKEN = re.compile(rb"[^\s#]+")
 
 
 class SvmlightFile:
@@ -79,6 +83,20 @@ class SvmlightFile:
             X = sparse.csr_matrix((values.astype(self.dtype), indices, indptr), shape=(len(labels), width))
             yield X, labels
 
+    def read(self):
+        """All rows at once, from one reading: (X, y).
+
+        Beside the result, memory is bounded as it is for batches.
+        """
+        parts = list(self._tables(self._given or _ANY))
+        if not parts:
+            raise DataError(f"{self.path}: the file has no rows")
+        indptr, indices, values, labels = (list(each) for each in zip(*parts, strict=True))
+        del parts
+        width = self._given or max(1, 1 + max(int(part.max(initial=-1)) for part in indices))
+        arrays = _joined(values, self.dtype), _joined(indices), _joined_ends(indptr)
+        return sparse.csr_matrix(arrays, shape=(len(arrays[2]) - 1, width)), _joined(labels)
+
     def _scanned(self):
         """(labels, number of features) up to the first malformed line, which a reader will meet."""
         if self._scan is None:
@@ -98,15 +116,11 @@ class SvmlightFile:
         """(indptr, indices, values, labels) of each chunk of whole lines."""
         lines_before = 0
         for text in self._chunks():
-            table, lines, reason, place = _parse(text, self.first, width)
-            line = lines_before + lines + 1
-            bad = _not_finite(table)
-            if bad is not None:
-                table, reason, place, line = _before(text, table, *bad, lines_before)
+            table, lines, fault = _parse(text, self.first, width)
             if len(table[3]):
                 yield table
-            if reason:
-                raise self._refusal(text, reason, place, line, width)
+            if fault:
+                raise self._refusal(text, fault, lines_before + lines + 1, width)
             lines_before += lines
 
     def _chunks(self):
@@ -128,50 +142,93 @@ class SvmlightFile:
                 raise
             raise DataError(f"{self.path}: the file cannot be read to its end: {error}") from error
         if rest:
-            yield rest
+            yield rest + b"\n"
 
-    def _refusal(self, text, reason, place, line, width):
-        shown = text[place : place + 200].split(b"\n")[0][:80].decode("latin-1")
-        why = REASONS[reason].format(first=self.first, n_features=width)
-        return DataError(f"{self.path}, line {line}: {why}; the line begins {shown!r}")
+    def _refusal(self, text, fault, line, width):
+        shown = text[fault.line : fault.line + 200].split(b"\n")[0][:80].decode("latin-1")
+        why = REASONS[fault.reason].format(first=self.first, n_features=width)
+        column = fault.place - fault.line + 1
+        return DataError(f"{self.path}, line {line}, column {column}: {why}; the line begins {shown!r}")
+
+
+def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64):
+    r"""All rows of an svmlight file, in one reading.
+
+    Parameters
+    ----------
+    path, n_features, zero_based, dtype
+        As for `SvmlightFile`, whose batches are for files that do not fit into memory.
+
+    Returns
+    -------
+    X : CSR matrix of shape (n, d)
+    y : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mercer.io import read_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.svm"
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     X, y = read_svmlight(path)
+    >>> X.shape, y
+    ((2, 3), array([ 1., -1.]))
+    """
+    return SvmlightFile(path, n_features, zero_based, dtype).read()
+
+
+def _joined(parts, dtype=None):
+    """One array; each part is let go as soon as it has been copied."""
+    out = np.empty(sum(map(len, parts)), dtype or parts[0].dtype)
+    end = len(out)
+    while parts:
+        part = parts.pop()
+        out[end - len(part) : end] = part
+        end -= len(part)
+    return out
+
+
+def _joined_ends(parts):
+    """The ends of all rows, of parts that each count from 0."""
+    counts = np.concatenate([np.diff(part) for part in parts])
+    kind = np.int32 if int(counts.sum(dtype=np.int64)) < 2**31 else np.int64
+    return np.concatenate([np.zeros(1, kind), np.cumsum(counts, dtype=kind)])
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """Why a line is refused, where in the text it begins, and where it errs."""
+
+    reason: int
+    line: int
+    place: int
 
 
 def _parse(text, first, width):
-    """((indptr, indices, values, labels), lines read, reason, place) of some whole lines."""
-    n_rows, n_entries = text.count(b"\n") + 1, text.count(b":")
-    labels, label_powers, label_places = (
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-    )
-    indptr, indices = np.empty(n_rows + 1, np.int32), np.empty(n_entries, np.int32)
-    values, powers, places = (np.empty(n_entries, np.int64) for _ in range(3))
-    rows, lines, reason, place = parse_lines(
-        np.frombuffer(text, np.uint8), first, width, labels, label_powers, label_places,
-        indptr, indices, values, powers, places,
+    """((indptr, indices, values, labels), lines read, fault or None) of some whole lines."""
+    n_rows, n_entries = text.count(b"\n"), text.count(b":")
+    labels, indptr = np.empty(n_rows), np.empty(n_rows + 1, np.int32)
+    values, indices = np.empty(n_entries), np.empty(n_entries, np.int32)
+    slow, places = np.empty(n_rows + n_entries, np.int64), np.empty(n_rows + n_entries, np.int64)
+    rows, lines, left, reason, line, place = parse_lines(
+        np.frombuffer(text, np.uint8), first, width, powers_of_five(),
+        labels, indptr, indices, values, slow, places,
     )  # fmt: skip
-    used = indptr[rows] if rows else 0
-    numbers = doubles(text, values[:used], powers[:used], places[:used])
-    found = doubles(text, labels[:rows], label_powers[:rows], label_places[:rows])
-    return (indptr[: rows + 1], indices[:used], numbers, found), lines, reason, place
-
-
-def _not_finite(table):
-    """(row, reason) of the first number that overflows, or None."""
-    indptr, _, values, labels = table
-    rows = [(int(k), LABEL) for k in np.flatnonzero(~np.isfinite(labels))[:1]]
-    rows += [
-        (int(np.searchsorted(indptr, k, side="right")) - 1, VALUE) for k in np.flatnonzero(~np.isfinite(values))[:1]
-    ]
-    return min(rows, default=None)
-
-
-def _before(text, table, row, reason, lines_before):
-    """The table cut before `row`, and where its line is."""
-    indptr, indices, values, labels = table
-    end = indptr[row]
-    contents = text.split(b"\n")
-    filled = [k for k, content in enumerate(contents) if content.split(b"#")[0].strip()]
-    line = filled[row]
-    place = sum(len(content) + 1 for content in contents[:line])
-    return (indptr[: row + 1], indices[:end], values[:end], labels[:row]), reason, place, lines_before + line + 1
+    fault = _Fault(reason, line, place) if reason else None
+    for number, at in zip(slow[:left].tolist(), places[:left].tolist(), strict=True):
+        row = -1 - number if number < 0 else int(np.searchsorted(indptr[: rows + 1], number, side="right")) - 1
+        if row >= rows:
+            break  # of the line that is refused
+        value = float(_TOKEN.match(text, at).group())
+        if not np.isfinite(value):
+            rows, lines = row, text.count(b"\n", 0, at)
+            fault = _Fault(LABEL if number < 0 else VALUE, text.rfind(b"\n", 0, at) + 1, at)
+            break
+        if number < 0:
+            labels[row] = value
+        else:
+            values[number] = value
+    used = int(indptr[rows])
+    return (indptr[: rows + 1], indices[:used], values[:used], labels[:rows]), lines, fault
