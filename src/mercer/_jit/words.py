@@ -11,7 +11,7 @@ _LONG = ir.IntType(128)
 
 
 @intrinsic
-def full_product(_context, a, b):
+def full_product(_context, _a, _b):
     """(high, low) words of the product of two words."""
 
     def codegen(context, builder, signature, args):
@@ -25,7 +25,7 @@ def full_product(_context, a, b):
 
 
 @intrinsic
-def leading_zeros(_context, word):
+def leading_zeros(_context, _word):
     """How many of the first bits of a word that is not 0 are 0."""
 
     def codegen(_context, builder, _signature, args):
@@ -35,7 +35,7 @@ def leading_zeros(_context, word):
 
 
 @intrinsic
-def as_double(_context, word):
+def as_double(_context, _word):
     """The double with these bits."""
 
     def codegen(_context, builder, _signature, args):
@@ -65,7 +65,7 @@ def _load(builder, args, kind):
 
 
 @intrinsic
-def byte_at(_context, address, place):
+def byte_at(_context, _address, _place):
     """The byte at a place that is inside, as a whole number."""
 
     def codegen(_context, builder, _signature, args):
@@ -75,7 +75,7 @@ def byte_at(_context, address, place):
 
 
 @intrinsic
-def word_at(_context, address, place):
+def word_at(_context, _address, _place):
     """The word at a place that is inside."""
 
     def codegen(_context, builder, _signature, args):

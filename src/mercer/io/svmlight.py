@@ -1,7 +1,5 @@
 """svmlight files of any size, read in batches or at once."""
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +7,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.compressed import open_bytes
-from mercer.io.nearest_double import powers_of_five
-from mercer.io.svmlight_lines import LABEL, REASONS, VALUE, parse_lines
-
-# Bytes of text read at a time, and the longest line that is believed to be one.
-CHUNK = 4 * 2**20
-LONGEST_LINE = 256 * 2**20
-_ANY = 2**31 - 1
-_TOKEN = re.compile(rb"[^\s#]+")
+from mercer.io.svmlight_tables import ANY_WIDTH, CHUNK, Layout, Table, tables_of
 
 
 class SvmlightFile:
@@ -79,32 +70,30 @@ class SvmlightFile:
 
     def __iter__(self):
         width = self.n_features
-        for indptr, indices, values, labels in self._tables(width):
-            X = sparse.csr_matrix((values.astype(self.dtype), indices, indptr), shape=(len(labels), width))
-            yield X, labels
+        for table in self._tables():
+            values = table.values.astype(self.dtype)
+            X = sparse.csr_matrix((values, table.indices, table.indptr), shape=(len(table), width))
+            yield X, table.labels[:, 0]
 
     def read(self):
         """All rows at once, from one reading: (X, y).
 
         Beside the result, memory is bounded as it is for batches.
         """
-        parts = list(self._tables(self._given or _ANY))
+        parts = list(self._tables())
         if not parts:
             raise DataError(f"{self.path}: the file has no rows")
-        indptr, indices, values, labels = (list(each) for each in zip(*parts, strict=True))
-        del parts
-        width = self._given or max(1, 1 + max(int(part.max(initial=-1)) for part in indices))
-        arrays = _joined(values, self.dtype), _joined(indices), _joined_ends(indptr)
-        return sparse.csr_matrix(arrays, shape=(len(arrays[2]) - 1, width)), _joined(labels)
+        whole = Table.joined(parts, self.dtype)
+        shape = (len(whole), self._given or max(1, whole.width))
+        return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
 
     def _scanned(self):
         """(labels, number of features) up to the first malformed line, which a reader will meet."""
         if self._scan is None:
             labels, width, error = np.empty(0), 0, None
             try:
-                for _, indices, _, found in self._tables(self._given or _ANY):
-                    labels = np.union1d(labels, found)
-                    width = max(width, int(indices.max(initial=-1)) + 1)
+                for table in self._tables():
+                    labels, width = np.union1d(labels, table.labels), max(width, table.width)
             except DataError as refused:
                 error = refused
             if len(labels) == 0:
@@ -112,43 +101,10 @@ class SvmlightFile:
             self._scan = labels, max(width, 1)
         return self._scan
 
-    def _tables(self, width):
-        """(indptr, indices, values, labels) of each chunk of whole lines."""
-        lines_before = 0
-        for text in self._chunks():
-            table, lines, fault = _parse(text, self.first, width)
-            if len(table[3]):
-                yield table
-            if fault:
-                raise self._refusal(text, fault, lines_before + lines + 1, width)
-            lines_before += lines
-
-    def _chunks(self):
-        """Text of whole lines, about `chunk_bytes` at a time."""
-        rest = b""
-        try:
-            with open_bytes(self.path) as file:
-                while block := file.read(self.chunk_bytes):
-                    whole, newline, after = block.rpartition(b"\n")
-                    if newline:
-                        yield rest + whole + newline
-                        rest = after
-                    else:
-                        rest += block
-                    if len(rest) > LONGEST_LINE:
-                        raise DataError(f"{self.path}: a line is longer than {LONGEST_LINE} bytes")
-        except (EOFError, OSError, ValueError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{self.path}: the file cannot be read to its end: {error}") from error
-        if rest:
-            yield rest + b"\n"
-
-    def _refusal(self, text, fault, line, width):
-        shown = text[fault.line : fault.line + 200].split(b"\n")[0][:80].decode("latin-1")
-        why = REASONS[fault.reason].format(first=self.first, n_features=width)
-        column = fault.place - fault.line + 1
-        return DataError(f"{self.path}, line {line}, column {column}: {why}; the line begins {shown!r}")
+    def _tables(self):
+        layout = Layout(first=self.first, n_features=self._given or ANY_WIDTH)
+        with open_bytes(self.path) as file:
+            yield from tables_of(file, str(self.path), layout, self.chunk_bytes)
 
 
 def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64):
@@ -177,58 +133,3 @@ def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64):
     ((2, 3), array([ 1., -1.]))
     """
     return SvmlightFile(path, n_features, zero_based, dtype).read()
-
-
-def _joined(parts, dtype=None):
-    """One array; each part is let go as soon as it has been copied."""
-    out = np.empty(sum(map(len, parts)), dtype or parts[0].dtype)
-    end = len(out)
-    while parts:
-        part = parts.pop()
-        out[end - len(part) : end] = part
-        end -= len(part)
-    return out
-
-
-def _joined_ends(parts):
-    """The ends of all rows, of parts that each count from 0."""
-    counts = np.concatenate([np.diff(part) for part in parts])
-    kind = np.int32 if int(counts.sum(dtype=np.int64)) < 2**31 else np.int64
-    return np.concatenate([np.zeros(1, kind), np.cumsum(counts, dtype=kind)])
-
-
-@dataclass(frozen=True)
-class _Fault:
-    """Why a line is refused, where in the text it begins, and where it errs."""
-
-    reason: int
-    line: int
-    place: int
-
-
-def _parse(text, first, width):
-    """((indptr, indices, values, labels), lines read, fault or None) of some whole lines."""
-    n_rows, n_entries = text.count(b"\n"), text.count(b":")
-    labels, indptr = np.empty(n_rows), np.empty(n_rows + 1, np.int32)
-    values, indices = np.empty(n_entries), np.empty(n_entries, np.int32)
-    slow, places = np.empty(n_rows + n_entries, np.int64), np.empty(n_rows + n_entries, np.int64)
-    rows, lines, left, reason, line, place = parse_lines(
-        np.frombuffer(text, np.uint8), first, width, powers_of_five(),
-        labels, indptr, indices, values, slow, places,
-    )  # fmt: skip
-    fault = _Fault(reason, line, place) if reason else None
-    for number, at in zip(slow[:left].tolist(), places[:left].tolist(), strict=True):
-        row = -1 - number if number < 0 else int(np.searchsorted(indptr[: rows + 1], number, side="right")) - 1
-        if row >= rows:
-            break  # of the line that is refused
-        value = float(_TOKEN.match(text, at).group())
-        if not np.isfinite(value):
-            rows, lines = row, text.count(b"\n", 0, at)
-            fault = _Fault(LABEL if number < 0 else VALUE, text.rfind(b"\n", 0, at) + 1, at)
-            break
-        if number < 0:
-            labels[row] = value
-        else:
-            values[number] = value
-    used = int(indptr[rows])
-    return (indptr[: rows + 1], indices[:used], values[:used], labels[:rows]), lines, fault

@@ -1,6 +1,7 @@
 """Lines of an svmlight file, parsed by compiled code.
 
-A line is ``label [qid:number] index:value index:value ... [# comment]``, indices ascending. The
+A line is ``label [qid:number] index:value index:value ... [# comment]``, indices ascending. Lines of
+models have several numbers, or none, in place of the label. The
 text must end with a line's end, so that no loop needs to look for the end of the text. Functions
 take where it begins (see `address_of`).
 """
@@ -14,7 +15,7 @@ from mercer.io.nearest_double import MOST_DIGITS, nearest_double
 # Why a line is refused.
 REASONS = (
     "",
-    "the label must be a finite number",
+    "{label} must be a finite number",
     "an index must be a whole number followed by a colon",
     "a value must be a finite number",
     "an index is too small; the first is {first}, and zero_based says so",
@@ -53,6 +54,19 @@ def whole(text, p):
 
 
 @jit
+def power_of_ten(text, p):
+    """(what follows an e, 0 where there is none, place after it); the place is -1 where a number is missing."""
+    if byte_at(text, p) | 32 != 101:  # e or E
+        return 0, p
+    p += 1
+    down = byte_at(text, p) == 45
+    if down or byte_at(text, p) == 43:
+        p += 1
+    exponent, p = whole(text, p)
+    return (-exponent if down else exponent), (p if exponent >= 0 else -1)
+
+
+@jit
 def number(text, p, fives):
     """(the nearest double, whether it is known, place after it); the place is -1 where there is none."""
     negative = byte_at(text, p) == 45
@@ -78,27 +92,19 @@ def number(text, p, fives):
         return 0.0, True, -1
     if point >= 0:
         power = point - digits
-    if byte_at(text, p) == 101 or byte_at(text, p) == 69:
-        p += 1
-        down = byte_at(text, p) == 45
-        if byte_at(text, p) == 45 or byte_at(text, p) == 43:
-            p += 1
-        exponent, p = whole(text, p)
-        if exponent < 0:
-            return 0.0, True, -1
-        power += -exponent if down else exponent
-    if counted > MOST_DIGITS:
+    exponent, p = power_of_ten(text, p)
+    if p < 0 or counted > MOST_DIGITS:
         return 0.0, False, p
-    value, known = nearest_double(mantissa, power, fives)
+    value, known = nearest_double(mantissa, power + exponent, fives)
     return (-value if negative else value), known, p
 
 
 @jit
-def parse_lines(characters, first, n_features, powers, labels, indptr, indices, values, slow, slow_places):
+def parse_lines(characters, n_labels, first, n_features, powers, labels, indptr, indices, values, slow, slow_places):
     """(rows, lines read, numbers left to Python, reason of the line that follows or 0, its place, where it errs).
 
-    A number that is left to Python has its place in
-    `slow_places`, and in `slow` its entry, or for a label -1 less its row.
+    A number that is left to Python has its place in `slow_places`, and in `slow` its entry, or for
+    a label -1 less its position in `labels`.
     """
     p, row, entry, line, left = 0, 0, 0, 0, 0
     indptr[0] = 0
@@ -108,13 +114,16 @@ def parse_lines(characters, first, n_features, powers, labels, indptr, indices, 
         while is_blank(byte_at(text, p)):
             p += 1
         if byte_at(text, p) != 10 and byte_at(text, p) != 35:
-            at = p
-            labels[row], known, p = number(text, p, fives)
-            if p < 0 or not ends_token(byte_at(text, p)):
-                return row, line, left, LABEL, begin, at
-            if not known:
-                slow[left], slow_places[left] = -1 - row, at
-                left += 1
+            for k in range(row * n_labels, (row + 1) * n_labels):
+                while is_blank(byte_at(text, p)):
+                    p += 1
+                at = p
+                labels[k], known, p = number(text, p, fives)
+                if p < 0 or not ends_token(byte_at(text, p)):
+                    return row, line, left, LABEL, begin, at
+                if not known:
+                    slow[left], slow_places[left] = -1 - k, at
+                    left += 1
             p, entry, left, reason = features(
                 text, p, first, n_features, fives, entry, indices, values, slow, slow_places, left
             )
@@ -136,11 +145,10 @@ def features(text, p, first, n_features, fives, entry, indices, values, slow, sl
     while True:
         while is_blank(byte_at(text, p)):
             p += 1
-        byte = byte_at(text, p)
-        if byte == 10 or byte == 35:
-            return p, entry, left, 0
         at = p
-        if byte == 113:  # q
+        if byte_at(text, p) == 10 or byte_at(text, p) == 35:
+            return p, entry, left, 0
+        if byte_at(text, p) == 113:  # q
             is_qid = byte_at(text, p + 1) == 105 and byte_at(text, p + 2) == 100 and byte_at(text, p + 3) == 58
             found, after = whole(text, p + 4) if is_qid else (-1, p)
             if found < 0 or not ends_token(byte_at(text, after)):
