@@ -10,7 +10,15 @@ from tests.exchange.machines import KERNELS, assert_same, rows, targets, values
 # As svm_learn lays it out, comments and all.
 OWN = """SVM-light Version V6.02
 2 # kernel type
-3 # kernel parameter -d \n0.5 # kernel parameter -g \n1 # kernel parameter -s \n1 # kernel parameter -r \nempty# kernel parameter -u \n4 # highest feature index \n6 # number of training documents \n3 # number of support vectors plus 1 \n-0.25 # threshold b, each following line is a SV (starting with alpha*y)
+3 # kernel parameter -d
+0.5 # kernel parameter -g
+1 # kernel parameter -s
+1 # kernel parameter -r
+empty# kernel parameter -u
+4 # highest feature index
+6 # number of training documents
+3 # number of support vectors plus 1
+-0.25 # threshold b, each following line is a SV (starting with alpha*y)
 0.75 1:0.5 3:1 #
 -0.5 2:2 # a comment
 """
@@ -37,6 +45,7 @@ def test_a_model_of_svm_learn(written):
     assert read_svmlight_model(written(OWN), n_features=9).n_features_in_ == 9
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM", "RankSVM"])
 def test_what_is_written_is_read_again(tmp_path, name, kernel):
