@@ -73,7 +73,7 @@ def save(model, path, *, kernels=None, metadata=None):
         "created": _now(),
         "about": _about(model),
         "metadata": _plain_json(metadata or {}),
-        "given": sorted(given),
+        "given": sorted(writer.used),
         "model": node,
     }
     write_model_file(path, manifest, writer.arrays, check=lambda temporary: _load(temporary, given, mapped=None))
