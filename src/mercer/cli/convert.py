@@ -84,7 +84,7 @@ def _write(model: Any, path: Path, kind: str) -> None:
 
         replace_file(path, [mercer.to_onnx(model).SerializeToString()])
     else:
-        writers = {
+        writers: dict[str, Any] = {
             "libsvm": mercer.write_libsvm_model,
             "svmlight": mercer.write_svmlight_model,
             "liblinear": mercer.write_liblinear_model,
