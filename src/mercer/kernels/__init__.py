@@ -55,6 +55,7 @@ _INDEX = {
     "MercerVerdict": "mercer_condition",
     "mercer_check": "mercer_condition",
     "repair": "mercer_condition",
+    "placed": "table.placed",
     "resolve": "names",
     "kernel_names": "expression",
     "parse": "expression",
