@@ -140,9 +140,7 @@ class Search:
 
     def _gram(self, group, bound_to, uses):
         X = self.task.X if self.order is None else take_part(self.task.X, self.order, self.order, self._is_gram(group))
-        return SharedGram(
-            group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self.limits.stop
-        )
+        return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self.limits.stop)
 
     def _is_gram(self, group):
         return is_precomputed(group.template.kernel)

@@ -36,8 +36,7 @@ from mercer.solvers.result import Status
 SEARCHES = ("all", "halving")
 # Parameters of the search itself, which the machine does not have.
 _OF_THE_SEARCH = frozenset(
-    "Cs gammas kernels epsilons param_grid n_iter search factor cv scoring refit early_stop error_score "
-    "return_train_score".split()
+    ["Cs", "gammas", "kernels", "epsilons", "param_grid", "n_iter", "search", "factor", "cv", "scoring", "refit", "early_stop", "error_score", "return_train_score"]
 )
 
 

@@ -8,6 +8,7 @@ quick drags are twenty requests of which the first and the last are answered, an
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -37,8 +38,11 @@ class Job:
         What the tab keeps from one request to the next.
     """
 
-    def __init__(self, memory: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, memory: dict[str, Any] | None = None, send: Callable[[dict[str, Any], Arrays], None] | None = None
+    ) -> None:
         self.memory = {} if memory is None else memory
+        self._send = send
         self._cancelled, self._stopped = threading.Event(), threading.Event()
 
     def cancel(self) -> None:
@@ -54,6 +58,11 @@ class Job:
     @property
     def stopped(self) -> bool:
         return self._stopped.is_set()
+
+    def send(self, header: dict[str, Any], arrays: Arrays | None = None) -> None:
+        """Tell the page how the work stands, unless nobody listens any more."""
+        if self._send is not None and not self.cancelled:
+            self._send(header, arrays or {})
 
     def watch(self, _point: object) -> bool:
         """A callback for a fit: true ends it."""
@@ -121,8 +130,12 @@ class Channel:
                 self._changed.wait()
             if self._waiting is None or self._is_closed:
                 return None
-            request, self._waiting, self._job = self._waiting, None, Job(self._memory)
+            request, self._waiting = self._waiting, None
+            self._job = Job(self._memory, partial(self._tell, request.get("n")))
             return request, self._job
+
+    def _tell(self, number: Any, header: dict[str, Any], arrays: Arrays) -> None:
+        self._send(pack({"n": number, "do": self.name, **header}, arrays))
 
     def _work(self) -> None:
         while (found := self._next()) is not None:
@@ -130,7 +143,7 @@ class Channel:
             for header, arrays in self._answers(request, job):
                 if job.cancelled:
                     break
-                self._send(pack({"n": request.get("n"), "do": self.name, **header}, arrays))
+                self._tell(request.get("n"), header, arrays)
 
     def _answers(self, request: Request, job: Job) -> Iterable[Answer]:
         """The answers, or one sentence that says why there are none; the thread goes on in any case."""

@@ -358,7 +358,7 @@ export class Plane {
 
   paintPoints(ctx, t) {
     const cases = this.answer?.cases;
-    const many = this.model.points.length > 400;
+    const many = this.small || this.model.points.length > 400;
     this.model.points.forEach(([x, y, k], i) => {
       const [px, py] = this.toScreen(x, y);
       drawMark(ctx, px, py, k, cases?.length === this.model.points.length ? cases[i] : 0, t, { r: many ? 4 : 5.5, weight: this.weights?.[i] ?? null });
