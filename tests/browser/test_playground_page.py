@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mercer.studio.quiet import convergence_warnings_ignored
+from mercer.studio.quiet import expected_warnings_ignored
 
 TOY = [(0, 0, 0), (2, 2, 0), (2, 0, 1), (3, 0, 1)]
 
@@ -222,7 +222,7 @@ def test_the_picture_and_the_code_are_exported(page, tmp_path, capsys):
     page.click("[data-export=code]")
     page.wait_for_selector("dialog[open]")
     code, names = page.text_content("#code-text"), {}
-    with convergence_warnings_ignored():
+    with expected_warnings_ignored():
         exec(compile(code, "studio.py", "exec"), names)  # noqa: S102 - our own code, which is what is tested
     assert len(names["model"].support_) == number(page, "support")
 
@@ -244,7 +244,8 @@ def test_two_tabs_do_not_mix(visit):
     other.click("[data-preset=noisy]")
     for page, key in ((one, "moons"), (other, "noisy")):
         page.wait_for_function(
-            "key => mercerStudio.state.scene.preset === key && document.querySelector('.view').dataset.refined === 'true'",
+            "key => mercerStudio.state.scene.preset === key"
+            " && document.querySelector('.view').dataset.refined === 'true'",
             arg=key,
         )
     assert number(one, "margin") != number(other, "margin")
@@ -288,7 +289,7 @@ def test_every_control_has_a_name(page):
         page.click(f".tabs [data-view={view}]")
         page.wait_for_selector(f".view[data-view={view}]")
         nameless = page.evaluate(
-            """() => [...document.querySelectorAll('button, input, select, textarea, canvas[tabindex]')].filter((node) =>
+            """() => [...document.querySelectorAll('button, input, select, textarea, canvas[tabindex]')].filter(node =>
             !(node.getAttribute('aria-label') || node.textContent.trim() || node.labels?.length || node.title))
             .map((node) => node.outerHTML.slice(0, 120))"""
         )
@@ -326,12 +327,20 @@ def test_another_page_can_neither_frame_nor_reach_the_studio(browser, address):
     socket = address.replace("http://", "ws://").replace("/?", "/ws?")
     outcome = page.evaluate(
         """async ([page, socket]) => {
-        const read = await fetch(page).then((r) => r.text()).catch(() => 'refused');
-        const sent = await fetch(page.replace('/?', '/upload?'), { method: 'POST', body: 'x' }).then((r) => r.text()).catch(() => 'refused');
-        const opened = await new Promise((done) => { const s = new WebSocket(socket); s.onmessage = () => done('let in'); s.onclose = () => done('refused'); });
-        const frame = document.createElement('iframe'); frame.src = page; document.body.append(frame);
+        const said = (request) => request.then((r) => r.text()).catch(() => 'refused');
+        const read = await said(fetch(page));
+        const sent = await said(fetch(page.replace('/?', '/upload?'), { method: 'POST', body: 'x' }));
+        const opened = await new Promise((done) => {
+          const s = new WebSocket(socket);
+          s.onmessage = () => done('let in');
+          s.onclose = () => done('refused');
+        });
+        const frame = document.createElement('iframe');
+        frame.src = page;
+        document.body.append(frame);
         await new Promise((done) => { frame.onload = done; setTimeout(done, 3000); });
-        let inside = 'refused'; try { inside = frame.contentDocument?.title || 'refused'; } catch { inside = 'refused'; }
+        let inside = 'refused';
+        try { inside = frame.contentDocument?.title || 'refused'; } catch { inside = 'refused'; }
         return JSON.stringify([read, sent, opened, inside]); }""",
         [address, socket],
     )

@@ -38,7 +38,8 @@ def test_solvers_are_played_paused_and_scrubbed(page, solver):
     page.click("[data-preset=moons]")
     page.click(f"[data-solver={solver}]")
     page.wait_for_function(
-        "() => document.querySelector('.view').dataset.recording === 'false' && mercerStudio.state.scene.preset === 'moons'"
+        "() => document.querySelector('.view').dataset.recording === 'false'"
+        " && mercerStudio.state.scene.preset === 'moons'"
     )
     slider = page.locator("input[data-name=step]")
     slider.press("Home")

@@ -7,7 +7,7 @@ import mercer
 from mercer._errors import DataError
 from mercer.studio.methods import METHODS, method_of
 from mercer.studio.presets import PRESETS, preset
-from mercer.studio.quiet import convergence_warnings_ignored
+from mercer.studio.quiet import expected_warnings_ignored
 from mercer.studio.scene import Scene
 from mercer.studio.script import script
 from mercer.studio.views.playground import FREE, INSIDE, WRONG, ZERO, fit
@@ -17,7 +17,7 @@ PRESET_OF = {"classes": "moons", "region": "blob", "curve": "curve"}
 
 
 def first_answer(**request):
-    with convergence_warnings_ignored():
+    with expected_warnings_ignored():
         return next(iter(fit(request, Job())))
 
 
@@ -58,7 +58,7 @@ def test_the_field_is_that_of_the_library(name, kernel):
     _, arrays = first_answer(**state)
     model = method_of(scene).estimator(scene)
     X, y = scene.points, scene.labels
-    with convergence_warnings_ignored():
+    with expected_warnings_ignored():
         if METHODS[name].kind == "curve":
             model.fit(X[:, :1], X[:, 1])
             np.testing.assert_allclose(
@@ -148,7 +148,7 @@ def test_exported_code_runs_and_gives_the_same_model(name, kernel, capsys):
     scene = Scene.of(state)
     _, arrays = first_answer(**state)
     names = {}
-    with convergence_warnings_ignored():
+    with expected_warnings_ignored():
         exec(compile(script(scene), "studio.py", "exec"), names)  # noqa: S102 - our own code, which is what is tested
     model = names["model"]
     if METHODS[name].kind == "curve":

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._errors import DataError
 from mercer.studio import session
 from mercer.studio.frames import pack, unpack
-from mercer.studio.quiet import convergence_warnings_ignored
+from mercer.studio.quiet import expected_warnings_ignored
 from mercer.studio.worker import Channel, Job
 
 TOY = {"points": [[0, 0, 0], [2, 2, 0], [2, 0, 1], [3, 0, 1]], "method": "hard", "kernel": "linear"}
@@ -207,12 +207,12 @@ def test_warnings_are_kept_quiet_by_several_threads_and_heard_again_after_the_la
     inside, go = threading.Event(), threading.Event()
 
     def other():
-        with convergence_warnings_ignored():
+        with expected_warnings_ignored():
             inside.set()
             go.wait(5)
 
     thread = threading.Thread(target=other)
-    with convergence_warnings_ignored():
+    with expected_warnings_ignored():
         thread.start()
         assert inside.wait(5)
     warn()  # the other thread is still inside

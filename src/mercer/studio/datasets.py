@@ -73,11 +73,10 @@ def _of_sklearn(load: str) -> Callable[[], Dataset]:
     return make
 
 
-_ABOUT = {
-    "sea": ["waves", "harbour", "tide", "sail", "crew", "deck", "anchor", "gulls", "storm", "fog", "lighthouse", "captain", "salt", "rope"],
-    "kitchen": ["oven", "butter", "salt", "onion", "knife", "pan", "soup", "garlic", "bread", "simmer", "spoon", "plate", "pepper", "dough"],
-}
-_LINKS = ["the", "a", "near", "and", "with", "under", "before", "after", "slowly", "again", "the", "old", "small", "warm", "cold", "our"]
+_SEA = "waves harbour tide sail crew deck anchor gulls storm fog lighthouse captain salt rope"
+_KITCHEN = "oven butter salt onion knife pan soup garlic bread simmer spoon plate pepper dough"
+_ABOUT = {"sea": _SEA.split(), "kitchen": _KITCHEN.split()}
+_LINKS = "the a near and with under before after slowly again the old small warm cold our"
 
 
 def _texts() -> Dataset:
@@ -88,7 +87,7 @@ def _texts() -> Dataset:
         label = ("sea", "kitchen")[k % 2]
         own = rng.choice(_ABOUT[label], size=rng.integers(2, 5))
         others = rng.choice(_ABOUT[("kitchen", "sea")[k % 2]], size=rng.integers(0, 3))
-        words = rng.permutation([*own, *others, *rng.choice(_LINKS, size=6)])
+        words = rng.permutation([*own, *others, *rng.choice(_LINKS.split(), size=6)])
         texts.append(" ".join(words))
         labels.append(label)
     return Dataset(texts, np.array(labels), "texts", "texts", "notes of sea and kitchen")

@@ -1,6 +1,7 @@
-"""Warnings of unfinished fits, kept off the terminal while threads are at work.
+"""Warnings that the page shows in its own way, kept off the terminal while threads are at work.
 
-A status is shown on the page, so the warning that goes with it has been heard. Python's
+A status is shown on the page, so the warning that goes with it has been heard; and a map of a kernel of
+rank one is a line, which is no news. Python's
 own `catch_warnings` is not made for threads: the second one to enter would restore what the
 first has changed. Here the first to enter sets the filter and the last to leave restores.
 """
@@ -16,14 +17,15 @@ _state: dict[str, Any] = {"depth": 0, "saved": None}
 
 
 @contextmanager
-def convergence_warnings_ignored() -> Iterator[None]:
-    """Ignore ConvergenceWarning in every thread until the last of them is done."""
+def expected_warnings_ignored() -> Iterator[None]:
+    """Ignore them in every thread until the last one is done."""
     from sklearn.exceptions import ConvergenceWarning
 
     with _lock:
         if _state["depth"] == 0:
             _state["saved"] = warnings.filters[:]
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", message="n_components=", category=UserWarning)
         _state["depth"] += 1
     try:
         yield

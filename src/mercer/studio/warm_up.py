@@ -5,7 +5,7 @@ import threading
 
 from mercer.studio.methods import METHODS
 from mercer.studio.presets import preset
-from mercer.studio.quiet import convergence_warnings_ignored
+from mercer.studio.quiet import expected_warnings_ignored
 from mercer.studio.recording import RECORDERS
 from mercer.studio.views import ideas
 from mercer.studio.views.playground import fit
@@ -34,7 +34,7 @@ def warm_up() -> None:
 def _try(action: Action, request: Request) -> None:
     """The first answer only; what fails here will say so on the page."""
     try:
-        with convergence_warnings_ignored():
+        with expected_warnings_ignored():
             next(iter(action(request, Job())))
     except Exception:  # noqa: BLE001 - a failure here must not end the thread
         _log.exception("could not warm up")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mercer._errors import MercerError
 from mercer.studio.frames import pack
-from mercer.studio.quiet import convergence_warnings_ignored
+from mercer.studio.quiet import expected_warnings_ignored
 
 Request = Mapping[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
@@ -148,7 +148,7 @@ class Channel:
     def _answers(self, request: Request, job: Job) -> Iterable[Answer]:
         """The answers, or one sentence that says why there are none; the thread goes on in any case."""
         try:
-            with convergence_warnings_ignored():
+            with expected_warnings_ignored():
                 yield from self._action(request, job)
         except MercerError as error:
             yield {"error": str(error), **_proof(error)}, {}

@@ -267,7 +267,7 @@ def _saved(model: Any, data: Dataset, assembly: Assembly) -> bytes:
 
 def _listed(data: Dataset, y: NDArray[Any], places: NDArray[Any], said: NDArray[Any]) -> list[dict[str, Any]]:
     """Rows that can be explained; the wrong ones first."""
-    wrong = said != y[places] if y.dtype.kind not in "f" else np.abs(said - y[places])
+    wrong = said != y[places] if y.dtype.kind != "f" else np.abs(said - y[places])
     order = np.argsort(-np.asarray(wrong, dtype=float), kind="stable")[:LISTED]
     return [
         {"row": int(places[k]), "truth": _shown(_plain(y[places[k]])), "said": _shown(_plain(said[k])),
@@ -319,7 +319,7 @@ def explain(request: Request, job: Job) -> Iterator[Answer]:
     said = _plain(model.predict(item)[0])
     item = _before(model, item)
     found = mercer.explain(machine_of(model), item[0] if isinstance(item, list) else item)
-    function = _function(machine_of(model), found, said)
+    function = _function(found, said)
     table = found.by_term or found.by_feature or found.by_position or found.by_support_vector
     yield (
         {
@@ -340,7 +340,7 @@ def explain(request: Request, job: Job) -> Iterator[Answer]:
     )
 
 
-def _function(machine: Any, found: Any, said: Any) -> int:
+def _function(found: Any, said: Any) -> int:
     """A decision function that has to do with what was said; the first where all have."""
     names = [str(name) for name in found.functions]
     return next((k for k, name in enumerate(names) if str(said) in name), 0)
@@ -380,7 +380,10 @@ def tune(request: Request, job: Job) -> Iterator[Answer]:
             break
     if not np.isfinite(best[0]):
         raise DataError("no setting could be scored; there may be too few rows of a class for five folds")
-    chosen = {"C": CS[best[2]] * units, **({} if gammas[best[1]] is None else {"gamma": gammas[best[1]]})}
+    chosen: dict[str, Any] = {
+        "C": CS[best[2]] * units,
+        **({} if gammas[best[1]] is None else {"gamma": gammas[best[1]]}),
+    }
     machine_of(assembly.estimator).set_params(**_settings(machine.kernel, chosen), time_limit=TIME_LIMIT)
     model = assembly.estimator.fit(taken(assembly.X, learnt), y)
     notes = (*assembly.notes, f"chosen in {FOLDS} folds: {', '.join(f'{k} = {v:.4g}' for k, v in chosen.items())}")
@@ -394,7 +397,7 @@ def _gammas(kernel: Any, X: Any) -> list[float | None]:
     return list(GAMMAS) if hasattr(kernel, "gamma") else [None]
 
 
-def _settings(kernel: Any, chosen: dict[str, float]) -> dict[str, Any]:
+def _settings(kernel: Any, chosen: dict[str, Any]) -> dict[str, Any]:
     if isinstance(kernel, str) or "gamma" not in chosen:
         return chosen
     return {"C": chosen["C"], "kernel": kernel.replace(gamma=chosen["gamma"])}
