@@ -12,7 +12,7 @@ import mercer
 from mercer._errors import DataError
 from mercer.studio import datasets
 from mercer.studio.quiet import expected_warnings_ignored
-from mercer.studio.views import data
+from mercer.studio.views import explaining, opening, training, tuning
 from mercer.studio.worker import Job
 from tests.studio.conftest import ORIGIN, TOKEN
 
@@ -28,14 +28,14 @@ def run(action, job, **request):
 
 def opened(body=CSV, name="shop.csv"):
     job = Job({"files": {"key": (name, body)}})
-    header, _ = run(data.open_data, job, file="key")
+    header, _ = run(opening.open_data, job, file="key")
     return job, header
 
 
 @pytest.mark.parametrize("key", datasets.SHIPPED)
 def test_every_shipped_set_opens(key):
     job = Job()
-    header, _ = run(data.open_data, job, set=key)
+    header, _ = run(opening.open_data, job, set=key)
     assert header["rows"] == len(job.memory["data"]) > 100
     assert header["preview"]
 
@@ -53,7 +53,7 @@ def test_a_table_is_described_column_by_column():
 
 def test_a_model_is_trained_scored_saved_and_explained(tmp_path):
     job, _ = opened()
-    header, arrays = run(data.train, job, target="buys")
+    header, arrays = run(training.train, job, target="buys")
     record = header["record"]
     assert record["model"]["status"] == "OPTIMAL"
     assert record["scores"]["accuracy"] > 0.8
@@ -65,7 +65,7 @@ def test_a_model_is_trained_scored_saved_and_explained(tmp_path):
     X, model = job.memory["X"], job.memory["model"]
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     assert b"<!doctype html>" in job.memory["made"]["report"][2]
-    why, _ = run(data.explain, job, row=header["list"][0]["row"])
+    why, _ = run(explaining.explain, job, row=header["list"][0]["row"])
     assert why["kind"] == "term"
     value = why["intercept"] + sum(value for _, value in why["contributions"])
     assert value == pytest.approx(why["decision"])
@@ -73,15 +73,15 @@ def test_a_model_is_trained_scored_saved_and_explained(tmp_path):
 
 def test_columns_can_be_left_out():
     job, _ = opened()
-    header, _ = run(data.train, job, target="buys", columns=["town"])
+    header, _ = run(training.train, job, target="buys", columns=["town"])
     assert header["record"]["data"]["columns"] == ["town"]
 
 
 def test_texts_are_explained_by_their_words():
     job = Job()
-    run(data.open_data, job, set="texts")
-    header, _ = run(data.train, job)
-    why, _ = run(data.explain, job, row=header["list"][0]["row"])
+    run(opening.open_data, job, set="texts")
+    header, _ = run(training.train, job)
+    why, _ = run(explaining.explain, job, row=header["list"][0]["row"])
     assert why["kind"] == "feature"
     assert set(why["text"].split()) & set(why["words"])
     assert sum(why["words"].values()) + why["intercept"] == pytest.approx(why["decision"])
@@ -89,8 +89,8 @@ def test_texts_are_explained_by_their_words():
 
 def test_quantities_are_learnt_too():
     job = Job()
-    run(data.open_data, job, set="diabetes")
-    header, _ = run(data.train, job, target="target", kernel="linear()")
+    run(opening.open_data, job, set="diabetes")
+    header, _ = run(training.train, job, target="target", kernel="linear()")
     assert header["record"]["scores"]["r2"] > 0.2
 
 
@@ -110,7 +110,7 @@ def test_graphs_in_a_zip_are_read_and_told_apart():
             archive.writestr(f"rings_{name}.txt", "\n".join(lines) + "\n")
     job, header = opened(file.getvalue(), "rings.zip")
     assert (header["kind"], header["rows"], header["name"]) == ("graphs", 24, "rings.zip")
-    trained, _ = run(data.train, job)
+    trained, _ = run(training.train, job)
     assert trained["record"]["scores"]["accuracy"] == 1.0
 
 
@@ -119,7 +119,7 @@ def test_svmlight_rows_are_learnt_from(rng):
     lines = [f"{int(x[0] > 0)} " + " ".join(f"{j + 1}:{v:.3f}" for j, v in enumerate(x)) for x in X]
     job, header = opened("\n".join(lines).encode() + b"\n", "rows.svm")
     assert header["kind"] == "vectors"
-    trained, _ = run(data.train, job)
+    trained, _ = run(training.train, job)
     assert trained["record"]["scores"]["accuracy"] > 0.7
 
 
@@ -132,19 +132,19 @@ def test_a_parquet_file_is_read(rng):
     parquet.write_table(pa.table({"x": x, "z": rng.normal(size=50), "y": (x > 0).astype(int)}), file)
     job, header = opened(file.getvalue(), "rows.parquet")
     assert (header["format"], header["target"]) == ("parquet", "y")
-    assert run(data.train, job, target="y")[0]["record"]["scores"]["accuracy"] > 0.7
+    assert run(training.train, job, target="y")[0]["record"]["scores"]["accuracy"] > 0.7
 
 
 def test_tuning_fills_its_map_row_by_row_and_keeps_the_best():
     told = []
     job = Job({}, lambda header, arrays: told.append((header, arrays)))
-    run(data.open_data, job, set="iris")
-    header, _ = run(data.tune, job, target="target")
+    run(opening.open_data, job, set="iris")
+    header, _ = run(tuning.tune, job, target="target")
     maps = [(h["heat"], a["scores"].copy()) for h, a in told if "heat" in h]
-    assert [heat["done"] for heat, _ in maps] == list(range(1, len(data.GAMMAS) + 1))
+    assert [heat["done"] for heat, _ in maps] == list(range(1, len(tuning.GAMMAS) + 1))
     heat, scores = maps[-1]
     assert heat["best"][0] == scores.max() == scores[heat["best"][1], heat["best"][2]]
-    assert header["record"]["model"]["parameters"]["C"] == data.CS[heat["best"][2]]
+    assert header["record"]["model"]["parameters"]["C"] == tuning.CS[heat["best"][2]]
     assert "chosen in 5 folds" in header["record"]["notes"][-1]
 
 
@@ -158,7 +158,7 @@ def test_a_stopped_fit_keeps_the_best_model(rng):
     job, _ = opened("\n".join(lines).encode(), "noise.csv")
     job.stop()
     begin = time.monotonic()
-    header, _ = run(data.train, job, target="y", C=1e6)
+    header, _ = run(training.train, job, target="y", C=1e6)
     assert header["record"]["model"]["status"] == "INTERRUPTED"
     assert time.monotonic() - begin < 60
     assert job.memory["made"]["model"][2].startswith(b"\x89MERCER")
@@ -166,9 +166,9 @@ def test_a_stopped_fit_keeps_the_best_model(rng):
 
 def test_a_model_file_is_opened_and_shown():
     job, _ = opened()
-    run(data.train, job, target="buys")
+    run(training.train, job, target="buys")
     job.memory["files"]["model"] = ("shop.mercer", job.memory["made"]["model"][2])
-    header, _ = run(data.inspect, job, file="model")
+    header, _ = run(explaining.inspect, job, file="model")
     assert header["model"]["estimator"] == "SVC"
     assert header["file"]["metadata"]["target"] == "buys"
     assert header["model"]["classes"] == ["no", "yes"]
@@ -242,12 +242,12 @@ def test_a_name_from_the_client_is_never_opened(tmp_path):
 def test_settings_that_cannot_be_are_a_sentence(request_, words):
     job, _ = opened()
     with pytest.raises((mercer.MercerError, ValueError), match=words):
-        run(data.train, job, **request_)
+        run(training.train, job, **request_)
 
 
 def test_a_column_of_constants_does_no_harm():
     job, _ = opened()
-    header, _ = run(data.train, job, target="buys", columns=["age", "same"], kernel="rbf()")
+    header, _ = run(training.train, job, target="buys", columns=["age", "same"], kernel="rbf()")
     assert header["record"]["model"]["status"] == "OPTIMAL"
 
 
@@ -261,11 +261,11 @@ def test_nothing_can_be_asked_of_nothing(open_tab):
 @pytest.mark.parametrize("row", [-1, 10**9, None, "0", 1.5, True])
 def test_rows_that_are_no_rows_are_a_sentence(row):
     job, _ = opened()
-    run(data.train, job, target="buys")
+    run(training.train, job, target="buys")
     if row is True:
         return  # a whole number to Python, and row 1
     with pytest.raises(mercer.ParameterError, match="row must be"):
-        run(data.explain, job, row=row)
+        run(explaining.explain, job, row=row)
 
 
 def test_a_reloaded_tab_finds_its_model(open_tab):
@@ -302,6 +302,6 @@ def test_names_and_labels_of_a_file_are_escaped_in_the_report():
     body = f"a,{script}\n".encode() + b"".join(f"{k},{script if k % 2 else 'b'}\n".encode() for k in range(40))
     job, header = opened(body, f"{script}.csv")
     assert header["columns"][1]["name"] == script
-    run(data.train, job, target=script)
+    run(training.train, job, target=script)
     assert script.encode() not in job.memory["made"]["report"][2]
     assert json.dumps(header)
