@@ -38,9 +38,9 @@ def test_upload_train_stop_download_reload(page, noise):
     page.locator("input[data-name=data-C-box]").fill("100000")
     page.locator("input[data-name=data-C-box]").press("Enter")
     page.click("[data-name=train]")
-    page.wait_for_function("() => /steps/.test(document.querySelector('.card .quiet')?.textContent ?? '')")
+    page.wait_for_selector("[data-busy=train]")
     page.click("[data-name=stop]")
-    page.wait_for_selector("[data-status=INTERRUPTED]", timeout=60_000)
+    page.wait_for_selector("[data-status=INTERRUPTED]", timeout=120_000)
     with page.expect_download() as waiting:
         page.click("[data-name=download-model]")
     model = mercer.load(Path(waiting.value.path()))

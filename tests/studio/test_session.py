@@ -145,6 +145,27 @@ def test_stop_ends_the_work_and_its_answer_is_sent():
     assert frames[0]["stopped"] is True
 
 
+def test_stop_is_heard_by_a_request_that_has_not_begun():
+    frames, got, send = gather()
+    held = threading.Event()
+
+    def work(request, job):
+        if request["n"] == 1:
+            held.wait(5)
+        yield {"stopped": job.stopped}, {}
+
+    channel = Channel("work", work, send, {})
+    channel.ask({"n": 1})
+    time.sleep(0.05)
+    channel.ask({"n": 2})
+    channel.stop()
+    held.set()
+    assert got.wait(5)
+    channel.close()
+    assert frames[-1]["n"] == 2
+    assert frames[-1]["stopped"] is True
+
+
 def test_closing_the_tab_stops_its_work(open_tab, monkeypatch):
     ended, begun = threading.Event(), threading.Event()
 

@@ -92,7 +92,7 @@ class Channel:
         self._changed = threading.Condition()
         self._waiting: Request | None = None
         self._job: Job | None = None
-        self._is_closed = False
+        self._is_closed = self._is_next_stopped = False
         self._thread = threading.Thread(target=self._work, name=f"studio-{name}", daemon=True)
         self._thread.start()
 
@@ -101,12 +101,14 @@ class Channel:
         with self._changed:
             if self._job is not None:
                 self._job.cancel()
-            self._waiting = request
+            self._waiting, self._is_next_stopped = request, False
             self._changed.notify()
 
     def stop(self) -> None:
         """End what is at work with the best there is."""
         with self._changed:
+            # What was asked for a moment ago may not have begun yet.
+            self._is_next_stopped = self._waiting is not None
             if self._job is not None:
                 self._job.stop()
 
@@ -132,6 +134,8 @@ class Channel:
                 return None
             request, self._waiting = self._waiting, None
             self._job = Job(self._memory, partial(self._tell, request.get("n")))
+            if self._is_next_stopped:
+                self._job.stop()
             return request, self._job
 
     def _tell(self, number: Any, header: dict[str, Any], arrays: Arrays) -> None:
