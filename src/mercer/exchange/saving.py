@@ -3,6 +3,7 @@
 import os
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from sklearn.utils.validation import check_is_fitted
@@ -161,6 +162,7 @@ def _checked_names(kernels):
     return kernels
 
 
+@cache
 def _versions():
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
