@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import SVR as SVR
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
+    from mercer.exchange.compress import compress as compress
     from mercer.exchange.saving import load as load
     from mercer.exchange.saving import save as save
     from mercer.explanation.contributions import explain as explain
@@ -109,6 +110,7 @@ _HOME = {
     "SVDD": "mercer.estimators.detect",
     "SVR": "mercer.estimators.regress",
     "Tree": "mercer.kernels.tree.tree",
+    "compress": "mercer.exchange.compress",
     "explain": "mercer.explanation.contributions",
     "load": "mercer.exchange.saving",
     "save": "mercer.exchange.saving",

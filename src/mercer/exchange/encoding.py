@@ -7,6 +7,7 @@ stored once; long lists go there too, column by column (`columns`).
 
 import datetime as dt
 import math
+from dataclasses import is_dataclass
 from functools import partial
 
 import numpy as np
@@ -37,6 +38,7 @@ class Writer:
     def __init__(self, given=None):
         self.given = dict(given or {})
         self.arrays, self._stored = {}, {}
+        self.used = set()
 
     def node(self, value):
         """The node of a value."""
@@ -70,7 +72,8 @@ class Writer:
     def named(self, value):
         """The node of something that is given again on loading; None if it has not been given now."""
         for name, each in self.given.items():
-            if each is value or (type(each) is type(value) and not callable(each) and each == value):
+            if each is value or (type(each) is type(value) and is_dataclass(each) and each == value):
+                self.used.add(name)
                 return {"is": "given", "name": name}
         return None
 
@@ -144,7 +147,7 @@ def _same_bytes(left, right):
 
 def _cannot_save(value):
     name = getattr(value, "__qualname__", None) or type(value).__name__
-    if callable(value):
+    if callable(value) and not is_dataclass(value):
         return (
             f"{name!r} is a function, which a model file cannot hold; name it, "
             "mercer.save(model, path, kernels={'name': function}), and pass it again to mercer.load"

@@ -24,6 +24,7 @@ import json
 import mmap
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 from mercer._errors import ModelFileError
 from mercer.exchange.atomic import replace_file
@@ -144,6 +145,8 @@ def _regrouped(pieces):
 
 def _sum_of_pieces(pieces):
     """SHA-256 of the sums of the pieces; two at a time, as the sum is what takes longest."""
-    with ThreadPoolExecutor(2) as pool:
-        sums = list(pool.map(lambda piece: hashlib.sha256(piece).digest(), pieces))
+    pieces = list(pieces)
+    with ThreadPoolExecutor(2) if len(pieces) > 1 else nullcontext() as pool:
+        each = map if pool is None else pool.map
+        sums = list(each(lambda piece: hashlib.sha256(piece).digest(), pieces))
     return hashlib.sha256(b"".join(sums)).digest()

@@ -3,6 +3,7 @@
 import os
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from sklearn.utils.validation import check_is_fitted
@@ -73,7 +74,7 @@ def save(model, path, *, kernels=None, metadata=None):
         "created": _now(),
         "about": _about(model),
         "metadata": _plain_json(metadata or {}),
-        "given": sorted(given),
+        "given": sorted(writer.used),
         "model": node,
     }
     write_model_file(path, manifest, writer.arrays, check=lambda temporary: _load(temporary, given, mapped=None))
@@ -161,6 +162,7 @@ def _checked_names(kernels):
     return kernels
 
 
+@cache
 def _versions():
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
