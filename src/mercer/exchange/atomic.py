@@ -49,7 +49,7 @@ def replace_file(path, pieces, check=None):
             os.fsync(file.fileno())
         if check is not None:
             check(temporary)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
