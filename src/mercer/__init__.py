@@ -46,8 +46,16 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
     from mercer.exchange.compress import compress as compress
+    from mercer.exchange.from_sklearn import from_sklearn as from_sklearn
+    from mercer.exchange.liblinear import read_liblinear_model as read_liblinear_model
+    from mercer.exchange.liblinear import write_liblinear_model as write_liblinear_model
+    from mercer.exchange.libsvm import read_libsvm_model as read_libsvm_model
+    from mercer.exchange.libsvm import write_libsvm_model as write_libsvm_model
+    from mercer.exchange.onnx_model import to_onnx as to_onnx
     from mercer.exchange.saving import load as load
     from mercer.exchange.saving import save as save
+    from mercer.exchange.svmlight_model import read_svmlight_model as read_svmlight_model
+    from mercer.exchange.svmlight_model import write_svmlight_model as write_svmlight_model
     from mercer.explanation.contributions import explain as explain
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
@@ -114,6 +122,14 @@ _HOME = {
     "explain": "mercer.explanation.contributions",
     "load": "mercer.exchange.saving",
     "save": "mercer.exchange.saving",
+    "from_sklearn": "mercer.exchange.from_sklearn",
+    "read_liblinear_model": "mercer.exchange.liblinear",
+    "read_libsvm_model": "mercer.exchange.libsvm",
+    "read_svmlight_model": "mercer.exchange.svmlight_model",
+    "to_onnx": "mercer.exchange.onnx_model",
+    "write_liblinear_model": "mercer.exchange.liblinear",
+    "write_libsvm_model": "mercer.exchange.libsvm",
+    "write_svmlight_model": "mercer.exchange.svmlight_model",
     "compare_solvers": "mercer.selection.compare",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",

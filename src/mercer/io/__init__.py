@@ -17,6 +17,7 @@ _HOME = {
     "read_html": "mercer.io.trees",
     "read_json": "mercer.io.trees",
     "read_table": "mercer.io.tables",
+    "read_svmlight": "mercer.io.svmlight",
     "read_xml": "mercer.io.trees",
 }
 
