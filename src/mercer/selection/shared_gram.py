@@ -75,19 +75,24 @@ def _are_equal(first, second):
         return False
 
 
+def is_same_kernel(first, second):
+    """Whether two machines have the same kernel, as far as can be told without data."""
+    one, other = (tuple(getattr(model, name) for name in OF_THE_KERNEL) for model in (first, second))
+    return isinstance(one[0], Kernel) == isinstance(other[0], Kernel) and _are_equal(one, other)
+
+
 def grouped(models):
     """The settings by their kernel, in the order of their first."""
     groups = []
     for number, model in enumerate(models):
-        own = tuple(getattr(model, name) for name in OF_THE_KERNEL)
-        for key, group in groups:
-            if _are_equal(key, own) and isinstance(key[0], Kernel) == isinstance(own[0], Kernel):
+        for group in groups:
+            if is_same_kernel(group.template, model):
                 break
         else:
             group = KernelGroup(model)
-            groups.append((own, group))
+            groups.append(group)
         group.add(number, model)
-    return [group for _, group in groups]
+    return groups
 
 
 class SharedGram:
@@ -110,6 +115,11 @@ class SharedGram:
         self.template, self.X, self.bound_to, self.exact = template, X, bound_to, exact
         self.budget, self.n_jobs, self.stop = budget, n_jobs, stop
         self._uses, self._lock, self._matrix, self._error = uses, threading.Lock(), None, None
+
+    def expect(self, uses):
+        """It will be asked for more often."""
+        with self._lock:
+            self._uses += uses
 
     @contextmanager
     def use(self):
