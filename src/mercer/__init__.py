@@ -69,6 +69,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
+    from mercer.selection.tune import SVCCV as SVCCV
+    from mercer.selection.tune import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -115,8 +117,10 @@ _HOME = {
     "NuSVC": "mercer.estimators.nu_classify",
     "NuSVR": "mercer.estimators.regress",
     "OneClassSVM": "mercer.estimators.detect",
+    "SVCCV": "mercer.selection.tune",
     "SVDD": "mercer.estimators.detect",
     "SVR": "mercer.estimators.regress",
+    "SVRCV": "mercer.selection.tune",
     "Tree": "mercer.kernels.tree.tree",
     "compress": "mercer.exchange.compress",
     "explain": "mercer.explanation.contributions",

@@ -34,11 +34,14 @@ class _Regression(RegressorMixin, OneFunctionModel):
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def _fit(self, X, y, sample_weight=None):
         self._check_parameters()
         X, y = regression_input(self, X, y)
         self._fit_rows(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
 
     def predict(self, X):
         """The value of the function at each row of X.
