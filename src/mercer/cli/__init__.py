@@ -24,7 +24,9 @@ COMMANDS = {
     "train": "Train on a file, score, and save the model.",
     "predict": "Predict the rows of a file with a saved model.",
     "evaluate": "Score a saved model on a file with labels.",
+    "tune": "Choose C, gamma and kernel by cross-validation, and save the best model.",
     "inspect": "Show what a model file holds, or explain a decision.",
+    "convert": "Convert a model to or from LIBSVM, SVMlight, LIBLINEAR, ONNX.",
     "compare": "Every solver on the same data, side by side.",
     "version": "Print the versions of Mercer and of what it runs on.",
 }

@@ -18,8 +18,9 @@ Report = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a page with 
 Source = Annotated[
     str,
     Parameter(
+        allow_leading_hyphen=True,  # for '-' alone
         help="CSV, Parquet, Arrow, JSON lines or svmlight, also .gz or .xz; SQLite or DuckDB; a folder of texts, one "
-        "folder a class; trees in brackets; a folder or zip of TU graphs; '-' for standard input."
+        "folder a class; trees in brackets; a folder or zip of TU graphs; '-' for standard input.",
     ),
 ]
 ModelFile = Annotated[Path, Parameter(help="A model that `mercer train` has written.")]

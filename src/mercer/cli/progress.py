@@ -37,18 +37,32 @@ class FitBar:
         return "?" if math.isinf(left) else f"{max(0.0, left):.0f} s"
 
 
+class SearchBar:
+    """A callback that moves a bar by how much of a search is done."""
+
+    def __init__(self, bar: Any, task: Any) -> None:
+        self.bar, self.task = bar, task
+
+    def __call__(self, point: Any) -> bool:
+        words = f"{point.done} of {point.total} fits, best {point.best_score:.4g}, {point.seconds_left:.0f} s left"
+        self.bar.update(self.task, completed=100 * point.done / max(1, point.total), description=words)
+        return False
+
+
 @contextmanager
 def shown_progress(machine: Any, rows: int, time_limit: float | None) -> Iterator[None]:
     """Show the fit of `machine` that happens inside, if somebody is there to see it."""
-    words = console()
-    if not words.is_terminal or rows < SMALLEST or "callbacks" not in machine.get_params(deep=False):
+    words, is_search = console(), hasattr(machine, "cv")
+    is_short = rows < SMALLEST and not is_search
+    if not words.is_terminal or is_short or "callbacks" not in machine.get_params(deep=False):
         yield
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=words, transient=True) as bar:
-        watcher = FitBar(bar, bar.add_task("beginning", total=100), machine.tol, time_limit)
+        task = bar.add_task("beginning", total=100)
+        watcher = SearchBar(bar, task) if is_search else FitBar(bar, task, machine.tol, time_limit)
         machine.set_params(callbacks=[watcher])
         try:
             yield

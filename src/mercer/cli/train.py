@@ -38,10 +38,10 @@ def train(
     training = Training(data, reading, machine, fit)
     training.fit(share)
     training.save(output)
-    return _finish(training, cv, report, as_json)
+    return finish(training, cv, report, as_json)
 
 
-def _finish(training: Any, cv: int | None, report: Path | None, as_json: bool) -> ExitCode:
+def finish(training: Any, cv: int | None, report: Path | None, as_json: bool) -> ExitCode:
     """Score and report; the model is saved already, so that Ctrl-C loses only the rest."""
     from mercer.cli.fitting import exit_code
     from mercer.cli.record_report import show_record

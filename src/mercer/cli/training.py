@@ -32,16 +32,16 @@ class Training:
         """Fit to the rows that are not held out."""
         found = self.assembly
         self.learnt, self.held = split(found.y, found.task, holdout, self.options.seed)
-        self.model = found.estimator
         X, y = self._rows(self.learnt)
-        with (
-            timed(self.seconds, "fit"),
-            quietly(),
-            shown_progress(machine_of(self.model), len(y), self.options.time_limit),
-        ):
-            self.model.fit(X, y)
+        with timed(self.seconds, "fit"), quietly():
+            self.model = self._fitted(found.estimator, X, y)
         self.record = Record.of_model(_title(self.data), self.model, self.data, found.task, len(y))
         self.record.notes, self.record.seconds = list(found.notes), self.seconds
+
+    def _fitted(self, estimator: Any, X: Any, y: Any) -> Any:
+        """The estimator, fitted, while a bar shows how it goes."""
+        with shown_progress(machine_of(estimator), len(y), self.options.time_limit):
+            return estimator.fit(X, y)
 
     @property
     def status(self) -> str:

@@ -24,6 +24,7 @@ def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISS
     Columns named in `text` are texts even where they look like numbers; `missing` are the words
     that stand for no value.
     """
+    source.require_room()
     lines = Lines(source, delimiter or _delimiter(source), header, missing)
     names = lines.names()
     unknown = [name for name in text if name not in names]

@@ -100,10 +100,14 @@ class Source:
 
     def read(self):
         """All uncompressed bytes; refused where they would not fit into memory."""
-        if self.plain_path is not None and self.size > self.most:
-            raise self._too_large()
+        self.require_room()
         with self.open() as file:
             return self._taken(file)
+
+    def require_room(self):
+        """Refuse a file that is larger than memory as it is stored."""
+        if self.size > self.most:
+            raise self._too_large()
 
     def _taken(self, file):
         content = self._guarded(file.read, self.most + 1)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from tempfile import NamedTemporaryFile
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +17,7 @@ from mercer.io.labelled_trees import read_labelled_trees
 from mercer.io.queries import read_query
 from mercer.io.recognise import recognise, require_format
 from mercer.io.source import Source
-from mercer.io.svmlight import SvmlightFile
+from mercer.io.svmlight_tables import ANY_WIDTH, Layout, Table, tables_of
 from mercer.io.text_folders import read_text_folder
 from mercer.kernels.table.frame import as_frame
 
@@ -178,14 +177,14 @@ def _items(source, kind, target, n_features):
 
 
 def _vectors(source, n_features):
-    if source.path is not None:
-        batches = list(SvmlightFile(source.path, n_features))
-    else:
-        with NamedTemporaryFile(suffix=".svm") as file:
-            file.write(source.read())
-            file.flush()
-            batches = list(SvmlightFile(file.name, n_features))
-    return sparse.vstack([X for X, _ in batches], "csr"), np.concatenate([y for _, y in batches])
+    """(X, y) of svmlight lines, in one reading."""
+    with source.open() as file:
+        parts = list(tables_of(file, source.name, Layout(n_features=n_features or ANY_WIDTH)))
+    if not parts:
+        raise DataError(f"{source.name}: the file has no rows")
+    whole = Table.joined(parts)
+    shape = (len(whole), n_features or max(1, whole.width))
+    return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
 
 
 def _whole(y):
