@@ -35,3 +35,7 @@ class NotSeparableError(MercerError, ValueError):
 
 class ModelFileError(MercerError, ValueError):
     """A model file is damaged, is not one, or holds what this version of Mercer does not know."""
+
+
+class CancelledError(MercerError):
+    """A callback of the caller's asked for an end before there was a result."""
