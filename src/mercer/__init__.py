@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer import kernels as kernels
     from mercer import plot as plot
     from mercer import theory as theory
+    from mercer._errors import CancelledError as CancelledError
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
@@ -64,6 +65,7 @@ _ROOMS = ("kernels", "plot", "theory")
 _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.centres",
     "BayesPointMachine": "mercer.estimators.centres",
+    "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
     "CustomLoss": "mercer.problems.residual_losses",
     "DataError": "mercer._errors",
