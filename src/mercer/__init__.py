@@ -57,6 +57,9 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
+    from mercer.selection.leave_one_out import leave_one_out as leave_one_out
+    from mercer.selection.preflight import preflight as preflight
+    from mercer.selection.regularization_path import regularization_path as regularization_path
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -107,6 +110,9 @@ _HOME = {
     "Tree": "mercer.kernels.tree.tree",
     "explain": "mercer.explanation.contributions",
     "compare_solvers": "mercer.selection.compare",
+    "leave_one_out": "mercer.selection.leave_one_out",
+    "preflight": "mercer.selection.preflight",
+    "regularization_path": "mercer.selection.regularization_path",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
 }

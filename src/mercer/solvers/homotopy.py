@@ -251,7 +251,7 @@ class Homotopy:
         if t.counts[N_FREE] + 3 > len(t.factor):
             self._grow(FACTOR_FULL)
             t = self.track
-        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point)
+        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
         if ending == INDEFINITE_ROW:
             self._refuse()
         t.counts[N_FREE] += ending == TAKEN

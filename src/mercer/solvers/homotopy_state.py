@@ -1,7 +1,8 @@
 """Where a parametric active-set method stands: its arrays, and the factor of its free points.
 
-See `homotopy_steps` for what they mean. The Cholesky factor of K_FF + c 11' is kept up to date by
-bordering and by rotations (Golub & Van Loan 2013, section 6.5), a few f^2 multiplications each.
+See `homotopy_steps` for what they mean. The Cholesky factor of K_FF + c 11' = R'R is kept up to date by
+bordering and by rotations (Golub & Van Loan 2013, section 6.5), a few f^2 multiplications each, along
+its rows.
 """
 
 from typing import NamedTuple
@@ -80,61 +81,72 @@ class Track(NamedTuple):
     has_equality: bool
 
 
+# Loops run from 0 over slices: where an index might be negative, they would not become vector loops.
+
+
 @jit
 def forward(factor, f, values):
-    """Solve L x = values in place."""
+    """Solve R' x = values in place, a row of R at a time."""
+    vector_loop()
     for i in range(f):
-        row, total = factor[i], values[i]
-        for k in range(i):
-            total -= row[k] * values[k]
-        values[i] = total / row[i]
+        row, rest = factor[i, i + 1 : f], values[i + 1 : f]
+        done = values[i] / factor[i, i]
+        values[i] = done
+        for k in range(rest.shape[0]):
+            rest[k] -= row[k] * done
 
 
 @jit
 def backward(factor, f, values):
-    """Solve L' x = values in place."""
+    """Solve R x = values in place."""
+    vector_loop()
     for i in range(f - 1, -1, -1):
-        row = factor[i]
-        values[i] /= row[i]
-        for k in range(i):
-            values[k] -= row[k] * values[i]
+        row, rest, total = factor[i, i + 1 : f], values[i + 1 : f], values[i]
+        for k in range(rest.shape[0]):
+            total -= row[k] * rest[k]
+        values[i] = total / factor[i, i]
 
 
 @jit
-def border(values, factor, places, f, shift, point):
+def border(values, factor, places, f, shift, point, column):
     """Take a point into the factor: TAKEN, or not where its row depends on those of the free ones,
     or shows that the kernel is not positive semidefinite."""
-    row, source = factor[f], values[point]
+    source = values[point]
     for k in range(f):
-        row[k] = source[places[k]] + shift
-    forward(factor, f, row)
+        column[k] = source[places[k]] + shift
+    forward(factor, f, column)
     own = source[point] + shift
     pivot = own
     for k in range(f):
-        pivot -= row[k] * row[k]
+        pivot -= column[k] * column[k]
+        factor[k, f] = column[k]
     places[f] = point
     if not pivot > DEPENDENT * own:
         return INDEFINITE_ROW if pivot < INDEFINITE * abs(own) else DEPENDS
-    row[f] = np.sqrt(pivot)
+    factor[f, f] = np.sqrt(pivot)
     return TAKEN
 
 
 @jit
 def unborder(factor, places, f, place):
     """Take the free point at `place` out of the factor."""
+    vector_loop()
     for i in range(place, f - 1):
         places[i] = places[i + 1]
-        for k in range(i + 2):
-            factor[i, k] = factor[i + 1, k]
-    # What is now one step above the diagonal goes by rotations of columns.
+    for i in range(f):
+        first = max(place, i - 1)
+        target, source = factor[i, first : f - 1], factor[i, first + 1 : f]
+        for k in range(target.shape[0]):
+            target[k] = source[k]
+    # What is now one step below the diagonal goes by rotations of rows.
     for i in range(place, f - 1):
-        a, b = factor[i, i], factor[i, i + 1]
-        length = np.hypot(a, b)
-        cosine, sine = a / length, b / length
-        for row in range(i, f - 1):
-            first, second = factor[row, i], factor[row, i + 1]
-            factor[row, i] = cosine * first + sine * second
-            factor[row, i + 1] = cosine * second - sine * first
+        upper, lower = factor[i, i : f - 1], factor[i + 1, i : f - 1]
+        length = np.hypot(upper[0], lower[0])
+        cosine, sine = upper[0] / length, lower[0] / length
+        for k in range(upper.shape[0]):
+            first, second = upper[k], lower[k]
+            upper[k] = cosine * first + sine * second
+            lower[k] = cosine * second - sine * first
 
 
 @jit

@@ -223,7 +223,7 @@ def _note(t, point, kind):
 def admit(t, point):
     """Set a point free, unless its row depends on those of the free ones; False where the kernel
     is not positive semidefinite."""
-    ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point)
+    ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
     if ending != TAKEN:
         t.barred[point] = True
         return ending == DEPENDS
