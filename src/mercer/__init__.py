@@ -57,6 +57,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
+    from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
+    from mercer.selection.leave_one_out import WholeSample as WholeSample
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
     from mercer.selection.preflight import preflight as preflight
     from mercer.selection.regularization_path import regularization_path as regularization_path
@@ -110,6 +112,8 @@ _HOME = {
     "Tree": "mercer.kernels.tree.tree",
     "explain": "mercer.explanation.contributions",
     "compare_solvers": "mercer.selection.compare",
+    "LeaveOneOutScorer": "mercer.selection.leave_one_out",
+    "WholeSample": "mercer.selection.leave_one_out",
     "leave_one_out": "mercer.selection.leave_one_out",
     "preflight": "mercer.selection.preflight",
     "regularization_path": "mercer.selection.regularization_path",

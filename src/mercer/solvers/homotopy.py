@@ -170,8 +170,8 @@ class Homotopy:
         t.scalars[RATES], t.scalars[RATES_SCALE] = rate, 1.0
         t.scalars[HELD_RATE], t.counts[HELD_POINT] = rate, point
         self.follow(amount)
-        t.beta[point] = 0.0
-        steps.refresh(t)
+        self.track.beta[point] = 0.0
+        steps.refresh(self.track)
 
     def follow(self, until, limits=None, max_events=2**62):
         """Lead the solution until the parameter has this value; False where limits ended it before."""
@@ -231,7 +231,7 @@ class Homotopy:
         if not self.follow(1.0, limits):
             raise Stopped
         self.drive(np.zeros(self.n))
-        steps.refresh(t)
+        steps.refresh(self.track)
         self.forget()
         return self
 
@@ -239,7 +239,7 @@ class Homotopy:
         """Give every point its set, and the free ones their factor."""
         t = self.track
         alpha = t.signs * beta
-        slack = AT_BOUND * np.where(np.isfinite(t.bound), t.bound, np.abs(alpha).max(initial=1.0))
+        slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
         t.status[:] = np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE))
         t.beta[:] = t.signs * np.where(t.status == ZERO, 0.0, np.where(t.status == BOUNDED, t.bound, alpha))
         for point in np.flatnonzero(t.status == FREE):
