@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from mercer.estimators.inputs import training_input
 from mercer.estimators.machines import Solved
 from mercer.estimators.training import Budget, TrainingData
 from mercer.solvers.result import Solution, Status
@@ -66,7 +65,7 @@ class PreparedFit:
 def prepare_fit(model, X, y, sample_weight=None):
     """What `model.fit(X, y, sample_weight)` does before it solves anything."""
     model._check_parameters()
-    X, y = training_input(model, X, y)
+    X, y = model._checked(X, y, sample_weight)
     setup, class_weight, weights = model._setup(y, sample_weight)
     budget = Budget.resolve(model.memory_limit, model.cache_size, X)
     items, data = model._training_data(X, weights, budget)

@@ -152,7 +152,9 @@ def _exact(prepared, limits):
         ) from None
     predictions = setup.classes[_winners(setup, values)]
     wrong = predictions != setup.classes[setup.codes]
-    return LeftOut(float(np.mean(wrong)), predictions, values[:, 0] if values.shape[1] == 1 else values, "exact", "exact")
+    return LeftOut(
+        float(np.mean(wrong)), predictions, values[:, 0] if values.shape[1] == 1 else values, "exact", "exact"
+    )
 
 
 def _winners(setup, values):

@@ -211,15 +211,24 @@ class _Setup:
         for _ in range(MOST_TRIES):
             if tol not in matrices:
                 matrices[tol] = self.prepared.matrix(tol, self.used)
-            found = small.solve(problem.dual(), matrices[tol], tol=tol, limits=limits.unwatched(), start=start,
-                                convex=self.data.kernel.is_psd is True, memory=self.prepared.budget.working)  # fmt: skip
+            found = small.solve(
+                problem.dual(),
+                matrices[tol],
+                tol=tol,
+                limits=limits.unwatched(),
+                start=start,
+                convex=self.data.kernel.is_psd is True,
+                memory=self.prepared.budget.working,
+            )
             projections, intercept = self.projections(found.beta), self.intercept(found.beta, found.bias)
             seen = problem.certificate(found.beta, projections, intercept)
             if seen.gap <= gap_tol * seen.primal or found.status != Status.OPTIMAL or limits.stop():
                 break
             start, tol = found.beta, 0.1 * tol
         losses = np.maximum(0.0, 1.0 - problem.signs * (projections + intercept))
-        limits.report(TracePoint(limits.seconds, found.iterations, seen.kkt_violation, seen.dual, len(losses), len(losses)))
+        limits.report(
+            TracePoint(limits.seconds, found.iterations, seen.kkt_violation, seen.dual, len(losses), len(losses))
+        )
         loss = float(self.weights[self.used] @ losses)
         return Node(C, found.beta, float(found.bias), loss, seen.primal, seen.dual, found.status)
 

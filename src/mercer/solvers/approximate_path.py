@@ -15,6 +15,7 @@ Needs: whatever the dual solver needs; the matrix need not fit into memory.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,8 +61,7 @@ class ChordPath:
     def __init__(self, nodes, status):
         self.nodes, self.status = nodes, status
         self.breakpoints = np.array([node.C for node in nodes])
-        pairs = zip(nodes[:-1], nodes[1:], strict=True)
-        self.bounds = np.array([chord_bound(left, right) for left, right in pairs])
+        self.bounds = np.array([chord_bound(left, right) for left, right in pairwise(nodes)])
         self.C_end = float(self.breakpoints[-1])
 
     def at(self, C):

@@ -243,10 +243,11 @@ class Homotopy:
         t.status[:] = np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE))
         t.beta[:] = t.signs * np.where(t.status == ZERO, 0.0, np.where(t.status == BOUNDED, t.bound, alpha))
         for point in np.flatnonzero(t.status == FREE):
-            while t.status[point] == FREE and not self._take_in(point):
+            while t.status[point] == FREE and not self.take_in(point):
                 self._move_along(point)
 
-    def _take_in(self, point):
+    def take_in(self, point):
+        """Make a point one of the free ones; False where its row depends on theirs."""
         t = self.track
         if t.counts[N_FREE] + 3 > len(t.factor):
             self._grow(FACTOR_FULL)
@@ -301,4 +302,3 @@ def _longer(values):
     out = np.zeros((2 * len(values), *values.shape[1:]), values.dtype)
     out[: len(values)] = values
     return out
-

@@ -329,6 +329,38 @@ def _full(t):
 
 
 @jit
+def _next_event(t, is_empty, bias_rate):
+    """(step, point, place, new status, other): what ends the piece, and when.
+
+    A free point that meets a bound has a place in the factor; two points that meet where none is
+    free are `point` and `other`.
+    """
+    noise = _noise(t)
+    if is_empty:
+        t.scalars[BIAS] = middle_bias(t)
+        length, point, other = _next_pair(t, noise)
+        return length, point, -1, FREE, other
+    length, point = _next_at_margin(t, bias_rate, noise)
+    to_bound, place, kind = _next_at_bound(t)
+    if to_bound <= length:
+        return to_bound, -1, place, kind, -1
+    return length, point, -1, FREE, -1
+
+
+@jit
+def _take_event(t, point, place, kind, other):
+    """Change the sets; False where the kernel is not positive semidefinite."""
+    if place >= 0:
+        _settle(t, place, kind)
+        _settle_last(t)
+        return True
+    if other >= 0:
+        t.scalars[BIAS] = t.gradient[point]
+    fine = admit(t, point)
+    return fine and (other < 0 or admit(t, other))
+
+
+@jit
 def follow(t, until, max_events):
     """Follow the solution until the parameter is `until`, or for `max_events` events.
 
@@ -350,15 +382,7 @@ def follow(t, until, max_events):
             refresh(t)
         t.counts[AGE] += 1
         bias_rate = _direction(t)
-        place, kind, other = -1, ZERO, -1
-        if is_empty:
-            length, point, other = _next_pair(t, _noise(t))
-            t.scalars[BIAS] = middle_bias(t)
-        else:
-            length, point = _next_at_margin(t, bias_rate, _noise(t))
-            to_bound, at, its_kind = _next_at_bound(t)
-            if to_bound <= length:
-                length, place, kind = to_bound, at, its_kind
+        length, point, place, kind, other = _next_event(t, is_empty, bias_rate)
         is_last = length >= until - t.scalars[TIME]
         length = min(length, until - t.scalars[TIME])
         if is_empty:
@@ -369,13 +393,6 @@ def follow(t, until, max_events):
             t.counts[TIES] += 1
         if is_last:
             return ARRIVED
-        if place >= 0:
-            _settle(t, place, kind)
-            _settle_last(t)
-        elif not admit(t, point):
+        if not _take_event(t, point, place, kind, other):
             return INDEFINITE
-        if other >= 0:
-            t.scalars[BIAS] = t.gradient[point]
-            if not admit(t, other):
-                return INDEFINITE
     return SLICE

@@ -26,8 +26,8 @@ from mercer.problems.dual import DualProblem
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
 from mercer.solvers.homotopy import Cycling, Homotopy
-from mercer.solvers.homotopy_state import N_EVENTS, N_PIECES, N_VALUES, SUM, TIME
-from mercer.solvers.homotopy_steps import BOUNDED, FREE, refresh
+from mercer.solvers.homotopy_state import BIAS, N_EVENTS, N_PIECES, N_VALUES, TIME
+from mercer.solvers.homotopy_steps import BOUNDED
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status, TracePoint
 
@@ -37,6 +37,7 @@ SAME_WEIGHT = 1e-12
 NEARLY = 1e-6
 # How much further on a path begins again, relative to C.
 NUDGE = 1e-7
+MOST_LEGS = 50
 EVENTS = ("zero", "bounded", "free")
 
 
@@ -103,8 +104,8 @@ class PiecewisePath:
         """(beta, bias) at C: signed coefficients y_i alpha_i, and b."""
         before = None
         for leg in self.legs:
-            if C <= leg.end:
-                if before is not None and C < leg.begins[0, 0]:
+            if leg.end >= C:
+                if before is not None and leg.begins[0, 0] > C:
                     return self._between(before, leg, C)
                 return leg.at(C, self.signs, self.weights)
             before = leg
@@ -119,7 +120,7 @@ class PiecewisePath:
 
     def sets(self, C):
         """The set of every point at C: 0 for zero, 1 for bounded, 2 for free."""
-        leg = next(leg for leg in self.legs if C <= leg.end)
+        leg = next(leg for leg in self.legs if leg.end >= C)
         return leg.status(max(0, int(np.searchsorted(leg.begins[:, 0], C, side="right")) - 1))
 
     def events(self):
@@ -170,7 +171,7 @@ def follow_path(matrix, signs, weights, bias="free", C_max=np.inf, limits=None):
         leg = Leg.of(homotopy, initial)
         legs += [leg] if len(leg.begins) else []
         events += homotopy.n_events
-        if not is_stuck or homotopy.time * (1.0 + NUDGE) >= C_max:
+        if not is_stuck or len(legs) == MOST_LEGS or homotopy.time * (1.0 + NUDGE) >= C_max:
             break
         homotopy = _again(homotopy, values, signs, weights, bias, limits)
     status = Status.OPTIMAL if arrived else limits.reached() or Status.ITERATION_LIMIT
@@ -204,9 +205,9 @@ def _beginning(values, signs, weights, has_equality, limits):
         first = _lightest_share(values, signs, weights, heavy, limits)
         track.status[heavy] = first.track.status
         for point in heavy[first.free]:
-            homotopy._take_in(point)
+            homotopy.take_in(point)
         track = homotopy.track
-        track.scalars[1] = np.sign(excess)
+        track.scalars[BIAS] = np.sign(excess)
     homotopy.drive(weights)
     track.gradient[:n] = signs
     return homotopy
@@ -230,7 +231,6 @@ def _lightest_share(values, signs, weights, heavy, limits):
 def _again(homotopy, values, signs, weights, bias, limits):
     """The exact solution a little further on than where a path got stuck."""
     C = homotopy.time * (1.0 + NUDGE)
-    n = len(signs)
     problem = SoftMargin(signs, C * weights, bias=bias if bias == "free" else "none").dual()
     start = homotopy.beta * (1.0 + NUDGE)
     found = small.solve(problem, StoredMatrix(values), tol=NEARLY, limits=limits.unwatched().with_max_iter(-1),
