@@ -158,8 +158,8 @@ def _bias_rate(t, length):
 
 
 @jit
-def refresh(t):
-    """gradient = linear - K beta, from scratch; what rounding left at free points is taken out."""
+def recompute(t):
+    """gradient = linear - K beta, from scratch."""
     vector_loop()
     for k in range(t.gradient.shape[0]):
         t.gradient[k] = t.linear[k]
@@ -168,6 +168,12 @@ def refresh(t):
             row, a = t.values[i], t.beta[i]
             for k in range(t.gradient.shape[0]):
                 t.gradient[k] -= a * row[k]
+
+
+@jit
+def refresh(t):
+    """The gradient from scratch; what rounding has left at free points is taken out of it."""
+    recompute(t)
     t.counts[AGE] = 0
     f = t.counts[N_FREE]
     if f == 0:
