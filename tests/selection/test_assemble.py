@@ -85,7 +85,7 @@ def test_parts_of_a_sum_are_placed_each_for_itself():
         {"age": 45, "note": "came by boat"},
     ]
     ages = np.array([[31.0], [60.0], [45.0]])
-    expected = RBF(0.5)((ages - ages.mean()) / ages.std()) + 2 * Spectrum(length=3)(notes)
+    expected = RBF(0.5)((ages - ages.mean()) / ages.std()) + 2 * Spectrum(length=3)([row["note"] for row in rows])
     assert kernel(rows) == pytest.approx(expected)
 
 
