@@ -84,14 +84,7 @@ def _section(title, words, commands, folder):
 def _output(command, folder):
     """What a command prints, both streams as a terminal would show them."""
     shell = f'mercer() {{ "{sys.executable}" -c "from mercer.cli import main; main()" "$@"; }}\n'
-    shell += f'python() {{ "{sys.executable}" "$@"; }}\n{command}'
-    width = {
-        "COLUMNS": "100",
-        "NO_COLOR": "1",
-        "TERM": "dumb",
-        "PYTHONUNBUFFERED": "1",
-        "SOURCE_DATE_EPOCH": "1767225600",
-    }
+    settings = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "SOURCE_DATE_EPOCH": "1767225600"}
     done = subprocess.run(  # noqa: S603 - our own commands, above
         ["/bin/bash", "-c", shell + command], cwd=folder, env={**os.environ, **settings}, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
