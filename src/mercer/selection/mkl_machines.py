@@ -80,7 +80,14 @@ class Machines:
             judged = self._judged(weights, matrix, solutions)
             if self._is_fine(judged) or self.tol <= FINEST_TOL:
                 return judged
-            self.tol, betas = max(FINEST_TOL, 0.1 * self.tol), judged.betas
+            self.tighten()
+            betas = judged.betas
+
+    def tighten(self):
+        """Solve the machines more finely from now on; False where they are as fine as they get."""
+        is_coarse = self.tol > FINEST_TOL
+        self.tol = max(FINEST_TOL, 0.1 * self.tol)
+        return is_coarse
 
     def _is_fine(self, judged):
         return self.gap_tol is None or judged.machines_gap <= SHARE * self.gap_tol * max(1.0, abs(judged.primal))

@@ -134,7 +134,7 @@ class WeightedKernelModel(KernelModel):
             found = [np.isin(np.arange(n), held) & (counts > 0) for _, held in splits]
         found = [held for held in found if held.any()]
         if not found:
-            raise DataError(f"method='cv' needs a row to leave out, but {n} rows in cv={self.cv!r} folds have none")
+            raise DataError(f"method='cv' needs rows to leave out, got n_samples = {n} in cv={self.cv!r} folds")
         return found
 
     def _kind_of_evidence(self, setup):

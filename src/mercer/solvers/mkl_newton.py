@@ -31,8 +31,15 @@ ENOUGH = 0.1
 # Weights below this are none.
 NO_WEIGHT = 1e-7
 MOST_CUTS = 40
-# Promises below this share of the gap asked for are none.
-WORTH_A_STEP = 0.05
+# Where a step promises less than this share of the gap asked for, a mixture may prove the weights best.
+SMALL_GAIN = 0.05
+# A mixture in which all others have less than this is none.
+ONE_ALONE = 1e-6
+# A gap of the machines below this, relative to the objective, is rounding.
+NO_GAP = 1e-13
+# Promises below this, relative to the objective, are rounding; so many points are tried then without
+# a smaller gap, and so many in any case.
+NO_GAIN, FEW_TRIES, MANY_TRIES = 1e-11, 4, 60
 
 
 def curvature_of(dual, beta, free_block, free_products):
@@ -68,22 +75,34 @@ def curvature_of(dual, beta, free_block, free_products):
 
 
 def minimise(search, n_kernels):
-    """Search the simplex for the weights of the smallest gap; returns a status."""
+    """Search the simplex for the weights of the smallest gap; returns a status, None where a limit was met."""
     centre = search.visit(search.allowed.equal(n_kernels))
-    if centre is None or search.ended() is not None:
-        return search.ended()
+    if centre is None:
+        return None
     machines, cuts, damping = search.machines, [centre], DAMPING
     H = machines.curvature(centre)
     while (status := search.ended()) is None:
         scale = max(1.0, abs(centre.primal))
         weights, promised, shares = _step(centre, cuts, H, damping * scale)
-        if centre.primal - promised <= WORTH_A_STEP * search.gap_tol * scale:
-            return _settle(search, centre, cuts, shares)
+        gain = centre.primal - promised
+        if max(gain, NO_GAP * scale) < centre.machines_gap and machines.tighten():
+            # What is promised is less than the machines know: solve them more finely.
+            centre = search.visit(centre.weights)
+            if centre is None:
+                return None
+            cuts, H = [*cuts, centre], machines.curvature(centre)
+            continue
+        if gain <= SMALL_GAIN * search.gap_tol * scale and (status := _mixed(search, centre, cuts, shares)) is not None:
+            return status
+        if gain <= SMALL_GAIN * search.gap_tol * scale and search.best is centre:
+            weights = _newton(centre, H, weights)
+        if search.since_best >= (FEW_TRIES if gain <= NO_GAIN * scale else MANY_TRIES):
+            return _short_of(search)
         found = search.visit(weights)
         if found is None:
-            return search.ended()
+            return None
         cuts = _kept(cuts, shares, centre, found)
-        if found.primal <= centre.primal - ENOUGH * (centre.primal - promised):
+        if found.primal <= centre.primal - ENOUGH * gain:
             centre, H, damping = found, machines.curvature(found), max(LEAST_DAMPING, damping / 8.0)
         else:
             damping = min(MOST_DAMPING, 4.0 * damping)
@@ -112,20 +131,43 @@ def _step(centre, cuts, H, damping):
     return weights, float(promised), shares / max(shares.sum(), 1e-300)
 
 
+def _newton(centre, H, weights):
+    """The Newton step over the kernels that have a weight, to the last digits; `weights` where it leaves the simplex.
+
+    The program gives steps only to the square root of its accuracy in the objective.
+    """
+    active = np.flatnonzero(weights)
+    m = len(active)
+    # Kernels that lose their weight have taken their share with them.
+    moved = np.where(weights > 0, 0.0, -centre.weights)
+    system = np.ones((m + 1, m + 1))
+    system[:m, :m], system[m, m] = H[np.ix_(active, active)] + LEAST_DAMPING * np.trace(H) * np.eye(m), 0.0
+    right = np.append(0.5 * centre.q[active] - H[active] @ moved, -moved.sum())
+    step = np.linalg.lstsq(system, right, rcond=1e-14)[0][:m]
+    found = np.zeros_like(weights)
+    found[active] = centre.weights[active] + step
+    return found / found.sum() if found[active].min() > 0 else weights
+
+
 def _kept(cuts, shares, centre, found):
     """The cuts that hold the model up, with the centre's and the new one."""
     used = [cut for cut, share in zip(cuts, shares, strict=True) if share > 1e-8 or cut is centre]
     return [*used[-MOST_CUTS:], found]
 
 
-def _settle(search, centre, cuts, shares):
-    """No other weights promise more: mix the solutions as the cuts are mixed, and see whether that proves it."""
-    mixed = [
+def _mixed(search, centre, cuts, shares):
+    """Mix the solutions as the cuts are mixed, and see whether that proves the weights to be best."""
+    if shares.max() > 1.0 - ONE_ALONE:
+        return None
+    betas = [
         sum(share * cut.solutions[k].beta for cut, share in zip(cuts, shares, strict=True))
         for k in range(len(centre.solutions))
     ]
-    search.note(search.machines.judge(centre.weights, mixed))
-    if (status := search.ended()) is not None:
-        return status
+    search.note(search.machines.judge(centre.weights, betas))
+    return search.ended()
+
+
+def _short_of(search):
+    """The status where no other weights promise more, and yet the gap is not closed."""
     gap = search.best.gap(search.allowed)
     return Status.OPTIMAL_INACCURATE if gap <= 10.0 * search.gap_tol else Status.STALLED

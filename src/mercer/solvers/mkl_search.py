@@ -28,16 +28,25 @@ class WeightSearch:
     machines
         ``machines.solve(weights, start)`` gives a `Judged`, or None if a limit ended it; `start` is a
         `Judged` or None. ``machines.judge(weights, betas)`` judges given coefficients,
-        ``machines.curvature(judged)`` gives second derivatives.
+        ``machines.curvature(judged)`` gives second derivatives, and ``machines.tighten()`` says whether
+        they can be solved more finely, and has it done.
     gap_tol : float
         Relative gap of machines and weights together.
     limits : Limits
         Its `max_iter` bounds the number of points.
+
+    Attributes
+    ----------
+    best : Judged
+        The point with the smallest gap.
+    since_best : int
+        Points visited after it.
     """
 
     def __init__(self, allowed, machines, gap_tol, limits):
         self.allowed, self.machines, self.gap_tol, self.limits = allowed, machines, gap_tol, limits
         self.best, self.trace, self.iterations = None, [], 0
+        self.since_best = 0
 
     def visit(self, weights):
         """Solve the machines at these weights; None if that was ended early."""
@@ -47,9 +56,10 @@ class WeightSearch:
     def note(self, judged):
         """Remember a point, and keep the one with the smallest gap."""
         self.iterations += 1
+        self.since_best += 1
         gap = judged.gap(self.allowed)
         if self.best is None or gap < self.best.gap(self.allowed):
-            self.best = judged
+            self.best, self.since_best = judged, 0
         point = WeightPoint(
             self.limits.seconds,
             self.iterations,
