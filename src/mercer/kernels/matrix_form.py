@@ -42,6 +42,13 @@ class MatrixItems:
         return MatrixItems(None, self.index, self.dtype)
 
 
+def _consecutive(index):
+    """A slice where places follow each other, which reads faster than a list of them; else None."""
+    if len(index) and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return None
+
+
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """The data are the kernel matrix: K(train, train) to fit, K(test, train) to predict.
@@ -74,7 +81,10 @@ class Precomputed(Kernel):
                 f"a precomputed matrix must have a column for each training item, got {left.n_features} columns; "
                 "pass K(test, train)"
             )
-        block_of(out, row, column, (len(left), len(right)))[...] = left.matrix[np.ix_(left.index, right.index)]
+        rows, columns = _consecutive(left.index), _consecutive(right.index)
+        both = rows is not None and columns is not None
+        values = left.matrix[rows, columns] if both else left.matrix[np.ix_(left.index, right.index)]
+        block_of(out, row, column, (len(left), len(right)))[...] = values
 
     def diag_of(self, prepared):
         matrix = prepared.matrix

@@ -8,26 +8,30 @@ ridge that keeps it from resting on few,
     \quad\text{s.t.}\quad \gamma \ge 0,\quad \sum_{y_i = +1}\gamma_i = \sum_{y_i = -1}\gamma_i = 1,
 
 the nearest points of two hulls. The weight of a kernel is what it contributes to their distance,
-:math:`\mu_m \propto \gamma^T Y K_m Y\gamma`. In :math:`\beta = Y\gamma` it is `mercer.problems.dual`
-with p = 0, two groups of sums 1 and -1, and :math:`R = \lambda / (1 - \lambda)`.
+:math:`\mu_m \propto \gamma^T Y K_m Y\gamma`. Nearest points of hulls are a hard margin up to scale
+(Bennett & Bredensteiner 2000), and a ridge is the squared hinge: :math:`\gamma` is a multiple of
+:math:`\alpha` of a soft margin (`mercer.problems.soft_margin`) with :math:`1/(2C) = \lambda/(1 - \lambda)`.
 """
 
 import numpy as np
 
-from mercer.problems.dual import DualProblem
+from mercer.problems.soft_margin import SoftMargin
 
 
 def hull_problem(signs, lam, copies):
-    """The program over beta, divided by 1 - lambda.
+    """The soft margin whose coefficients are those of the nearest points.
 
     A point that stands for several copies has that many times the room for its ridge.
     """
-    positive = signs > 0
-    return DualProblem(
-        linear=np.zeros(len(signs)),
-        lower=np.where(positive, 0.0, -1.0),
-        upper=np.where(positive, 1.0, 0.0),
-        ridge=lam / (1.0 - lam) / copies if lam > 0 else None,
-        total=np.array([1.0, -1.0]),
-        groups=np.where(positive, 0, 1),
-    )
+    return SoftMargin(signs, 0.5 * (1.0 - lam) / lam * copies, "squared_hinge")
+
+
+def distributions(beta):
+    """Y gamma from the coefficients of the soft margin: of sum 1 over each class."""
+    total = float(np.maximum(beta, 0.0).sum())
+    return beta / total if total > 0 else beta
+
+
+def squared_distance(beta, projections, lam, copies):
+    """The objective, given Y gamma and (sum_m K_m) Y gamma."""
+    return (1.0 - lam) * float(beta @ projections) + lam * float(beta**2 @ (1.0 / copies))

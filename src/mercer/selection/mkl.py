@@ -45,7 +45,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     p : float, default=2.0
         Of "lp-norm": 1 or more.
     lam : float, default=0.1
-        Of "easy": from 0 (the margin) up to 1 (the distance of the means), which is excluded.
+        Of "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
     normalize : {"variance", "trace", None}, default="variance"
         What a kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x), or nothing.
         A constant kernel has no variance, and is divided by the mean; a kernel that is zero is left as it is.

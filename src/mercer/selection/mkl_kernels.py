@@ -5,6 +5,7 @@ import numpy as np
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
 from mercer.estimators.gram import require_gram
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
+from mercer.kernels import engine
 from mercer.kernels.algebra import Sum
 from mercer.kernels.given import GivenMatrices, GivenMatrix
 from mercer.kernels.matrix_form import Precomputed
@@ -17,6 +18,7 @@ from mercer.kernels.table.on import On
 from mercer.kernels.vector.linear import Linear
 from mercer.kernels.vector.rbf import RBF
 from mercer.kernels.wrapped import Scaled
+from mercer.solvers.definiteness import is_definite
 
 # Widths of the Gaussians where no kernels are named, in units of gamma="scale".
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
@@ -173,8 +175,12 @@ class BaseKernelData(TrainingData):
 
     def _require_valid(self, place, kernel, some):
         rows = self._rows(some)
-        diagonal = TrainingData(kernel, rows).kernel.diag_of(self._part(kernel, some))
-        tolerance = ROUNDING * max(1e-300, float(np.abs(diagonal).sum()))
+        part = kernel.prepare(rows, np.float64)
+        gram = engine.fill(kernel, part, part, np.empty((len(part), len(part))), self.n_jobs)
+        tolerance = ROUNDING * max(1e-300, float(np.abs(gram.diagonal()).sum()))
+        if is_definite(gram, tolerance):
+            return
+        # An exact answer takes much longer, and has a proof.
         verdict = mercer_check(kernel, rows, tol=tolerance)
         if not verdict:
             raise NotPositiveSemidefiniteError(
@@ -182,9 +188,6 @@ class BaseKernelData(TrainingData):
                 "leave it out, change its parameters, or pass repair(gram) of its matrix",
                 witness=verdict.witness,
             )
-
-    def _part(self, kernel, some):
-        return kernel.prepare(self._rows(some), np.float64)
 
     def normalise(self, several, how, weights, stop=None):
         """Divide each kernel by its variance, or by the mean of k(x, x), over weighted rows.

@@ -52,13 +52,14 @@ class Machines:
         self.data.choose(weights)
         return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
 
-    def solutions(self, matrix, betas=None, setup=None, duals=None):
-        """Solve every problem, or given duals in their place, from `betas` where they are given."""
+    def solutions(self, matrix, betas=None, setup=None, problems=None):
+        """Solve every problem, or others in their place, from `betas` where they are given."""
         setup = setup or self.setup
+        problems = problems or setup.problems
 
         def solve(problem, part, k):
             return small.solve(
-                problem.dual() if duals is None else duals[k],
+                problem.dual(),
                 part,
                 tol=self.tol,
                 limits=self.limits,
@@ -67,7 +68,7 @@ class Machines:
                 convex=self.data.is_convex,
             )
 
-        return solve_all(setup.problems, setup.tasks, matrix, self.budget, solve, self.limits, self.data.n_jobs)
+        return solve_all(problems, setup.tasks, matrix, self.budget, solve, self.limits, self.data.n_jobs)
 
     def solve(self, weights, start=None):
         """The machines at these weights, as a `Judged`; None where a limit came first."""

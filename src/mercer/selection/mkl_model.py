@@ -65,7 +65,7 @@ class WeightedKernelModel(KernelModel):
         require_choice("method", self.method, self._methods)
         require_number("gap_tol", self.gap_tol, above=0.0)
         require_number("p", self.p, least=1.0)
-        require_number("lam", self.lam, least=0.0, below=1.0)
+        require_number("lam", self.lam, above=0.0, below=1.0)
         if self.normalize is not None:
             require_choice("normalize", self.normalize, NORMALISATIONS)
         if isinstance(self.cv, int):

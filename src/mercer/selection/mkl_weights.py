@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.problems.easy_mkl import hull_problem
+from mercer.problems.easy_mkl import distributions, hull_problem
 from mercer.problems.kernel_alignment import alignment_problem
 from mercer.problems.mkl import WeightSet
 from mercer.selection.mkl_cv import best_by_folds
@@ -74,9 +74,10 @@ def _chosen(model, machines, targets, folds):
 def _easy(machines, lam):
     """What each kernel contributes to the distance between the classes."""
     setup, matrix = machines.setup, machines.matrix(np.ones(len(machines.several)))
-    duals = [hull_problem(task.signs, lam, machines.counts[task.indices]) for task in setup.tasks]
-    solutions = machines.solutions(matrix, duals=duals)
-    return FIXED.normalised(np.maximum(machines.contributions([one.beta for one in solutions]), 0.0))
+    problems = [hull_problem(task.signs, lam, machines.counts[task.indices]) for task in setup.tasks]
+    solutions = machines.solutions(matrix, problems=problems)
+    q = machines.contributions([distributions(one.beta) for one in solutions])
+    return FIXED.normalised(np.maximum(q, 0.0))
 
 
 def _outcome(search, machines, allowed, status):
