@@ -6,8 +6,35 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.compile import jit
 from mercer.kernels.base import Kernel, block_of, epsilon
 from mercer.kernels.rows import numeric_matrix, prepare_rows
+
+# Edge of the blocks in which a matrix is compared with its transpose.
+BLOCK = 64
+
+
+@jit
+def most_asymmetric(K):
+    """(i, j, |K_ij - K_ji|) where it is largest, i < j, and the largest |K_ij|, of a square C-ordered matrix.
+
+    Block by block, so that a block and its mirror image are in the cache together.
+    """
+    n, row, column, worst, largest = K.shape[0], 0, 0, 0.0, 0.0
+    for top in range(0, n, BLOCK):
+        for left in range(top, n, BLOCK):
+            widest = 0.0
+            for i in range(top, min(top + BLOCK, n)):
+                for j in range(left, min(left + BLOCK, n)):
+                    widest = max(widest, abs(K[i, j] - K[j, i]))
+                    largest = max(largest, abs(K[i, j]), abs(K[j, i]))
+            if widest > worst:
+                worst, row, column = widest, top, left
+    for i in range(row, min(row + BLOCK, n)):
+        for j in range(column, min(column + BLOCK, n)):
+            if abs(K[i, j] - K[j, i]) == worst and i < j:
+                return i, j, worst, largest
+    return 0, 0, worst, largest
 
 
 class MatrixItems:

@@ -18,19 +18,21 @@ EDGE = 256
 
 
 @jit
-def _add_weighted(stack, weights, out, begin, end):
-    """out[i] = sum_m weights[m] stack[m, i] for the rows begin..end."""
+def _add_scaled(matrix, weight, out, begin, end):
+    """out[i] += weight * matrix[i] for the rows begin..end, as far as the matrix has columns."""
     vector_loop()
     for i in range(begin, end):
-        target = out[i]
-        for j in range(target.shape[0]):
-            target[j] = 0.0
-        for m in range(weights.shape[0]):
-            w = weights[m]
-            if w != 0.0:
-                row = stack[m, i]
-                for j in range(target.shape[0]):
-                    target[j] += w * row[j]
+        source, target = matrix[i], out[i]
+        for j in range(source.shape[0]):
+            target[j] += weight * source[j]
+
+
+def _given(items):
+    """The whole matrix where the items are those of a given one, in order and in double precision; else None."""
+    matrix = getattr(items, "matrix", None)
+    if matrix is None or matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
+        return None
+    return matrix if np.array_equal(items.index, np.arange(len(matrix))) else None
 
 
 class SeveralKernels:
@@ -46,32 +48,41 @@ class SeveralKernels:
 
     def __init__(self, kernels, items, n_jobs=None):
         self.kernels, self.items, self.n_jobs = list(kernels), list(items), n_jobs
-        self.n, self.stack = len(items[0]), None
+        self.n, self.matrices, self.factors = len(items[0]), None, np.ones(len(kernels))
 
     def __len__(self):
         return len(self.kernels)
 
     @property
     def bytes_needed(self):
-        """What the matrices take, together with two of their sums."""
-        return 8 * (len(self) + 2) * self.n * padded(self.n)
+        """What the matrices that are not given take, together with two of their sums."""
+        return 8 * (2 + sum(_given(items) is None for items in self.items)) * self.n * padded(self.n)
 
     def keep(self, stop=None):
-        """Compute all matrices, one triangle of each, and keep them."""
-        stack = np.zeros((len(self), self.n, padded(self.n)))
+        """Compute all matrices, one triangle of each, and keep them; what is given is not copied."""
+        found = [_given(items) for items in self.items]
+        places = [m for m, matrix in enumerate(found) if matrix is None]
+        if places:
+            part = SeveralKernels([self.kernels[m] for m in places], [self.items[m] for m in places], self.n_jobs)
+            for m, matrix in zip(places, part._computed(stop), strict=True):
+                found[m] = matrix
+        self.matrices = found
+
+    def _computed(self, stop):
+        matrices = [np.empty((self.n, self.n)) for _ in self.kernels]
         tiles = self._tiles
 
         def panel(place):
             rows = tiles[place]
             for columns in tiles[: place + 1]:
-                for matrix, block in zip(stack, self._blocks(rows, columns, stop), strict=True):
+                for matrix, block in zip(matrices, self._blocks(rows, columns, stop), strict=True):
                     matrix[slice(*rows), slice(*columns)] = block
                     matrix[slice(*columns), slice(*rows)] = block.T
 
         run_parallel(panel, reversed(range(len(tiles))), self._workers, stop)
-        for matrix, diagonal in zip(stack, self.diagonals(), strict=True):
+        for matrix, diagonal in zip(matrices, self.diagonals(), strict=True):
             np.fill_diagonal(matrix, diagonal)
-        self.stack = stack
+        return matrices
 
     @property
     def _tiles(self):
@@ -80,13 +91,10 @@ class SeveralKernels:
         return engine.spans(self.n, min(EDGE, *longest))
 
     def scaled(self, factors):
-        """The same kernels, each times its factor; matrices that were kept are scaled in place."""
+        """The same kernels, each times its factor; matrices that were kept serve again."""
         kernels = [Scaled.of(float(factor), kernel) for factor, kernel in zip(factors, self.kernels, strict=True)]
         other = SeveralKernels(kernels, self.items, self.n_jobs)
-        if self.stack is not None:
-            for matrix, factor in zip(self.stack, factors, strict=True):
-                matrix *= factor
-            other.stack, self.stack = self.stack, None
+        other.matrices, other.factors = self.matrices, self.factors * factors
         return other
 
     def diagonals(self):
@@ -95,13 +103,15 @@ class SeveralKernels:
 
     def weighted(self, weights):
         """The sum of the kept matrices with these weights, as a `StoredMatrix`."""
-        out = np.empty(self.stack.shape[1:])
-        weights = np.ascontiguousarray(weights, np.float64)
+        out = np.empty((self.n, padded(self.n)))
 
         def panel(rows):
-            _add_weighted(self.stack, weights, out, *rows)
+            out[slice(*rows)] = 0.0
+            for matrix, weight in zip(self.matrices, weights * self.factors, strict=True):
+                if weight != 0.0:
+                    _add_scaled(matrix, weight, out, *rows)
 
-        run_parallel(panel, engine.spans(self.n, EDGE), self._workers)
+        run_parallel(panel, engine.spans(self.n, EDGE // 4), self._workers)
         return StoredMatrix(out, self.n_jobs)
 
     @property
@@ -110,7 +120,7 @@ class SeveralKernels:
 
     def products(self, coefficients, chosen=None, stop=None):
         """K_m[chosen, chosen] @ coefficients for each m, shape (M, len(chosen), k)."""
-        if self.stack is not None:
+        if self.matrices is not None:
             return self._kept_products(coefficients, chosen)
         part = self if chosen is None else self._taken(chosen)
         out = np.zeros((len(self), part.n, coefficients.shape[1]))
@@ -138,7 +148,7 @@ class SeveralKernels:
 
         def one(job):
             m, (begin, end) = job
-            np.matmul(self.stack[m, begin:end, : self.n], whole, out=out[m, begin:end])
+            np.matmul(self.matrices[m][begin:end], self.factors[m] * whole, out=out[m, begin:end])
 
         jobs = [(m, rows) for m in range(len(self)) for rows in engine.spans(self.n, 1024)]
         run_parallel(one, jobs, self._workers)
@@ -163,8 +173,9 @@ class SeveralKernels:
         """The tile of each kernel, one after the other."""
         if stop is not None and stop():
             raise Stopped
-        if self.stack is not None:
-            yield from self.stack[:, slice(*rows), slice(*columns)]
+        if self.matrices is not None:
+            for matrix, factor in zip(self.matrices, self.factors, strict=True):
+                yield factor * matrix[slice(*rows), slice(*columns)]
             return
         dots = {}
         for kernel, items in zip(self.kernels, self.items, strict=True):

@@ -24,7 +24,7 @@ from mercer.solvers.definiteness import is_definite
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 NORMALISATIONS = ("variance", "trace")
 # A kernel whose validity is not known is looked at on so many rows.
-LOOKED_AT = 500
+LOOKED_AT = 250
 # Eigenvalues this far below zero, relative to the sum of all, are rounding.
 ROUNDING = 1e-7
 # Variances below this, relative to the mean of k(x, x), are none.

@@ -47,7 +47,7 @@ class Machines:
 
     def matrix(self, weights):
         """The weighted sum of the kernel matrices: whole, or to be asked."""
-        if self.several.stack is not None:
+        if self.several.matrices is not None:
             return self.several.weighted(weights)
         self.data.choose(weights)
         return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
@@ -105,12 +105,15 @@ class Machines:
         return self._judged(weights, matrix, solutions)
 
     def _judged(self, weights, matrix, solutions):
-        chosen, coefficients = self._support([one.beta for one in solutions])
-        products = self.several.products(coefficients, chosen)
-        q = np.einsum("mst,st->m", products, coefficients)
         each = zip(self.setup.problems, solutions, strict=True)
         values = np.array([primal_and_dual(problem, one.beta, one.gradient) for problem, one in each])
         primal, dual = values.sum(axis=0)
+        if self.gap_tol is None:
+            # Nobody asks for other weights.
+            return Judged(weights, solutions, float(primal), float(dual), np.zeros(len(weights)))
+        chosen, coefficients = self._support([one.beta for one in solutions])
+        products = self.several.products(coefficients, chosen)
+        q = np.einsum("mst,st->m", products, coefficients)
         judged = Judged(weights, solutions, float(primal), float(dual + 0.5 * weights @ q), q)
         self._last = judged, matrix, chosen, products
         return judged
