@@ -120,5 +120,3 @@ def test_a_matrix_that_is_not_there():
         GivenMatrix(0)([np.eye(2)], [np.eye(2)])
     with pytest.raises(DataError, match="known only for a square precomputed matrix"):
         (GivenMatrix(0) + GivenMatrix(0))([np.ones((2, 3))])
-
-

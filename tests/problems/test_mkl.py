@@ -5,16 +5,16 @@ import pytest
 
 from mercer import SVC
 from mercer.kernels import RBF, Linear
+from mercer.kernels.matrix import StoredMatrix
+from mercer.kernels.several import SeveralKernels
 from mercer.problems.easy_mkl import distributions, hull_problem, squared_distance
 from mercer.problems.kernel_alignment import alignment_problem, class_targets
 from mercer.problems.mkl import Judged, WeightSet, joint_certificate, primal_and_dual
 from mercer.problems.regression import EpsilonRegression
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
-from mercer.solvers.limits import Limits
-from mercer.kernels.matrix import StoredMatrix
-from mercer.kernels.several import SeveralKernels
 from mercer.solvers.kernel_alignment import align
+from mercer.solvers.limits import Limits
 
 
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 7.0])

@@ -105,9 +105,7 @@ def joint_certificate(allowed, weights, q, machines):
     weights_gap = 0.5 * (allowed.support_value(q, weights) - float(weights @ q))
     each = [asdict(one) for one in machines]
     sums = {name: sum(one[name] for one in each) for name in ("primal", "dual", "n_free", "n_bounded", "n_zero")}
-    worst = {
-        name: max(one[name] for one in each) for name in ("kkt_violation", "equality_residual", "box_violation")
-    }
+    worst = {name: max(one[name] for one in each) for name in ("kkt_violation", "equality_residual", "box_violation")}
     sums["dual"] -= weights_gap
     return WeightedCertificate(
         gap=sums["primal"] - sums["dual"],

@@ -189,16 +189,21 @@ class BaseKernelData(TrainingData):
                 witness=verdict.witness,
             )
 
+    @staticmethod
+    def require_moderate(several):
+        """Refuse kernels whose values cannot be multiplied and summed."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            diagonals = several.diagonals()
+        for place, diagonal in enumerate(diagonals):
+            if not float(np.abs(diagonal).max(initial=0.0)) < LARGEST_ENTRY:
+                raise DataError(f"kernels[{place}]: {OVERFLOW}")
+
     def normalise(self, several, how, weights, stop=None):
         """Divide each kernel by its variance, or by the mean of k(x, x), over weighted rows.
 
         A kernel that is constant has no variance, and is divided by the mean; one that is zero is
         left as it is. Returns the kernels so divided.
         """
-        diagonals = several.diagonals()
-        for place, diagonal in enumerate(diagonals):
-            if not float(np.abs(diagonal).max(initial=0.0)) < LARGEST_ENTRY:
-                raise DataError(f"kernels[{place}]: {OVERFLOW}")
         if how is None:
             return several
         means, variances = several.spreads(weights, stop)
@@ -208,4 +213,3 @@ class BaseKernelData(TrainingData):
         several = several.scaled(1.0 / self.scales)
         self.kernels = several.kernels
         return several
-

@@ -76,7 +76,7 @@ class Machines:
         while True:
             solutions = self.solutions(matrix, betas)
             self.partial = weights, solutions
-            if not all(one.is_gradient_complete for one in solutions) or self.limits.stop():
+            if self.limits.stop() or any(_was_ended(one) for one in solutions):
                 return None
             judged = self._judged(weights, matrix, solutions)
             if self._is_fine(judged) or self.tol <= FINEST_TOL:
@@ -142,6 +142,11 @@ class Machines:
                 block = matrix.submatrix(free, np.empty((len(free), len(free)), matrix.dtype)).astype(np.float64)
                 H += curvature_of(dual, solution.beta, block, products[:, place[free], t].T)
         return H
+
+
+def _was_ended(solution):
+    """Whether a limit came before a solution."""
+    return solution.status == Status.MEMORY_LIMIT or not solution.is_gradient_complete
 
 
 def support_table(setup, betas, n):

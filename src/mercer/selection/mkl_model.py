@@ -94,6 +94,7 @@ class WeightedKernelModel(KernelModel):
 
     def _solve(self, data, setup, budget, limits):
         several = data.several()
+        data.require_moderate(several)
         try:
             if several.bytes_needed <= self._room(data.shape[0], budget):
                 several.keep(limits.stop)

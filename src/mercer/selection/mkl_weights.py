@@ -44,9 +44,15 @@ def solve_with_weights(machines, model, limits, targets, folds):
         status = _run(search, machines, model, targets, folds)
     except ENDINGS as end:
         status = stopped_at(limits, end)
-    # None: the machines were ended by a limit.
-    status = limits.reached() if status is None else status
-    return _outcome(search, machines, allowed, Status.STALLED if status is None else status)
+    return _outcome(search, machines, allowed, _ending(machines, limits) if status is None else status)
+
+
+def _ending(machines, limits):
+    """The status of a search whose machines were ended by a limit."""
+    status = limits.reached()
+    if status is None and machines.partial is not None:
+        status = Status.worst(one.status for one in machines.partial[1])
+    return status or Status.STALLED
 
 
 def _run(search, machines, model, targets, folds):
