@@ -69,6 +69,9 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
+    from mercer.selection.mkl import MKLClassifier as MKLClassifier
+    from mercer.selection.mkl import MKLOneClassSVM as MKLOneClassSVM
+    from mercer.selection.mkl import MKLRegressor as MKLRegressor
     from mercer.selection.tune import SVCCV as SVCCV
     from mercer.selection.tune import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
@@ -99,6 +102,9 @@ _HOME = {
     "KernelPCA": "mercer.estimators.reduce",
     "KernelRidge": "mercer.estimators.ridge",
     "KernelSVD": "mercer.estimators.reduce",
+    "MKLClassifier": "mercer.selection.mkl",
+    "MKLOneClassSVM": "mercer.selection.mkl",
+    "MKLRegressor": "mercer.selection.mkl",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "ModelFileError": "mercer._errors",
