@@ -74,6 +74,11 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.mkl import MKLRegressor as MKLRegressor
     from mercer.selection.tune import SVCCV as SVCCV
     from mercer.selection.tune import SVRCV as SVRCV
+    from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
+    from mercer.selection.leave_one_out import WholeSample as WholeSample
+    from mercer.selection.leave_one_out import leave_one_out as leave_one_out
+    from mercer.selection.preflight import preflight as preflight
+    from mercer.selection.regularization_path import regularization_path as regularization_path
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -141,6 +146,11 @@ _HOME = {
     "write_libsvm_model": "mercer.exchange.libsvm",
     "write_svmlight_model": "mercer.exchange.svmlight_model",
     "compare_solvers": "mercer.selection.compare",
+    "LeaveOneOutScorer": "mercer.selection.leave_one_out",
+    "WholeSample": "mercer.selection.leave_one_out",
+    "leave_one_out": "mercer.selection.leave_one_out",
+    "preflight": "mercer.selection.preflight",
+    "regularization_path": "mercer.selection.regularization_path",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
 }
