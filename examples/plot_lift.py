@@ -43,7 +43,7 @@ figure = plt.figure(figsize=(12, 5.6), layout="constrained")
 grid = figure.add_gridspec(1, 2, width_ratios=(4, 5))
 flat, lifted = figure.add_subplot(grid[0]), figure.add_subplot(grid[1], projection="3d", computed_zorder=False)
 DecisionBoundaryDisplay.from_estimator(model, rings, names, ax=flat)
-lifted.view_init(elev=18, azim=-38)
+lifted.view_init(elev=14, azim=-62)
 LiftDisplay.from_estimator(model, rings, names, ax=lifted)
 plt.show()
 

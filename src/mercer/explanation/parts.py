@@ -7,7 +7,8 @@ is judged by hiding it: its label becomes one that occurs nowhere, and the part'
 .. math:: f(x) - f(x_{\setminus i}),
 
 all that goes with it. What several parts have in common is then counted for each, so these values do not
-add up to anything; they say what the model would miss.
+add up to anything; they say what the model would miss. Where a kernel of graphs looks at no labels, a node is cut
+off from its neighbours instead.
 """
 
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ def by_parts(model, x, explanation):
     >>> model = mercer.SVC(kernel=Spectrum(length=2)).fit(["abab", "abba", "cdcd", "cddc"], [0, 0, 1, 1])
     >>> parts = by_parts(model, "abcd", mercer.explain(model, "abcd"))
     >>> [f"{name} {value:.2f}" for name, value in zip(parts.names, parts.values[0])]
-    ['a -0.25', 'b -0.25', 'c 0.25', 'd 0.25']
+    ['a -0.17', 'b -0.17', 'c 0.17', 'd 0.17']
     """
     model = getattr(model, "best_estimator_", model)
     if not hasattr(model, "expansion_"):
@@ -153,18 +154,27 @@ def _parts_of_tree(model, tree):
 
 def _parts_of_graph(model, graph):
     names = [str(name) for name in (graph.node_labels or graph.nodes)]
-    hidden = [_hiding(graph, k) for k in range(graph.n_nodes)]
-    return Parts("graph", graph, names, _missed(model, graph, hidden), False)
+    values = np.zeros((1, graph.n_nodes))
+    if graph.node_labels is not None:
+        values = _missed(model, graph, [_hiding(graph, k) for k in range(graph.n_nodes)])
+    if not values.any():
+        # There are no labels, or the kernel does not look at them.
+        values = _missed(model, graph, [_cutting_off(graph, k) for k in range(graph.n_nodes)])
+    return Parts("graph", graph, names, values, False)
 
 
 def _hiding(graph, node):
-    """The graph with a label that occurs nowhere at one node or, where nodes have none, without its edges."""
-    if graph.node_labels is not None:
-        return graph.labelled([*graph.node_labels[:node], NOWHERE, *graph.node_labels[node + 1 :]])
+    """The graph with a label that occurs nowhere at one node."""
+    return graph.labelled([*graph.node_labels[:node], NOWHERE, *graph.node_labels[node + 1 :]])
+
+
+def _cutting_off(graph, node):
+    """The graph without the edges of one node."""
     kept = (graph.ends != node).all(axis=1)
     return Graph.of_parts(
         graph.n_nodes,
         graph.ends[kept],
+        node_labels=graph.node_labels,
         edge_labels=None if graph.edge_labels is None else _kept(graph.edge_labels, kept),
         weights=None if graph.weights is None else graph.weights[kept],
         node_attributes=graph.node_attributes,

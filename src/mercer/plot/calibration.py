@@ -109,7 +109,7 @@ class CalibrationDisplay:
         classes = list(model.classes_)
         wanted = classes[-1] if pos_label is None else pos_label
         if wanted not in classes:
-            raise ParameterError(f"pos_label must be one of {', '.join(map(repr, classes))}, got {wanted!r}")
+            raise ParameterError(f"pos_label must be one of {', '.join(map(str, classes))}, got {wanted!r}")
         given = np.asarray(predict_proba(X))[:, classes.index(wanted)]
         return cls.from_predictions(y, {name or type(model).__name__: given}, pos_label=wanted, **options)
 

@@ -15,6 +15,8 @@ from mercer.plot.readiness import final_model, require_attribute
 SCALES = {"seconds": "seconds", "iterations": "iterations"}
 # Below this a relative gap is rounding.
 ROUNDING = 1e-16
+# A trace ends at the dual value of the certificate, to within the precision of the solver.
+SAME = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +168,12 @@ def _runs(name: str, estimator: Any, display: str) -> list[Run]:
 def _run(name: str, trace: list[Any], certificate: Any) -> Run:
     dual = np.array([getattr(point, "dual", np.nan) for point in trace], dtype=np.float64)
     primal = getattr(certificate, "primal", np.nan)
-    if len(dual) == 0 or not np.isfinite([*dual, primal]).all():
+    if not dual.any() or not np.isfinite([*dual, primal]).all():
         raise ParameterError(
             f"the trace of {name!r} keeps no dual objective, so it has no gap to draw; solvers "
             "'smo', 'chunking', 'dual_cd' and 'newton' keep one"
         )
+    if abs(dual[-1] - certificate.dual) > SAME * max(1.0, abs(primal)):
+        raise ParameterError(f"the trace of {name!r} is in other units than its certificate, so no gap can be drawn")
     seconds, iterations = (np.array([getattr(point, key) for point in trace]) for key in SCALES)
     return Run(name, seconds, iterations, dual, float(primal))

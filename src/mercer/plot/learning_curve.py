@@ -33,8 +33,8 @@ class LearningCurveDisplay:
     """Training and test error of a two-class machine as rows are added, with the bounds of `mercer.theory`.
 
     Each size is fitted several times, to other rows; bands are one standard deviation. A bound is
-    drawn where all its conditions that can be checked are met, as the mean over these fits. Where it is 1 or
-    more it says nothing, and runs along the top of the picture; the legend says so.
+    drawn where all its conditions that can be checked are met, as the mean over these fits. One that is
+    1 or more for all sizes says nothing, and is named above the picture instead.
 
     Make one with :meth:`from_estimator`.
 
@@ -56,7 +56,9 @@ class LearningCurveDisplay:
     bands_ : list of FillBetweenPolyCollection
         Of the training and the test error.
     bounds_ : dict of str to Line2D
-        Those that apply somewhere.
+        Those that apply somewhere and say something.
+    vacuous_ : list of str
+        Those that apply and are never below 1.
 
     Examples
     --------
@@ -152,8 +154,13 @@ class LearningCurveDisplay:
         self.test_ = self._draw(self.test_errors, "test error", COLOURS[4], "s")
         top = 1.0 if self.bounds else max(1.15 * self.test_errors.max(), 0.02)
         self.bounds_ = {}
-        for k, key in enumerate(sorted(self.bounds, key=list(BOUNDS).index)):
-            self._draw_bound(key, k)
+        means = {key: _mean(self.bounds[key]) for key in BOUNDS if key in self.bounds}
+        self.vacuous_ = [key for key, mean in means.items() if np.nanmin(mean) >= 1.0]
+        for key, mean in means.items():
+            if key not in self.vacuous_:
+                self._draw_bound(key, mean)
+        if self.vacuous_:
+            self._name_vacuous()
         ax.set(xlabel="training rows", ylabel="error", ylim=(0.0, 1.02 * top), xscale="log")
         ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
         ax.minorticks_off()
@@ -167,19 +174,23 @@ class LearningCurveDisplay:
         self.bands_.append(self.ax_.fill_between(self.sizes, low, high, color=colour, alpha=0.18, linewidth=0))
         return self.ax_.plot(self.sizes, mean, color=colour, marker=mark, markersize=5, linewidth=1.8, label=name)[0]
 
-    def _draw_bound(self, key: str, k: int) -> None:
-        values = self.bounds[key]
-        applies = np.isfinite(values).any(axis=1)
-        if not applies.any():
-            return
-        mean = np.full(len(self.sizes), np.nan)
-        mean[applies] = np.nanmean(values[applies], axis=1)
-        empty = np.nanmin(mean) >= 1.0
-        name = f"bound: {BOUNDS[key]}" + (", vacuous" if empty else "")
+    def _draw_bound(self, key: str, mean: NDArray[Any]) -> None:
+        k = len(self.bounds_)
         style = {"color": INK, "linestyle": DASHES[(k + 1) % len(DASHES)], "marker": BOUND_MARKS[k], "linewidth": 1.0}
-        # A vacuous bound is drawn along the top, each a little below the one before.
-        shown = np.minimum(mean, 1.0 - 0.012 * k)
-        self.bounds_[key] = self.ax_.plot(self.sizes, shown, markersize=5, label=name, **style)[0]
+        # Where it says nothing it runs along the top.
+        (line,) = self.ax_.plot(self.sizes, np.minimum(mean, 1.0), markersize=5, label=f"bound: {BOUNDS[key]}", **style)
+        self.bounds_[key] = line
+
+    def _name_vacuous(self) -> None:
+        words = ", ".join(BOUNDS[key] for key in self.vacuous_)
+        self.ax_.set_title(f"1 or more, so vacuous: {words}", fontsize="small", loc="left", color="0.35")
+
+
+def _mean(values: NDArray[Any]) -> NDArray[Any]:
+    """Over the repeats in which a bound applies; NaN where it applies in none."""
+    counts = np.isfinite(values).sum(axis=1)
+    sums = np.nansum(values, axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def _require_two_classes(estimator: Any, labels: NDArray[Any]) -> None:

@@ -9,6 +9,8 @@ from mercer.plot.shades import AGAINST_DASHES, shade
 
 # Characters of a line.
 WIDTH = 62
+# Height of a line over the width of a character.
+TALLER = 2.3
 
 
 def lines_of(symbols: list[str]) -> list[list[int]]:
@@ -48,6 +50,8 @@ def draw_text(ax: Any, symbols: list[str], names: list[str], values: NDArray[Any
             _spell(ax, text, column, row)
             column += _cells(symbols, place)
     ax.set(xlim=(-0.5, max(WIDTH, 1) + 0.5), ylim=(len(lines) - 0.3, -0.7))
+    # Cells keep the shape of letters, whatever the shape of the axes.
+    ax.set_aspect(TALLER, anchor="NW")
     return cells
 
 

@@ -35,6 +35,8 @@ class TuningDisplay:
         Best mean score; NaN where there is none.
     spread : ndarray of the same shape
         Standard deviation over the folds of that score.
+    best : tuple of int
+        The best place: row and column, or rank. Of equal ones, that of the candidate which came first.
     n_splits : int
         Folds; 0 where it is not known.
     is_grid : bool
@@ -73,6 +75,7 @@ class TuningDisplay:
         values: list[list[Any]],
         scores: NDArray[Any],
         spread: NDArray[Any],
+        best: tuple[int, ...],
         n_splits: int,
         is_grid: bool = True,
     ) -> None:
@@ -80,6 +83,7 @@ class TuningDisplay:
         self.values = values
         self.scores = scores
         self.spread = spread
+        self.best = best
         self.n_splits = n_splits
         self.is_grid = is_grid
 
@@ -135,16 +139,17 @@ class TuningDisplay:
         values = [_in_order({_plain(each[name]) for each in candidates if name in each}) for name in names]
         scores = np.asarray(cv_results[mean], dtype=np.float64)
         spread = np.asarray(cv_results.get(f"std_test_{metric}", np.zeros(len(scores))), dtype=np.float64)
-        best, around, tried = _best_of_each(candidates, names, values, scores, spread)
+        highest, around, best = _best_of_each(candidates, names, values, scores, spread)
         n_splits = sum(bool(re.fullmatch(rf"split\d+_test_{re.escape(metric)}", key)) for key in cv_results)
         display = cls(
             names=names,
             values=values,
-            scores=best,
+            scores=highest,
             spread=around,
+            best=best,
             n_splits=n_splits,
             # A random search fills a map of its own values so thinly that cells would show nothing.
-            is_grid=len(names) == 1 or tried.mean() > 0.5,
+            is_grid=len(names) == 1 or np.isfinite(highest).mean() > 0.5,
         )
         return display.plot(ax=ax, legend=legend)
 
@@ -162,12 +167,9 @@ class TuningDisplay:
             legend_below(ax, gap=0.2)
         return self
 
-    def _best(self) -> tuple[int, ...]:
-        return tuple(int(k) for k in np.unravel_index(np.nanargmax(self.scores), self.scores.shape))
-
     def _is_near(self) -> NDArray[np.bool_]:
         """Which places are within one standard error of the best, itself left out."""
-        best = self._best()
+        best = self.best
         if self.n_splits < 2:
             return np.zeros(self.scores.shape, bool)
         error = self.spread[best] / np.sqrt(self.n_splits - 1)
@@ -237,7 +239,7 @@ class TuningDisplay:
                 self.texts_.append(self.ax_.text(x[place], y[place], f"{self.scores[place]:.3f}", **style))
 
     def _mark(self, x: NDArray[Any], y: NDArray[Any]) -> None:
-        near, best = self._is_near(), self._best()
+        near, best = self._is_near(), self.best
         style = {"edgecolors": INK, "linewidths": 0.7, "zorder": 4}
         name = "within one standard error" if near.any() else "_nolegend_"
         self.near_ = self.ax_.scatter(x[near], y[near], marker="o", s=26, c="white", label=name, **style)
@@ -285,12 +287,10 @@ def _best_of_each(
     values: list[list[Any]],
     scores: NDArray[Any],
     spread: NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """For each combination of the drawn parameters: best score, its spread, whether it was tried."""
-    if not np.isfinite(scores).any():
-        raise DataError("no candidate of the search has a score: every fit failed")
+) -> tuple[NDArray[Any], NDArray[Any], tuple[int, ...]]:
+    """For each combination of the drawn parameters its best score and the spread of that; and the best place."""
     shape = tuple(len(each) for each in reversed(values))
-    best, around, tried = np.full(shape, np.nan), np.zeros(shape), np.zeros(shape, bool)
+    highest, around, best = np.full(shape, np.nan), np.zeros(shape), None
     ranks = [{value: k for k, value in enumerate(each)} for each in values]
     for candidate, score, width in zip(candidates, scores, spread, strict=True):
         if not all(name in candidate for name in names):
@@ -298,10 +298,12 @@ def _best_of_each(
         place = tuple(
             rank[_plain(candidate[name])] for name, rank in zip(reversed(names), reversed(ranks), strict=True)
         )
-        tried[place] = True
-        if np.isfinite(score) and not score <= best[place]:
-            best[place], around[place] = score, width
-    return best, around, tried
+        if np.isfinite(score) and not score <= highest[place]:
+            highest[place], around[place] = score, width
+            best = place if best is None or score > highest[best] else best
+    if best is None:
+        raise DataError("no candidate of the search has a score: every fit failed")
+    return highest, around, best
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mercer._errors import DataError
 from mercer.plot.canvas import legend_below, one_panel
-from mercer.plot.palette import COLOURS, INK, class_styles
+from mercer.plot.palette import COLOURS, DASHES, INK, class_styles
 from mercer.plot.plane import dense
 from mercer.problems.spherical_polygon import SphericalPolygon, tangents
 from mercer.solvers.analytic_centre import analytic_centre
@@ -172,7 +172,7 @@ class VersionSpaceDisplay:
             line[points @ self.polygon.centre_of_mass < -0.5] = np.nan
             first = not any(wall.get_color() == styles[label][0] for wall in self.walls_)
             name = f"wall of a row of class {self.classes[label]}" if first else "_nolegend_"
-            style = {"color": styles[label][0], "linewidth": 0.7, "alpha": 0.6, "zorder": 2}
+            style = {"color": styles[label][0], "linestyle": DASHES[label], "linewidth": 0.7, "alpha": 0.7, "zorder": 2}
             self.walls_.extend(self.ax_.plot(*line.T, label=name, **style))
 
     def _draw_ball(self) -> None:
