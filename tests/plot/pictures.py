@@ -1,8 +1,8 @@
 """Figures compared with kept pictures of them.
 
-A figure is drawn small and both pictures are averaged over blocks, so that the smoothing of a letter's edge does not count, but
-a mark, a line or a colour in another place does. `MERCER_KEEP_PICTURES=1 pytest tests/plot` draws the kept ones anew;
-look at them before committing.
+A figure is drawn small and both pictures are averaged over blocks, so that the smoothing of a letter's edge does not
+count, but a mark, a line or a colour in another place does. `MERCER_KEEP_PICTURES=1 pytest tests/plot` draws the
+kept ones anew; look at them before committing.
 """
 
 import os

@@ -182,7 +182,7 @@ def test_what_cannot_be_drawn_is_refused(toy, petals):
         DecisionBoundaryDisplay.from_estimator(model, [["a", "b"]])
     with pytest.raises(DataError, match="y must have a label for each row of X: 4 rows, 2 labels"):
         DecisionBoundaryDisplay.from_estimator(model, X, y[:2])
-    with pytest.raises(ParameterError, match="response_method must be one of 'auto'.*got 'score'"):
+    with pytest.raises(ParameterError, match=r"response_method must be one of 'auto'.*got 'score'"):
         DecisionBoundaryDisplay.from_estimator(model, X, y, response_method="score")
     with pytest.raises(ParameterError, match="response_method='predict_proba' needs a model with that method, got SVC"):
         DecisionBoundaryDisplay.from_estimator(model, X, y, response_method="predict_proba")

@@ -5,7 +5,7 @@ from sklearn.exceptions import NotFittedError
 
 import mercer
 from mercer import SVC, Graph, ParameterError, Tree
-from mercer.kernels import Columns, Delta, Mismatch, RBF, Spectrum, SubsetTree, WeisfeilerLehman
+from mercer.kernels import RBF, Columns, Delta, Mismatch, Spectrum, SubsetTree, WeisfeilerLehman
 from mercer.plot import ExplanationDisplay
 from mercer.plot.shades import shade
 from tests.plot.pictures import assert_pictured

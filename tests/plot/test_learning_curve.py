@@ -91,7 +91,7 @@ def test_what_cannot_be_learnt_is_refused(clouds, petals):
         LearningCurveDisplay.from_estimator(SVC(), *petals)
     with pytest.raises(ParameterError, match="train_sizes must be from 2 to 112, the rows outside the test part"):
         LearningCurveDisplay.from_estimator(SVC(), X, y, train_sizes=[500])
-    with pytest.raises(ParameterError, match="bounds must be among 'theorem_15_4'.* got 'hope'"):
+    with pytest.raises(ParameterError, match=r"bounds must be among 'theorem_15_4'.* got 'hope'"):
         LearningCurveDisplay.from_estimator(SVC(), X, y, bounds=["hope"])
     with pytest.raises(ParameterError, match="draws classifiers, got the regressor KernelRidge"):
         LearningCurveDisplay.from_estimator(KernelRidge(), X, y)

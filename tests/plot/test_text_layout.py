@@ -9,7 +9,7 @@ def test_characters_fill_lines():
 def test_words_are_not_broken():
     words = ["extraordinarily"] * 9
     lines = lines_of(words)
-    assert sum(lines, []) == list(range(9))
+    assert [k for line in lines for k in line] == list(range(9))
     assert all(sum(len(words[k]) + 1 for k in line) <= WIDTH for line in lines)
 
 
