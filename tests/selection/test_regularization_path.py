@@ -72,7 +72,9 @@ def test_events_name_rows(path):
 def test_other_forms_of_the_same_rows(cancer, form):
     X, y = cancer[0][:60], cancer[1][:60]
     expected = mercer.regularization_path(X, y, kernel="linear", C_max=10.0).alpha(2.0)
-    kernel = {"precomputed": "precomputed", "function": lambda A, B: np.asarray(A) @ np.asarray(B).T}.get(form, "linear")
+    kernel = {"precomputed": "precomputed", "function": lambda A, B: np.asarray(A) @ np.asarray(B).T}.get(
+        form, "linear"
+    )
     given = {"csr": sparse.csr_array(X), "float32": X.astype(np.float32), "precomputed": X @ X.T, "list": X.tolist()}
     found = mercer.regularization_path(given.get(form, X), y, kernel=kernel, C_max=10.0)
     assert np.allclose(found.alpha(2.0), expected, atol=1e-4 if form == "float32" else 1e-7)

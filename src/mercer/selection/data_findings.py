@@ -71,7 +71,9 @@ def repetitions(X, codes):
         np.maximum.at(highest, inverse, codes)
         torn = int(counts[lowest != highest].sum())
         if torn:
-            message = f"{torn} rows are equal to others with another target: no function fits them, and large C tries to"
+            message = (
+                f"{torn} rows are equal to others with another target: no function fits them, and large C tries to"
+            )
             found.append(Finding("contradictions", message, is_problem=True))
         else:
             found.append(Finding("contradictions", "equal rows have equal targets"))

@@ -180,7 +180,10 @@ def _findings(estimator, X, y, classes, codes, d):
             found += [*data_findings.scaling(X), *data_findings.repetitions(X, targets)]
     if classes is not None:
         if len(classes) < 2:
-            return [*found, Finding("balance", f"every label is {classes[0]!r}; fit needs two classes", is_problem=True)]
+            return [
+                *found,
+                Finding("balance", f"every label is {classes[0]!r}; fit needs two classes", is_problem=True),
+            ]
         found += data_findings.balance(classes, codes)
         if hasattr(estimator, "nu"):
             found += data_findings.nu_is_feasible(estimator.nu, classes, codes)

@@ -216,18 +216,20 @@ class Homotopy:
         """
         self._sort(beta)
         t = self.track
-        steps.refresh(t)
-        bias = self.bias
+        steps.recompute(t)
+        free = t.status == FREE
+        bias = float(self.gradient[free].mean()) if free.any() and t.has_equality else self.bias
         distance = t.signs * (self.gradient - bias)
         wrong = np.where(t.status == ZERO, distance > 0, distance < 0)
         # Beyond the margin by as much as they fell short of it: a point at the margin would be a tie.
         excess = np.where(wrong & (t.status != FREE), 2.0 * (bias - self.gradient), 0.0)
-        free = t.status == FREE
         excess[free] = bias - self.gradient[free]
         t.linear[: self.n] += excess
         t.gradient[: self.n] += excess
         t.scalars[BIAS] = bias
         self.drive(np.zeros(self.n), -excess)
+        # What putting them there has changed in the sum is led back as well.
+        t.scalars[RATES] = t.beta.sum() - t.scalars[SUM] if t.has_equality else 0.0
         if not self.follow(1.0, limits):
             raise Stopped
         self.drive(np.zeros(self.n))
