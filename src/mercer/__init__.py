@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer import kernels as kernels
     from mercer import plot as plot
     from mercer import theory as theory
+    from mercer._errors import CancelledError as CancelledError
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
@@ -56,6 +57,11 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
+    from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
+    from mercer.selection.leave_one_out import WholeSample as WholeSample
+    from mercer.selection.leave_one_out import leave_one_out as leave_one_out
+    from mercer.selection.preflight import preflight as preflight
+    from mercer.selection.regularization_path import regularization_path as regularization_path
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -64,6 +70,7 @@ _ROOMS = ("kernels", "plot", "theory")
 _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.centres",
     "BayesPointMachine": "mercer.estimators.centres",
+    "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
     "CustomLoss": "mercer.problems.residual_losses",
     "DataError": "mercer._errors",
@@ -105,6 +112,11 @@ _HOME = {
     "Tree": "mercer.kernels.tree.tree",
     "explain": "mercer.explanation.contributions",
     "compare_solvers": "mercer.selection.compare",
+    "LeaveOneOutScorer": "mercer.selection.leave_one_out",
+    "WholeSample": "mercer.selection.leave_one_out",
+    "leave_one_out": "mercer.selection.leave_one_out",
+    "preflight": "mercer.selection.preflight",
+    "regularization_path": "mercer.selection.regularization_path",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
 }

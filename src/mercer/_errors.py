@@ -31,3 +31,7 @@ class NotSeparableError(MercerError, ValueError):
     def __init__(self, message, proof=None):
         super().__init__(message)
         self.proof = proof
+
+
+class CancelledError(MercerError):
+    """A callback of the caller's asked for an end before there was a result."""

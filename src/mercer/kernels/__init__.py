@@ -56,6 +56,9 @@ _INDEX = {
     "mercer_check": "mercer_condition",
     "repair": "mercer_condition",
     "resolve": "names",
+    "kernel_names": "expression",
+    "parse": "expression",
+    "unparse": "written",
 }
 
 __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
