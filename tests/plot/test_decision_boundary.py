@@ -51,6 +51,11 @@ def test_both_cases_are_drawn_for_overlapping_classes(petals):
     assert len(display.bounded_.get_offsets()) == model.certificate_.n_bounded
 
 
+def test_free_and_bounded_ones_have_rings_of_their_own_shape(toy_display):
+    corners = [len(ring.get_paths()[0].vertices) for ring in (toy_display.free_, toy_display.bounded_)]
+    assert corners[1] == 5 < corners[0]
+
+
 def test_three_classes_are_drawn_as_regions(petals):
     model = SVC().fit(*petals)
     display = DecisionBoundaryDisplay.from_estimator(model, *petals, resolution=40)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import mercer
 from mercer import SVC, DataError
 from mercer.plot import PathDisplay
 from tests.plot.pictures import assert_pictured
@@ -82,3 +83,36 @@ def test_what_is_no_path_is_refused():
 
 def test_the_picture(display):
     assert_pictured(display.figure_, "path")
+
+
+@pytest.fixture(scope="module")
+def found():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.repeat(["l", "r"], 10)
+    return mercer.regularization_path(
+        X + (y == "r")[:, None], y, gamma=0.5, C_max=50.0, sample_weight=1 + np.arange(20) % 3
+    )
+
+
+def test_an_exact_path_is_drawn_with_its_bends(found):
+    display = PathDisplay.from_path(found)
+    bends = found.breakpoints[found.breakpoints > 0]
+    assert np.isin(bends, display.C).all()
+    assert len(display.ticks_.get_segments()) == len(bends)
+    np.testing.assert_array_equal(display.labels, np.repeat(["l", "r"], 10))
+    for C in display.C[::50]:
+        certificate, row = found.certificate(C), int(np.searchsorted(display.C, C))
+        assert display.counts()["bounded"][row] == certificate.n_bounded
+        assert display.counts()["zero"][row] == certificate.n_zero
+
+
+def test_the_caller_may_say_where_to_look(found):
+    display = PathDisplay.from_path(found, C=[1.0, 10.0])
+    np.testing.assert_array_equal(display.C, [1.0, 10.0])
+    np.testing.assert_allclose(display.shares[1], found.alpha(10.0) / (10.0 * found.weights))
+
+
+def test_rows_that_take_no_part_are_not_drawn():
+    X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), [0, 0, 1, 1]
+    found = mercer.regularization_path(X, y, kernel="linear", sample_weight=[1.0, 1.0, 1.0, 0.0])
+    assert len(PathDisplay.from_path(found).lines_) == 3

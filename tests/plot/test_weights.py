@@ -63,6 +63,12 @@ def test_names_come_from_the_model(kernels, names):
     assert display.names == names
 
 
+def test_names_found_by_the_fit_come_first():
+    model = Fitted([RBF(gamma=1.0), Linear()]).fit([0.6, 0.4])
+    model.kernel_names_ = ["age", "town"]
+    assert WeightsDisplay.from_estimator(model).names == ["age", "town"]
+
+
 def test_a_model_with_weights_for_each_class_has_a_bar_for_each():
     model = Fitted([RBF(), Linear()]).fit([[0.6, 0.4], [0.1, 0.9]], ["x", "y"])
     display = WeightsDisplay.from_estimator(model, names=["a", "b"])

@@ -11,6 +11,8 @@ from mercer.plot.palette import COLOURS, DASHES, class_styles
 
 # Shares of the box this close to 0 or 1 are at its border.
 AT_THE_BORDER = 1e-6
+# How far beyond the first and the last breakpoint the picture goes, as a factor, and points on its axis.
+ROOM, BETWEEN = 1.5, 300
 CASES = ("bounded", "free", "zero")
 CASE_STYLES = (("0.35", ""), (COLOURS[5], "///"), ("0.9", ""))
 
@@ -72,6 +74,32 @@ class PathDisplay:
         self.labels = labels
         self.classes = classes
         self.breakpoints = breakpoints
+
+    @classmethod
+    def from_path(cls, path: Any, *, C: ArrayLike | None = None, ax: Any = None, legend: bool = True) -> Self:
+        """Draw what `mercer.regularization_path` has found.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+        C : array-like, optional
+            Where to look. By default the breakpoints, at which an exact path bends, and points between them; from a
+            little before the first to a little after the last.
+        ax : matplotlib Axes or two of them, optional
+        legend : bool
+
+        Returns
+        -------
+        PathDisplay
+            Already drawn.
+        """
+        at = _places(path) if C is None else np.asarray(C, dtype=np.float64)
+        # Rows of weight zero take no part.
+        weights = np.asarray(path.weights)
+        used = weights > 0
+        labels = np.asarray(path.classes)[(np.asarray(path.signs)[used] > 0).astype(int)]
+        options = {"weights": weights[used], "breakpoints": path.breakpoints, "ax": ax, "legend": legend}
+        return cls.from_arrays(at, path.alpha(at)[:, used], labels, **options)
 
     @classmethod
     def from_arrays(
@@ -167,3 +195,13 @@ class PathDisplay:
             self.cases_.append(self.axes_[1].fill_between(self.C, floor, floor + count, **style))
             floor = floor + count
         self.axes_[1].set(ylabel="rows", ylim=(0, self.shares.shape[1]))
+
+
+def _places(path: Any) -> NDArray[Any]:
+    """Every breakpoint above 0, and points between them on a logarithmic scale."""
+    bends = np.unique(path.breakpoints[path.breakpoints > 0])
+    if len(bends) == 0:
+        raise DataError("the path has no breakpoint above 0 to be drawn; say where to look by C=")
+    low, high = max(bends[0] / ROOM, path.C_min), min(bends[-1] * ROOM, path.C_end)
+    grid = np.geomspace(low, high, BETWEEN)
+    return np.unique(np.clip(np.concatenate([bends, grid]), low, high))

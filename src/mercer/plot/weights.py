@@ -61,7 +61,7 @@ class WeightsDisplay:
         Parameters
         ----------
         estimator : fitted model
-            With `weights_`, and `kernels` (a list, or a dict by name) to take names from.
+            With `weights_`, and `kernel_names_` or `kernels` (a list, or a dict by name) to take names from.
         names : iterable of str, optional
             Of the kernels; by default their own.
         sort : bool
@@ -142,6 +142,8 @@ class WeightsDisplay:
 
 def _names(model: Any, count: int) -> list[str]:
     """The names a model has for its kernels, else what they look like."""
+    if len(getattr(model, "kernel_names_", ())) == count:
+        return [str(name) for name in model.kernel_names_]
     kernels = getattr(model, "kernels_", None) or getattr(model, "kernels", None)
     if isinstance(kernels, Mapping):
         names = [str(name) for name in kernels]
