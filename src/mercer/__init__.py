@@ -69,16 +69,16 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
-    from mercer.selection.mkl import MKLClassifier as MKLClassifier
-    from mercer.selection.mkl import MKLOneClassSVM as MKLOneClassSVM
-    from mercer.selection.mkl import MKLRegressor as MKLRegressor
-    from mercer.selection.tune import SVCCV as SVCCV
-    from mercer.selection.tune import SVRCV as SVRCV
     from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
     from mercer.selection.leave_one_out import WholeSample as WholeSample
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
+    from mercer.selection.mkl import MKLClassifier as MKLClassifier
+    from mercer.selection.mkl import MKLOneClassSVM as MKLOneClassSVM
+    from mercer.selection.mkl import MKLRegressor as MKLRegressor
     from mercer.selection.preflight import preflight as preflight
     from mercer.selection.regularization_path import regularization_path as regularization_path
+    from mercer.selection.tune import SVCCV as SVCCV
+    from mercer.selection.tune import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"

@@ -151,6 +151,11 @@ class Judged:
         """The dual value: a lower bound of the primal, whatever the weights."""
         return self.constant - 0.5 * allowed.support_value(self.q, self.weights)
 
+    def better_weights(self, allowed):
+        """The best weights for the same w_m, of which the machines' objective is no larger (Kloft et al. 2011)."""
+        sizes = self.weights**2 * np.maximum(self.q, 0.0)
+        return allowed.normalised(sizes ** (1.0 / (allowed.p + 1.0)))
+
     def gap(self, allowed):
         """Of the machines and the weights together, relative as in a `Certificate`."""
         return relative_gap(self.primal, self.bound(allowed))

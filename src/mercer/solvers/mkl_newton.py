@@ -11,7 +11,8 @@ Rakotomamonjy 2008). Every solution visited bounds J from below everywhere, by a
 minimises the largest cut plus the Newton term around the best point (a bundle method in the metric of
 the second derivatives). A point that is no better than promised only adds its cut. Where the machine
 has no unique beta, none of them may prove the weights to be best, but a mixture does, and the
-multipliers of the cuts say which.
+multipliers of the cuts say which. The first steps are those of the closed form for fixed machines
+(`Judged.better_weights`), which are slow at the end, but never astray at the beginning.
 
 Cost of a step: one solution of the machines from the last one, M products of a kernel matrix with
 beta, a factorisation of the free support vectors and a quadratic program of M + 1 variables. Needs
@@ -24,13 +25,16 @@ from scipy import linalg
 from mercer.solvers.quadratic_program import solve_quadratic_program
 from mercer.solvers.result import Status
 
-# A Newton term for every direction, relative to the objective: at first, at least, at most.
-DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-4, 1e-9, 1e3
-# A step must bring this share of what was promised, or the point before it stays.
-ENOUGH = 0.1
+# The share of the majorant in the Newton term: at first, at least, at most.
+DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.1, 1e-9, 1.0
+# A step must bring this share of what was promised, or the point before it stays; with that share the
+# next is bolder.
+ENOUGH, MUCH = 0.1, 0.7
 # Weights below this are none.
 NO_WEIGHT = 1e-7
 MOST_CUTS = 40
+# Steps of the closed form at first: at most so many, and while each lowers the objective by this share.
+MOST_APPROACH, SLOW = 12, 0.02
 # Where a step promises less than this share of the gap asked for, a mixture may prove the weights best.
 SMALL_GAIN = 0.05
 # A mixture in which all others have less than this is none.
@@ -76,26 +80,23 @@ def curvature_of(dual, beta, free_block, free_products):
 
 def minimise(search, n_kernels):
     """Search the simplex for the weights of the smallest gap; returns a status, None where a limit was met."""
-    centre = search.visit(search.allowed.equal(n_kernels))
-    if centre is None:
-        return None
-    machines, cuts, damping = search.machines, [centre], DAMPING
-    H = machines.curvature(centre)
-    while (status := search.ended()) is None:
+    cuts = _approach(search, n_kernels)
+    centre = min(cuts, key=lambda cut: cut.primal, default=None)
+    machines, damping, H = search.machines, DAMPING, None
+    while centre is not None and (status := search.ended()) is None:
+        H = machines.curvature(centre) if H is None else H
         scale = max(1.0, abs(centre.primal))
-        weights, promised, shares = _step(centre, cuts, H, damping * scale)
+        weights, promised, shares = _step(centre, cuts, H + damping * _majorant(centre))
         gain = centre.primal - promised
         if max(gain, NO_GAP * scale) < centre.machines_gap and machines.tighten():
             # What is promised is less than the machines know: solve them more finely.
-            centre = search.visit(centre.weights)
-            if centre is None:
-                return None
-            cuts, H = [*cuts, centre], machines.curvature(centre)
+            centre, H = search.visit(centre.weights), None
+            cuts = [*cuts, centre]
             continue
-        if gain <= SMALL_GAIN * search.gap_tol * scale and (status := _mixed(search, centre, cuts, shares)) is not None:
-            return status
-        if gain <= SMALL_GAIN * search.gap_tol * scale and search.best is centre:
-            weights = _newton(centre, H, weights)
+        if gain <= SMALL_GAIN * search.gap_tol * scale:
+            if (status := _mixed(search, centre, cuts, shares)) is not None:
+                return status
+            weights = _newton(centre, H, weights) if search.best is centre else weights
         if search.since_best >= (FEW_TRIES if gain <= NO_GAIN * scale else MANY_TRIES):
             return _short_of(search)
         found = search.visit(weights)
@@ -103,16 +104,34 @@ def minimise(search, n_kernels):
             return None
         cuts = _kept(cuts, shares, centre, found)
         if found.primal <= centre.primal - ENOUGH * gain:
-            centre, H, damping = found, machines.curvature(found), max(LEAST_DAMPING, damping / 8.0)
+            is_trusted = found.primal <= centre.primal - MUCH * gain
+            centre, H, damping = found, None, max(LEAST_DAMPING, damping / 6.0) if is_trusted else damping
         else:
             damping = min(MOST_DAMPING, 4.0 * damping)
-    return status
+    return status if centre is not None else None
 
 
-def _step(centre, cuts, H, damping):
+def _approach(search, n_kernels):
+    """The points of a few steps that never make it worse: far from the best weights no Newton step is to be trusted."""
+    points = [search.visit(search.allowed.equal(n_kernels))]
+    while points[-1] is not None and search.ended() is None and len(points) < MOST_APPROACH:
+        points.append(search.visit(points[-1].better_weights(search.allowed)))
+        if points[-1] is not None and points[-1].primal > (1.0 - SLOW) * points[-2].primal:
+            break
+    return [point for point in points if point is not None] if points[-1] is not None else []
+
+
+def _majorant(centre):
+    r"""Second derivatives of :math:`\tfrac12\sum_m\|w_m\|^2/\mu_m`, which is above the objective: with all of them a
+    step can hardly fail. Kernels without a weight have that of a small one, so that they can come back."""
+    least = 0.05 / len(centre.weights)
+    sizes = np.maximum(centre.q, 1e-3 * max(centre.q.max(), 1e-300))
+    return np.diag(sizes / np.maximum(centre.weights, least) + 1e-9 * max(1.0, abs(centre.primal)))
+
+
+def _step(centre, cuts, H):
     """(weights, what the model promises there, the share of each cut in it)."""
     M = len(centre.weights)
-    H = H + damping * np.eye(M)
     scale = max(1.0, abs(centre.primal))
     # In units of the objective, from its value at the centre.
     Q = np.zeros((M + 1, M + 1))
