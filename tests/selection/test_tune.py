@@ -67,7 +67,7 @@ def test_every_form_of_the_problem(options, multi_class):
 def test_regression_scores_are_those_of_a_grid_search():
     X, y = load_diabetes(return_X_y=True)
     for rows in (300, 442):  # small, and in place
-        grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.1, 1.0, 10.0], "epsilon": [1.0, 10.0]}
+        grid = {"C": [1.0, 100.0], "gamma": [0.1, 10.0], "epsilon": [1.0, 10.0]}
         own = SVRCV(grid["C"], grid["gamma"], epsilons=grid["epsilon"], cv=11).fit(X[:rows], y[:rows])
         peer = GridSearchCV(sklearn.svm.SVR(), grid, cv=11).fit(X[:rows], y[:rows])
         assert own.best_params_ == peer.best_params_
@@ -190,7 +190,11 @@ def test_a_given_matrix_and_a_function_are_kernels_too():
     X, y = scaled(load_wine)
     K = RBF(0.05)(X)
     expected = SVCCV([0.1, 1.0], None, kernel=RBF(0.05)).fit(X, y)
-    for kernel, rows in (("precomputed", K), (lambda A, B: RBF(0.05)(A, B), X)):
+
+    def function(A, B):
+        return RBF(0.05)(A, B)
+
+    for kernel, rows in (("precomputed", K), (function, X)):
         model = SVCCV([0.1, 1.0], None, kernel=kernel).fit(rows, y)
         np.testing.assert_array_equal(scores_of(model), scores_of(expected))
         np.testing.assert_array_equal(model.predict(rows), expected.predict(X))
@@ -199,7 +203,7 @@ def test_a_given_matrix_and_a_function_are_kernels_too():
 def test_texts():
     words = ["".join(np.random.default_rng(k).choice(list("ab" if k % 2 else "cd"), 12)) for k in range(60)]
     labels = np.array(["vowel" if k % 2 else "none" for k in range(60)])
-    model = SVCCV([0.1, 1.0], None, kernel=Spectrum(2), param_grid={"C": [0.1, 1.0], "kernel__k": [1, 2]}).fit(
+    model = SVCCV([0.1, 1.0], None, kernel=Spectrum(2), param_grid={"C": [0.1, 1.0], "kernel__length": [1, 2]}).fit(
         words, labels
     )
     assert model.best_score_ == 1.0
@@ -214,7 +218,7 @@ def test_what_is_left_behind():
     np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
     assert model.certificate_[0].is_optimal(1e-3)
     assert model.status_.name == "OPTIMAL"
-    assert model.C_ == model.best_params_["C"]
+    assert model.best_params_["C"] == model.C_
     assert model.kernel_ == RBF(model.best_params_["gamma"])
     assert model.score(X, y) == alone.score(X, y)
 
@@ -249,6 +253,7 @@ def test_without_room_for_the_matrix_rows_are_computed_when_asked_for():
     np.testing.assert_allclose(scores_of(roomy), scores_of(narrow), atol=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:.*NOT_CONVEX:sklearn.exceptions.ConvergenceWarning")
 def test_an_indefinite_kernel_is_searched_as_it_is_fitted():
     X, y = scaled(load_breast_cancer, 450)
     grid = {"C": [0.1, 1.0], "gamma": [0.01, 0.001]}

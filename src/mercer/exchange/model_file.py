@@ -57,10 +57,7 @@ def read_model_file(path, mapped=None):
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEADER)
         manifest_length, payload_length, sums = _checked_header(head, size)
-        whole = _mapped_or_read(file, size, mapped)
-    if len(whole) != size:
-        raise ModelFileError(f"the file changed while it was read: {len(whole)} bytes instead of {size}")
-    whole = memoryview(whole)
+        whole = memoryview(_mapped_or_read(file, size, mapped))
     text, payload = whole[HEADER : HEADER + manifest_length], whole[HEADER + manifest_length :]
     manifest = checked_manifest(text, sums[0])
     pieces = [payload[begin : begin + PIECE] for begin in range(0, payload_length, PIECE)]
@@ -115,12 +112,16 @@ def _checked_header(head, size):
 
 
 def _mapped_or_read(file, size, mapped):
+    """All bytes in memory that may be written to without changing the file, as compiled code expects."""
     if mapped is None:
         mapped = size >= WORTH_MAPPING
     if mapped:
-        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
     file.seek(0)
-    return file.read(size + 1)
+    whole = bytearray(size)
+    if file.readinto(whole) != size:
+        raise ModelFileError(f"the file changed while it was read: it has no {size} bytes any more")
+    return whole
 
 
 def _regrouped(pieces):

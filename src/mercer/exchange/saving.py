@@ -108,9 +108,11 @@ def load(path, kernels=None, *, mapped=None):
     See `mercer.save`.
 
     >>> import mercer
-    >>> mercer.load("/dev/null")
-    Traceback (most recent call last):
-    mercer.ModelFileError: /dev/null: this is not a model file of Mercer: it does not begin as one
+    >>> try:
+    ...     mercer.load("/dev/null")
+    ... except mercer.ModelFileError as error:
+    ...     print(error)
+    /dev/null: this is not a model file of Mercer: it does not begin as one
     """
     try:
         return _load(path, _checked_names(kernels), mapped)

@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
 from mercer.estimators.classify import SVC
 from mercer.estimators.inputs import expansion_input
 from mercer.estimators.parameters import require_choice, require_number
@@ -326,9 +327,14 @@ def _exact(setup, _C_min, C_max, _gap_tol, limits):
             f"the exact path needs the kernel matrix of {n} rows, {8 * n**2 / 2**20:.0f} MiB, and memory_limit leaves "
             f'{room / 2**20:.0f} MiB; method="approximate" does without'
         )
-    matrix = setup.prepared.matrix(EXACT_TOL, setup.used).stored(limits.stop)
     weights = setup.weights[setup.used]
-    return follow_path(matrix.in_double(), setup.signs[setup.used], weights, setup.bias, C_max, limits)
+    try:
+        matrix = setup.prepared.matrix(EXACT_TOL, setup.used).stored(limits.stop)
+        return follow_path(matrix.in_double(), setup.signs[setup.used], weights, setup.bias, C_max, limits)
+    except Stopped:
+        raise DataError(
+            f"the path of {n} rows was ended before it began: no C is known yet; raise time_limit, or draw fewer rows"
+        ) from None
 
 
 def _approximate(setup, C_min, C_max, gap_tol, limits):

@@ -15,20 +15,20 @@ from mercer.kernels.names import resolve
 from mercer.problems.regularization import Regularization
 from mercer.solvers import small
 
-# Parameters that make the kernel, and those along which a series runs.
+# Parameters that make the kernel, and the one along which a series runs.
 OF_THE_KERNEL = ("kernel", "gamma", "degree", "coef0")
-ALONG = ("C", "epsilon")
+ALONG = ("C",)
 
 
 def shares_matrix(model):
     """Whether a machine is of the kind whose settings can be solved over one matrix."""
     is_plain = getattr(model, "solver", "auto") in ("auto", "smo") and not getattr(model, "probability", False)
     has_tasks = getattr(model, "multi_class", "ovo") in ("ovo", "ovr")
-    return is_plain and has_tasks and model.gap_tol is None and np.isfinite(_place(model)[1])
+    return is_plain and has_tasks and model.gap_tol is None and bool(np.isfinite(_place(model)))
 
 
 class KernelGroup:
-    """The settings of one kernel, as series that differ in C and epsilon alone.
+    """The settings of one kernel, as series that differ in C alone.
 
     Attributes
     ----------
@@ -64,8 +64,7 @@ class KernelGroup:
 
 
 def _place(model):
-    C = model.C.numerator if isinstance(model.C, Regularization) else float(model.C)
-    return getattr(model, "epsilon", 0.0), C
+    return model.C.numerator if isinstance(model.C, Regularization) else float(model.C)
 
 
 def _are_equal(first, second):

@@ -257,13 +257,14 @@ class TunedModel(BaseEstimator):
         ended = limits.reached()
         fitted = self.best_estimator_.status_ if self.refit else Status.OPTIMAL
         self.status_ = fitted if ended is None or self._is_all_done(table) else ended
-        short = int(np.count_nonzero(table.status[table.state == DONE]))
+        endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
         if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
             done = int(np.count_nonzero(table.state == DONE))
             text = f"{self.status_.name}: {done} of {table.state.size} fits were made; the best of those is kept"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
-        elif short:
-            text = f"{short} of {table.state.size} fits of the search ended before their tolerance (tol={self.tol:g})"
+        elif len(endings):
+            names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
+            text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     @staticmethod

@@ -37,6 +37,7 @@ from mercer.solvers.homotopy_state import (
     TAKEN,
     TIES,
     TIME,
+    backward,
     border,
     solve_free,
     subtract_rows,
@@ -44,6 +45,8 @@ from mercer.solvers.homotopy_state import (
 )
 
 ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
+# A point that went from one of its bounds to the other, beside the endings of `border`.
+CROSSED = 3
 ARRIVED, SLICE, LOG_FULL, FACTOR_FULL, CYCLING, INFEASIBLE, INDEFINITE = 0, 1, 2, 3, 4, 5, 6
 # Rates below this, relative to what was summed up, are rounding.
 NO_RATE = 1e-11
@@ -230,6 +233,10 @@ def admit(t, point):
     """Set a point free, unless its row depends on those of the free ones; False where the kernel
     is not positive semidefinite."""
     ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
+    if ending == DEPENDS and _moves(t.linear_rate):
+        ending = _exchange(t, point)
+        if ending == CROSSED:
+            return True
     if ending != TAKEN:
         t.barred[point] = True
         return ending == DEPENDS
@@ -252,6 +259,43 @@ def _settle(t, place, kind):
     _note(t, point, kind)
     for i in range(t.beta.shape[0]):
         t.barred[i] = False
+
+
+@jit
+def _moves(rates):
+    largest = 0.0
+    for k in range(rates.shape[0]):
+        largest = max(largest, abs(rates[k]))
+    return largest > 0.0
+
+
+@jit
+def _exchange(t, point):
+    """While p itself moves, a point may meet the margin though its row depends on those of the free
+    ones: it takes the place of one of them. Along the dependence the function stays, and the first
+    bound on the way says which; CROSSED where the point comes to its own other bound before.
+    """
+    f, rising = t.counts[N_FREE], t.status[point] == ZERO
+    # What `border` has left in t.right is half of the solution.
+    backward(t.factor, f, t.right)
+    change = t.signs[point] if rising else -t.signs[point]
+    best, place, kind = t.bound[point], -1, ZERO
+    for i in range(f):
+        p = t.places[i]
+        alpha, rate = t.signs[p] * t.beta[p], -t.signs[p] * change * t.right[i]
+        if rate < 0.0 and max(0.0, alpha) < -rate * best:
+            best, place, kind = max(0.0, alpha) / -rate, i, ZERO
+        elif rate > 0.0 and max(0.0, t.bound[p] - alpha) < rate * best:
+            best, place, kind = max(0.0, t.bound[p] - alpha) / rate, i, BOUNDED
+    for i in range(f):
+        t.beta[t.places[i]] -= best * change * t.right[i]
+    t.beta[point] += best * change
+    if place < 0:
+        _note(t, point, BOUNDED if rising else ZERO)
+        t.beta[point] = t.signs[point] * t.bound[point] if rising else 0.0
+        return CROSSED
+    _settle(t, place, kind)
+    return border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
 
 
 @jit

@@ -182,8 +182,6 @@ def _lead(homotopy, C_max, limits, events):
     """Follow in slices; every slice is shown to the callbacks."""
     while True:
         left = limits.iterations_left(events + homotopy.n_events)
-        if left <= 0 or limits.stop():
-            return False
         arrived = homotopy.follow(C_max, max_events=min(left, 256))
         beta, gradient = homotopy.beta, homotopy.gradient
         dual = 0.5 * float(beta @ (homotopy.track.signs + gradient))
@@ -191,6 +189,8 @@ def _lead(homotopy, C_max, limits, events):
         limits.report(TracePoint(limits.seconds, events + homotopy.n_events, 0.0, dual, f, homotopy.n))
         if arrived:
             return True
+        if limits.iterations_left(events + homotopy.n_events) <= 0 or limits.stop():
+            return False
 
 
 def _beginning(values, signs, weights, has_equality, limits):
@@ -225,7 +225,7 @@ def _lightest_share(values, signs, weights, heavy, limits):
     scale = max(float(np.abs(linear).max()), 1e-300)
     found = small.solve(problem, part, tol=NEARLY * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
     first = Homotopy(part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=problem.total)
-    return first.settle(found.beta)
+    return first.settle(found.beta, limits)
 
 
 def _again(homotopy, values, signs, weights, bias, limits):
