@@ -283,6 +283,8 @@ BAD = [
     (replaced("-1 1:2", "-1 2:1 1:2"), "line 11, column 8: indices must ascend"),
     (replaced("-1 1:2", "x 1:2"), "line 11, column 1: a coefficient must be a finite number"),
     (replaced("-1 1:2", "-1 1:inf"), "line 11, column 6: a value must be a finite number"),
+    (replaced("-1 1:2", "-1 1:1e60"), "a value of a row must be below 1e.50 in size"),
+    (replaced("-1 1:2", "-1e200 1:2"), "a number of a row must be below 1e.100 in size"),
     (replaced("-1 1:2", "-1 0:2"), "line 11, column 4: an index is too small"),
     (replaced("-1 1:2", "-1 99999999999:2"), "line 11, column 4: an index exceeds"),
     ("\x00\x01\x02binary", "a header has no line"),

@@ -113,6 +113,19 @@ def test_the_delta_kernel_and_rows_of_zeros():
         assert_answers(mercer.KernelRidge(kernel=kernel).fit(X, np.arange(4.0)), X, support_vectors=False)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", [0.1 * Linear(), 0.1 * RBF(0.3), Sigmoid(0.1)])
+def test_no_factor_is_rounded_to_single_precision(kernel):
+    """onnxruntime joins products with scalars to the matrix product beside them, in single precision."""
+    X, _, new = rows(n=30, d=1)
+    for model in (
+        mercer.SVR(kernel=kernel),
+        make_pipeline(StandardScaler(), mercer.SVR(kernel=kernel)),
+        make_pipeline(StandardScaler(), mercer.LinearSVR()),
+    ):
+        assert_answers(model.fit(3 * X + 1, X[:, 0]), new, 1e-13, support_vectors=True)
+
+
 def test_a_large_offset_does_not_cancel():
     X, _, new = rows()
     model = mercer.SVR(kernel=RBF(0.3)).fit(X + 1e6, targets(X))

@@ -1,5 +1,7 @@
 """Data for a command: read as asked, or as a model needs them."""
 
+import io
+import sys
 from typing import Any
 
 from mercer._errors import DataError, ParameterError
@@ -19,7 +21,7 @@ def read_labelled(source: str, options: DataOptions, memory_limit: str | None = 
     return found
 
 
-def read(source: str, options: DataOptions, target: str | None, memory_limit: str | None = None, **more: Any) -> Any:
+def read(source: Any, options: DataOptions, target: str | None, memory_limit: str | None = None, **more: Any) -> Any:
     """Data as the options say."""
     from mercer._jit.memory import parse_bytes
     from mercer.io import read_table
@@ -63,11 +65,17 @@ def _read_typed(source: str, options: DataOptions, target: str | None, items: li
     """Columns that the kernel reads as texts or labels are texts in every file, whatever they look like."""
     if not items:
         return read(source, options, target, n_features=width)
-    if source == "-":
-        return read(source, options, target, text=items)
-    first = read(source, options, None)
+    # Standard input is read once, and looked at twice.
+    content = sys.stdin.buffer.read() if source == "-" else None
+    first = read(source if content is None else _named(content), options, None)
     there = [name for name in items if name in (first.columns or [])]
-    return read(source, options, target, text=there)
+    return read(source if content is None else _named(content), options, target, text=there)
+
+
+def _named(content: bytes) -> Any:
+    file = io.BytesIO(content)
+    file.name = "standard input"
+    return file
 
 
 def _columns_of_items(kernel: Any) -> list[str]:

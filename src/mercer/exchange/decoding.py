@@ -21,7 +21,7 @@ from mercer.solvers.result import Status
 
 # Nodes within nodes; no kernel and no pipeline is nested as deep.
 DEEPEST = 60
-# Arrays up to so many bytes are copied out of the file, so that they can be written to.
+# Arrays up to so many bytes are copied out of the file; larger ones are views, shared where they are equal.
 COPIED = 2**16
 _DTYPES = (*[dtype.name for dtype in NAMES], "object")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -69,7 +69,7 @@ class Reader:
         return read(self, node)
 
     def tensor(self, name, kinds="fiub", ndim=None):
-        """The array stored under a name; views that a model may not write to, but small ones copied."""
+        """The array stored under a name: a view of the file's bytes, but small ones copied."""
         array = self.arrays.get(name) if isinstance(name, str) else None
         if array is None:
             raise ModelFileError(f"the manifest speaks of an array {name!r}, which the file does not have"[:300])

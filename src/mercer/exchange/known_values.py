@@ -32,6 +32,7 @@ for _loss in ("Hinge", "SquaredHinge", "Ramp", "Logistic", "Exponential", "Squar
 for _loss in ("Squared", "Huber", "EpsilonInsensitive", "SquaredEpsilonInsensitive", "Pinball", "CustomLoss"):
     record(f"mercer.problems.residual_losses:{_loss}", name=f"losses.{_loss}")
 
+record("mercer.exchange.compress:Compression")
 record("mercer.solvers.sgd:Steps", name="SGDSteps")
 record("mercer.estimators.calibrate:Sigmoid")
 record("mercer.estimators.calibrate:Steps")

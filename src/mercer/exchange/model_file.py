@@ -24,6 +24,7 @@ import json
 import mmap
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 from mercer._errors import ModelFileError
 from mercer.exchange.atomic import replace_file
@@ -56,10 +57,7 @@ def read_model_file(path, mapped=None):
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEADER)
         manifest_length, payload_length, sums = _checked_header(head, size)
-        whole = _mapped_or_read(file, size, mapped)
-    if len(whole) != size:
-        raise ModelFileError(f"the file changed while it was read: {len(whole)} bytes instead of {size}")
-    whole = memoryview(whole)
+        whole = memoryview(_mapped_or_read(file, size, mapped))
     text, payload = whole[HEADER : HEADER + manifest_length], whole[HEADER + manifest_length :]
     manifest = checked_manifest(text, sums[0])
     pieces = [payload[begin : begin + PIECE] for begin in range(0, payload_length, PIECE)]
@@ -114,12 +112,16 @@ def _checked_header(head, size):
 
 
 def _mapped_or_read(file, size, mapped):
+    """All bytes in memory that may be written to without changing the file, as compiled code expects."""
     if mapped is None:
         mapped = size >= WORTH_MAPPING
     if mapped:
-        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
     file.seek(0)
-    return file.read(size + 1)
+    whole = bytearray(size)
+    if file.readinto(whole) != size:
+        raise ModelFileError(f"the file changed while it was read: it has no {size} bytes any more")
+    return whole
 
 
 def _regrouped(pieces):
@@ -144,6 +146,8 @@ def _regrouped(pieces):
 
 def _sum_of_pieces(pieces):
     """SHA-256 of the sums of the pieces; two at a time, as the sum is what takes longest."""
-    with ThreadPoolExecutor(2) as pool:
-        sums = list(pool.map(lambda piece: hashlib.sha256(piece).digest(), pieces))
+    pieces = list(pieces)
+    with ThreadPoolExecutor(2) if len(pieces) > 1 else nullcontext() as pool:
+        each = map if pool is None else pool.map
+        sums = list(each(lambda piece: hashlib.sha256(piece).digest(), pieces))
     return hashlib.sha256(b"".join(sums)).digest()

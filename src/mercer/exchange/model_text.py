@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer.estimators.training import LARGEST_ENTRY
 from mercer.exchange.atomic import replace_file
 from mercer.io.compressed import open_bytes
 from mercer.io.svmlight_tables import LONGEST_LINE, Table, tables_of
@@ -84,7 +85,9 @@ class ModelText:
             raise DataError(f"{self.name}: the header promises {count} {what}, but there are {found} {more}of them")
         if not parts:
             return Table(np.empty((0, layout.n_labels)), np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0))
-        return Table.joined(parts)
+        table = Table.joined(parts)
+        require_moderate(table, self.name)
+        return table
 
 
 @contextmanager
@@ -98,6 +101,13 @@ def open_model(path):
         raise DataError(f"{path}: the file cannot be opened: {error}") from error
     with file:
         yield ModelText(file, str(path))
+
+
+def require_moderate(table, name):
+    """Refuse numbers whose products would overflow, as a fit does."""
+    for values, largest, what in ((table.values, LARGEST_ENTRY**0.5, "value"), (table.labels, LARGEST_ENTRY, "number")):
+        if len(values) and not float(np.abs(values).max(initial=0.0)) < largest:
+            raise DataError(f"{name}: a {what} of a row must be below {largest:g} in size, or decision values overflow")
 
 
 def _shown(text):

@@ -31,7 +31,7 @@ class Graph:
 
     def __init__(self, prefix=""):
         self.onnx = require_onnx()
-        self.prefix, self.nodes, self.constants, self._known = prefix, [], [], {}
+        self.prefix, self.nodes, self.constants, self._known, self._one = prefix, [], [], {}, None
 
     def _name(self):
         return f"{self.prefix}t{len(self.nodes) + len(self.constants)}"
@@ -48,10 +48,28 @@ class Graph:
 
     def call(self, operator, *inputs, name=None, **attributes):
         """The output of an operator."""
-        names = [each.name if isinstance(each, Tensor) else self.constant(_operand(each)).name for each in inputs]
+        names = [each.name if isinstance(each, Tensor) else self.constant(each).name for each in inputs]
         output = name or self._name()
         self.nodes.append(self.onnx.helper.make_node(operator, names, [output], **attributes))
         return Tensor(self, output)
+
+    def factor(self, value):
+        """A constant factor or divisor.
+
+        onnxruntime joins a product with a constant scalar to a matrix product beside it, and then
+        keeps the scalar in single precision. So a scalar that does not fit there is multiplied by a
+        1 that no optimiser knows to be one: whether the number of rows is not negative.
+        """
+        values = np.asarray(value, dtype=np.float64)
+        if self.prefix or values.size != 1 or np.float32(values.ravel()[0]) == values.ravel()[0]:
+            return self.constant(values)
+        if self._one is None:
+            count = self.call("Gather", self.call("Shape", Tensor(self, "X")), self.integers(0), axis=0)
+            self._one = self.call("GreaterOrEqual", count, self.integers(0)).as_double()
+        key = ("factor", values.shape, values.tobytes())
+        if key not in self._known:
+            self._known[key] = self.call("Mul", self.constant(values), self._one)
+        return self._known[key]
 
     def integers(self, values):
         """A constant of whole numbers: positions, axes, shapes."""
@@ -77,15 +95,6 @@ class Graph:
             body.constants,
         )
         return self.call("Scan", rows, body=inner, num_scan_inputs=1)
-
-
-def _operand(value):
-    """A constant operand, with two dimensions or more.
-
-    onnxruntime joins a product with a scalar to a matrix product beside it, and then keeps the
-    scalar in single precision; with two dimensions it is none.
-    """
-    return np.atleast_2d(np.asarray(value, dtype=np.float64))
 
 
 def _initializer(onnx, name, values):
@@ -119,12 +128,12 @@ class Tensor:
         return self.graph.call("Sub", other, self)
 
     def __mul__(self, other):
-        return self._call("Mul", other)
+        return self._call("Mul", other if isinstance(other, Tensor) else self.graph.factor(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other):
-        return self._call("Div", other)
+        return self._call("Div", other if isinstance(other, Tensor) else self.graph.factor(other))
 
     def __rtruediv__(self, other):
         return self.graph.call("Div", other, self)

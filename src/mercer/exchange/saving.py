@@ -3,6 +3,7 @@
 import os
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from sklearn.utils.validation import check_is_fitted
@@ -107,9 +108,11 @@ def load(path, kernels=None, *, mapped=None):
     See `mercer.save`.
 
     >>> import mercer
-    >>> mercer.load("/dev/null")
-    Traceback (most recent call last):
-    mercer.ModelFileError: /dev/null: this is not a model file of Mercer: it does not begin as one
+    >>> try:
+    ...     mercer.load("/dev/null")
+    ... except mercer.ModelFileError as error:
+    ...     print(error)
+    /dev/null: this is not a model file of Mercer: it does not begin as one
     """
     try:
         return _load(path, _checked_names(kernels), mapped)
@@ -161,6 +164,7 @@ def _checked_names(kernels):
     return kernels
 
 
+@cache
 def _versions():
     found = {"python": platform.python_version()}
     for package in _PACKAGES:

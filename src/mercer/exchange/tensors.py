@@ -63,7 +63,7 @@ def written_tensors(arrays):
 
 
 def read_tensors(payload):
-    """``{name: array}``, views of `payload` (a buffer), not writeable."""
+    """``{name: array}``, views of `payload` (a buffer)."""
     payload = memoryview(payload).cast("B")
     header, begin = _header(payload)
     size = len(payload) - begin
@@ -71,9 +71,7 @@ def read_tensors(payload):
     for name, entry in header.items():
         dtype, shape, (start, end) = _checked_entry(name, entry, size)
         places.append((start, end))
-        array = np.frombuffer(payload, dtype, math.prod(shape), begin + start).reshape(shape)
-        array.flags.writeable = False
-        arrays[name] = array
+        arrays[name] = np.frombuffer(payload, dtype, math.prod(shape), begin + start).reshape(shape)
     _require_no_gaps(places, size)
     return arrays
 

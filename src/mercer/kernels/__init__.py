@@ -42,6 +42,7 @@ _INDEX = {
     "Record": "relational.record",
     "Tables": "relational.tables",
     "Custom": "matrix_form",
+    "GivenMatrix": "given",
     "Precomputed": "matrix_form",
     "Centred": "centred",
     "Normalised": "normalised",

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._errors import MercerError
 from mercer.report.kernel_words import kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
@@ -68,7 +69,11 @@ def _named_by(kernel: Any) -> list[Any]:
 
 def certificate_totals(machine: Any) -> dict[str, Any] | None:
     """The two-class problems of a fit are independent, so objectives and gaps add; of the rest, the worst counts."""
-    found = getattr(machine, "certificate_", None)
+    try:
+        found = getattr(machine, "certificate_", None)
+    except MercerError:
+        # A model of another tool: its training data, which a certificate needs, are not here.
+        return None
     each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
     if not each or not all(hasattr(one, "gap") for one in each):
         return None

@@ -36,7 +36,9 @@ def settings_of(search, X, weights, names):
     if search.param_grid is not None:
         found = _given(search)
     else:
-        axes = [_axes(search, kernel, X, weights) for kernel in _kernels(search)]
+        kernels = _kernels(search)
+        _require_some_gamma(search, kernels)
+        axes = [_axes(search, kernel, X, weights) for kernel in kernels]
         found = [each for own in axes for each in _grid(own)] if search.n_iter is None else _drawn(search, axes)
     for setting in found:
         _require_known(setting, names)
@@ -74,6 +76,16 @@ def _kernels(search):
     return kernels
 
 
+def _require_some_gamma(search, kernels):
+    """Refuse gammas that no kernel takes; a number of them stands for as many as there is use for."""
+    is_counted = search.gammas is None or isinstance(search.gammas, Integral)
+    if not is_counted and all(_gamma_of(search.kernel if k is None else k) is None for k in kernels):
+        raise ParameterError(
+            f"gammas were given, but {search.kernel if search.kernels is None else search.kernels!r} has no gamma of "
+            "its own; name the parameters of such kernels in param_grid, as kernel__k1__gamma"
+        )
+
+
 def _axes(search, kernel, X, weights):
     """Values of each parameter for one kernel; None is the kernel of the search itself."""
     axes = {} if kernel is None else {"kernel": [kernel]}
@@ -81,11 +93,6 @@ def _axes(search, kernel, X, weights):
     place = _gamma_of(search.kernel if kernel is None else kernel)
     if place is not None and search.gammas is not None:
         axes[place] = _values("gammas", search.gammas, lambda count: _around_scale(X, weights, count))
-    elif search.gammas is not None and not isinstance(search.gammas, Integral):
-        raise ParameterError(
-            f"gammas were given, but {search.kernel if kernel is None else kernel!r} has no gamma of its own; "
-            "name the parameters of such kernels in param_grid, as kernel__k1__gamma"
-        )
     epsilons = getattr(search, "epsilons", None)
     if epsilons is not None:
         axes["epsilon"] = _values("epsilons", epsilons, None)

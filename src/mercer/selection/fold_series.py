@@ -1,6 +1,6 @@
 """The machines of one fold, for a series of settings that share a kernel matrix.
 
-A series is a list of setups (two-class problems, or one regression) that differ in C or epsilon
+A series is a list of setups (two-class problems, or one regression) that differ in C
 alone. They are solved one after the other, each from where the last one ended, over the one matrix
 of all rows; what comes out is the decision values of the rows that are to be judged.
 """

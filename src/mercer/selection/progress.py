@@ -11,6 +11,8 @@ def print_search(point):
 
 
 def _told(setting):
-    return ", ".join(
-        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in setting.items()
-    )
+    return ", ".join(f"{name}={_short(value)}" for name, value in setting.items())
+
+
+def _short(value):
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)

@@ -33,6 +33,7 @@ ROUNDING = 1e-12
 def race(search, best_possible, word):
     """Judge all settings of a search, leaving out what is proven not to win."""
     table, scores = search.table, search.table.test[search.judge]
+    search.keeps_grams = True
     everything, n_folds = list(range(len(search.models))), scores.shape[1]
     search.run(everything, [0])
     first = np.where(table.state[:, 0] == DONE, scores[:, 0], -np.inf)

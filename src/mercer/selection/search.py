@@ -21,7 +21,7 @@ from mercer.estimators.weighting import target_weights
 from mercer.selection.cv_results import CUT, DONE, FAILED
 from mercer.selection.fold_scores import ClassifierAnswers, RegressorAnswers
 from mercer.selection.fold_series import FoldSeries
-from mercer.selection.shared_gram import SharedGram, grouped, needs_double, shares_matrix, take_part
+from mercer.selection.shared_gram import SharedGram, grouped, is_same_kernel, needs_double, shares_matrix, take_part
 from mercer.solvers.result import Status
 
 
@@ -94,6 +94,8 @@ class Search:
         # Rows of a class next to each other: the entries of a pair of classes then are too.
         self.classifies = is_classifier(models[0])
         self.order = np.argsort(task.y, kind="stable") if self.classifies else None
+        # In stages of a race the same kernels are asked for again and again: those that fit are kept.
+        self.keeps_grams, self._grams = False, []
         self._exact = needs_double([len(train) for train, _ in task.folds])
 
     def run_all(self):
@@ -126,12 +128,26 @@ class Search:
         if not self._can_share(group, kept):
             return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
         if is_bound:
-            everything = np.arange(self.task.n), self.task.weights
-            gram = self._gram(group, everything, len(folds))
+            gram = self._known_gram(group, len(folds))
             return [_Shared(self, group, names, fold, gram, hopeless) for fold in folds]
         return [
             _Shared(self, group, names, fold, self._gram(group, self._bound_to(fold), 1), hopeless) for fold in folds
         ]
+
+    def _known_gram(self, group, uses):
+        """The matrix of a kernel that does not depend on the fold."""
+        for template, gram in self._grams:
+            if is_same_kernel(template, group.template):
+                gram.expect(uses)
+                return gram
+        everything = np.arange(self.task.n), self.task.weights
+        room = self.budget.cache // (self.task.n**2 * 8)
+        if not self.keeps_grams or len(self._grams) >= room - 2:
+            return self._gram(group, everything, uses)
+        # Never let go of: one use more than there will be.
+        gram = self._gram(group, everything, uses + 1)
+        self._grams.append((group.template, gram))
+        return gram
 
     def _bound_to(self, fold):
         train = self.task.folds[fold][0]

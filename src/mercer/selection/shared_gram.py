@@ -15,20 +15,20 @@ from mercer.kernels.names import resolve
 from mercer.problems.regularization import Regularization
 from mercer.solvers import small
 
-# Parameters that make the kernel, and those along which a series runs.
+# Parameters that make the kernel, and the one along which a series runs.
 OF_THE_KERNEL = ("kernel", "gamma", "degree", "coef0")
-ALONG = ("C", "epsilon")
+ALONG = ("C",)
 
 
 def shares_matrix(model):
     """Whether a machine is of the kind whose settings can be solved over one matrix."""
     is_plain = getattr(model, "solver", "auto") in ("auto", "smo") and not getattr(model, "probability", False)
     has_tasks = getattr(model, "multi_class", "ovo") in ("ovo", "ovr")
-    return is_plain and has_tasks and model.gap_tol is None and np.isfinite(_place(model)[1])
+    return is_plain and has_tasks and model.gap_tol is None and bool(np.isfinite(_place(model)))
 
 
 class KernelGroup:
-    """The settings of one kernel, as series that differ in C and epsilon alone.
+    """The settings of one kernel, as series that differ in C alone.
 
     Attributes
     ----------
@@ -64,8 +64,7 @@ class KernelGroup:
 
 
 def _place(model):
-    C = model.C.numerator if isinstance(model.C, Regularization) else float(model.C)
-    return getattr(model, "epsilon", 0.0), C
+    return model.C.numerator if isinstance(model.C, Regularization) else float(model.C)
 
 
 def _are_equal(first, second):
@@ -75,19 +74,24 @@ def _are_equal(first, second):
         return False
 
 
+def is_same_kernel(first, second):
+    """Whether two machines have the same kernel, as far as can be told without data."""
+    one, other = (tuple(getattr(model, name) for name in OF_THE_KERNEL) for model in (first, second))
+    return isinstance(one[0], Kernel) == isinstance(other[0], Kernel) and _are_equal(one, other)
+
+
 def grouped(models):
     """The settings by their kernel, in the order of their first."""
     groups = []
     for number, model in enumerate(models):
-        own = tuple(getattr(model, name) for name in OF_THE_KERNEL)
-        for key, group in groups:
-            if _are_equal(key, own) and isinstance(key[0], Kernel) == isinstance(own[0], Kernel):
+        for group in groups:
+            if is_same_kernel(group.template, model):
                 break
         else:
             group = KernelGroup(model)
-            groups.append((own, group))
+            groups.append(group)
         group.add(number, model)
-    return [group for _, group in groups]
+    return groups
 
 
 class SharedGram:
@@ -110,6 +114,11 @@ class SharedGram:
         self.template, self.X, self.bound_to, self.exact = template, X, bound_to, exact
         self.budget, self.n_jobs, self.stop = budget, n_jobs, stop
         self._uses, self._lock, self._matrix, self._error = uses, threading.Lock(), None, None
+
+    def expect(self, uses):
+        """It will be asked for more often."""
+        with self._lock:
+            self._uses += uses
 
     @contextmanager
     def use(self):

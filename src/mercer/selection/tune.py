@@ -7,6 +7,7 @@ from sklearn.utils.metaestimators import available_if
 from mercer.estimators.classify import SVC
 from mercer.estimators.inputs import classes_and_codes, regression_input, training_input
 from mercer.estimators.regress import SVR
+from mercer.estimators.weighting import sample_weights, target_weights
 from mercer.selection.tuned_model import TunedModel, is_refitted
 
 
@@ -78,8 +79,8 @@ class SVCCV(ClassifierMixin, TunedModel):
         As in scikit-learn's searches.
     C_, kernel_
         C and the kernel of the refitted machine.
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_,
-    expansion_, n_features_in_, feature_names_in_
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
+    trace_, certificate_, expansion_, n_features_in_, feature_names_in_
         Of the refitted machine, as for `SVC`.
     status_ : Status
         How the search ended, or how the last fit did.
@@ -178,6 +179,10 @@ class SVCCV(ClassifierMixin, TunedModel):
         self.classes_ = classes_and_codes(y)[0]
         return X, y
 
+    def _weights(self, given, y):
+        classes, codes = classes_and_codes(y)
+        return sample_weights(given, codes, classes)
+
     @available_if(is_refitted)
     def decision_function(self, X):
         """Decision values of the refitted machine, as `SVC.decision_function`.
@@ -247,8 +252,8 @@ class SVRCV(RegressorMixin, TunedModel):
     cv_results_, best_params_, best_score_, best_index_, best_estimator_, scorer_, n_splits_, multimetric_,
     C_, kernel_, status_
         As for `SVCCV`.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, expansion_,
-    n_features_in_, feature_names_in_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_, trace_,
+    certificate_, expansion_, n_features_in_, feature_names_in_
         Of the refitted machine, as for `SVR`.
 
     Examples
@@ -332,3 +337,6 @@ class SVRCV(RegressorMixin, TunedModel):
 
     def _input(self, probe, X, y):
         return regression_input(probe, X, y)
+
+    def _weights(self, given, y):
+        return target_weights(given, len(y))

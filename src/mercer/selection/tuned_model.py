@@ -1,6 +1,7 @@
 """What a machine that chooses its own parameters does, whatever it learns."""
 
 import warnings
+from contextlib import suppress
 from numbers import Real
 
 import numpy as np
@@ -22,7 +23,6 @@ from mercer.estimators.parameters import (
     require_optional_number,
 )
 from mercer.estimators.training import Budget
-from mercer.estimators.weighting import row_weights
 from mercer.selection.candidates import settings_of
 from mercer.selection.cv_results import DONE, Table
 from mercer.selection.fold_scores import SINGLE, Scores
@@ -34,10 +34,6 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 SEARCHES = ("all", "halving")
-# Parameters of the search itself, which the machine does not have.
-_OF_THE_SEARCH = frozenset(
-    ["Cs", "gammas", "kernels", "epsilons", "param_grid", "n_iter", "search", "factor", "cv", "scoring", "refit", "early_stop", "error_score", "return_train_score"]
-)
 
 
 def is_refitted(search):
@@ -65,6 +61,9 @@ class TunedModel(BaseEstimator):
     dual_coef_ = _delegated("dual_coef_", "Their coefficients.")
     intercept_ = _delegated("intercept_", "The bias of each function.")
     coef_ = _delegated("coef_", "Weights of the features; only for a linear kernel.")
+    n_iter_ = _delegated("n_iter_", "Steps of the refitted machine's solver.")
+    fit_status_ = _delegated("fit_status_", "0 where the refitted machine was solved to its tolerance, else 1.")
+    trace_ = _delegated("trace_", "The rounds of the refitted machine's solver.")
     certificate_ = _delegated("certificate_", "Certificates of the refitted machine.")
     expansion_ = _delegated("expansion_", "The refitted machine as sums of kernels.")
 
@@ -155,7 +154,7 @@ class TunedModel(BaseEstimator):
             vars(self).pop(name, None)
             if hasattr(probe, name):
                 setattr(self, name, getattr(probe, name))
-        weights = None if sample_weight is None else row_weights(sample_weight, len(y))
+        weights = None if sample_weight is None else self._weights(sample_weight, y)
         return Task(rows, y, weights, self._folds(y, groups))
 
     def _folds(self, y, groups):
@@ -173,7 +172,7 @@ class TunedModel(BaseEstimator):
         """The machine with the parameters that are not searched."""
         own = self.get_params(deep=False)
         names = self._machine().get_params(deep=False)
-        shared = {name: own[name] for name in names if name in own and name not in _OF_THE_SEARCH}
+        shared = {name: own[name] for name in names if name in own}
         return self._machine(**{**shared, "time_limit": None, "callbacks": None, "verbose": False})
 
     def _search(self, models, settings, task, scores, judge, limits):
@@ -194,10 +193,8 @@ class TunedModel(BaseEstimator):
                 with_train=self.return_train_score,
                 judge=judge,
             )
-            try:
+            with suppress(Stopped):  # a limit: what has been judged is kept
                 (how or Search.run_all)(search)
-            except Stopped:
-                pass  # a limit: what has been judged is kept
             return table
 
         everything = list(range(len(models)))
@@ -251,23 +248,23 @@ class TunedModel(BaseEstimator):
         if not table.errors:
             return
         reasons = "; ".join(dict.fromkeys(table.errors.values()))
-        warnings.warn(
-            f"{len(table.errors)} of {table.state.size} fits failed, and have the score {self.error_score!r}: {reasons}",
-            FitFailedWarning,
-            stacklevel=3,
+        text = (
+            f"{len(table.errors)} of {table.state.size} fits failed and have the score {self.error_score!r}: {reasons}"
         )
+        warnings.warn(text, FitFailedWarning, stacklevel=3)
 
     def _warn_unless_done(self, table, limits):
         ended = limits.reached()
         fitted = self.best_estimator_.status_ if self.refit else Status.OPTIMAL
         self.status_ = fitted if ended is None or self._is_all_done(table) else ended
-        short = int(np.count_nonzero(table.status[table.state == DONE]))
+        endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
         if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
             done = int(np.count_nonzero(table.state == DONE))
             text = f"{self.status_.name}: {done} of {table.state.size} fits were made; the best of those is kept"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
-        elif short:
-            text = f"{short} of {table.state.size} fits of the search ended before their tolerance (tol={self.tol:g})"
+        elif len(endings):
+            names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
+            text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     @staticmethod
