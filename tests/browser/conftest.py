@@ -21,7 +21,7 @@ FLAGS = [
     "--disable-sync",
 ]
 # The first visit may have to wait for compilation.
-PATIENCE = 90_000
+PATIENCE = 240_000
 
 
 def chromium() -> str:

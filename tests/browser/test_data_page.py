@@ -8,6 +8,10 @@ import pytest
 import mercer
 
 
+# The first visit may have to wait for compilation.
+pytestmark = pytest.mark.timeout(400)
+
+
 def open_data(page):
     page.click(".tabs [data-view=data]")
     page.wait_for_selector("[data-resumed]")

@@ -9,6 +9,10 @@ import pytest
 
 from mercer.studio.quiet import expected_warnings_ignored
 
+# The first visit may have to wait for compilation.
+pytestmark = pytest.mark.timeout(400)
+
+
 TOY = [(0, 0, 0), (2, 2, 0), (2, 0, 1), (3, 0, 1)]
 
 

@@ -3,6 +3,10 @@
 import pytest
 
 
+# The first visit may have to wait for compilation.
+pytestmark = pytest.mark.timeout(400)
+
+
 def open_view(page, key):
     page.click(f".tabs [data-view={key}]")
     page.wait_for_selector(f".view[data-view={key}]")
