@@ -7,7 +7,6 @@ import pytest
 
 import mercer
 
-
 # The first visit may have to wait for compilation.
 pytestmark = pytest.mark.timeout(400)
 

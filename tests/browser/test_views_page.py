@@ -2,7 +2,6 @@
 
 import pytest
 
-
 # The first visit may have to wait for compilation.
 pytestmark = pytest.mark.timeout(400)
 
