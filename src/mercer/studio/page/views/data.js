@@ -207,7 +207,7 @@ export class DataView {
         bar.style.background = classColour(value < 0 ? 0 : 1);
         return h("div", { class: "contribution" }, h("span", { title: name }, name), h("div", { class: "two-way" }, bar), h("b", {}, show(value, 3)));
       });
-      this.explanation.replaceChildren(h("h3", {}, `Why row ${header.row} is said to be ${header.said}`), h("p", { class: "quiet" }, `Decision value ${show(header.decision, 4)} for “${header.of}”: the sum of these (by ${header.kind}) and of ${show(header.intercept, 3)}.`), header.text ? coloured(header.text, header.words) : "", h("div", { data: { name: "contributions" } }, bars), header.rest ? h("p", { class: "quiet" }, `and ${header.rest} smaller ones`) : "");
+      this.explanation.replaceChildren(h("h3", {}, `Why row ${header.row} is said to be ${header.said}`), h("p", { class: "quiet" }, `Decision value ${show(header.decision, 4)} for “${header.of}”: the sum of these (by ${{ term: "part of the kernel", feature: "feature", position: "position" }[header.kind] ?? header.kind}) and of ${show(header.intercept, 3)}.`), header.text ? coloured(header.text, header.words) : "", h("div", { data: { name: "contributions" } }, bars), header.rest ? h("p", { class: "quiet" }, `and ${header.rest} smaller ones`) : "");
     });
   }
 
