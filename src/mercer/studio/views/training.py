@@ -17,8 +17,8 @@ from mercer.io import Dataset
 from mercer.kernels import Columns
 from mercer.kernels.table.frame import as_frame
 from mercer.report.figures import Shown, taken
+from mercer.report.html_page import page
 from mercer.report.model_words import machine_of
-from mercer.report.page import page
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import score
 from mercer.selection.assemble import Assembly, assemble
