@@ -70,6 +70,7 @@ export class DataView {
       this.settings.set = what.set ?? null;
       for (const chip of this.sets.children) chip.setAttribute("aria-pressed", String(chip.dataset.set === this.settings.set));
       if (!same) Object.assign(this.settings, { target: null, left: [] });
+      this.heat = this.result = null;
       this.opened(header);
     });
   }
@@ -149,6 +150,7 @@ export class DataView {
   }
 
   train() {
+    this.heat = null;
     this.begin("train", "Training");
     ask("train", this.request(), (header, arrays) => (header.progress ? this.progress(header.progress) : this.finished(header, arrays)));
   }
@@ -176,7 +178,7 @@ export class DataView {
     const cards = [
       h("section", { class: "card span-5" }, h("div", { class: "hero bare" }, h("div", { class: "what" }, big[0]), h("div", { class: "big", data: { number: "score" } }, big[1])), h("p", { class: "quiet" }, big[2]), h("p", {}, h("span", { class: "status", data: { kind, status: model.status } }, model.status.replaceAll("_", " ").toLowerCase()), " ", h("span", { class: "quiet" }, model.meaning)),
         h("div", { class: "row downloads" }, h("a", { class: "primary", href: address("/download", { what: "model" }), download: "model.mercer", data: { name: "download-model" } }, "Model file"), h("a", { class: "tool", href: address("/download", { what: "report" }), download: "report.html", data: { name: "download-report" } }, "HTML report"))),
-      this.card(7, "The machine", numbersList([["Machine", [...model.steps, model.estimator].join(" → ")], ["Support vectors", `${model.n_support} of ${r.data.learnt_from}`], ["Fit", `${show(r.seconds.fit, 3)} s`], ["Relative gap", cert ? show(Math.max(0, cert.relative_gap), 2) : undefined], ["KKT violation", cert ? show(cert.kkt_violation, 2) : undefined]]), h("p", { class: "quiet mono" }, model.kernel ?? ""), ...r.notes.map((note) => h("p", { class: "quiet" }, note))),
+      this.card(7, "The machine", numbersList([["Machine", [...model.steps, model.estimator].join(" → ")], ["Support vectors", `${model.n_support} of ${r.data.learnt_from}`], ["Fit", `${show(r.seconds.fit, 3)} s`], ["Relative gap", cert ? show(Math.max(0, cert.relative_gap), 2) : undefined], ["KKT violation", cert ? show(cert.kkt_violation, 2) : undefined]]), h("p", { class: "quiet mono kernel-words", tabindex: "0", "aria-label": "Kernel" }, model.kernel ?? ""), ...r.notes.map((note) => h("p", { class: "quiet" }, note))),
     ];
     if (scores?.confusion && scores.confusion.labels.length <= 26) cards.push(this.card(5, "Confusion", confusion(scores.confusion)));
     if (arrays?.places) { this.mapBox = h("div", { class: "map-box" }); cards.push(this.card(7, "As the kernel sees the rows (kernel PCA); rings are support vectors", this.mapBox)); }

@@ -30,7 +30,7 @@ export class SolveView {
     this.playButton = button(PLAY, "Play or pause", "play", () => (this.timer ? this.pause() : this.play()));
     this.speed = select("Speed", [["2", "slow"], ["8", "medium"], ["30", "fast"]], "8", () => { if (this.timer) { this.pause(); this.play(); } }, "speed");
     this.transport = h("div", { class: "transport" }, button(FIRST, "To the beginning", "first", () => { this.pause(); this.go(0); }), button(BACK, "One step back", "back", () => { this.pause(); this.go(this.at - 1); }), this.playButton, button(NEXT, "One step forward", "next", () => { this.pause(); this.go(this.at + 1); }), this.range, this.count, this.speed.box);
-    this.speed.box.style.width = "92px";
+    this.speed.box.style.width = "108px";
     this.speed.box.setAttribute("aria-label", "Speed");
     this.note = h("p", { class: "note", "aria-live": "polite", data: { name: "note" } });
     this.alphaBars = new Bars(92);
