@@ -5,6 +5,7 @@ from sklearn.base import ClassifierMixin
 
 from mercer._errors import ParameterError
 from mercer.estimators import multiclass
+from mercer.estimators.automatic import choose_kernel
 from mercer.estimators.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
@@ -49,7 +50,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     def _fit(self, X, y, sample_weight=None):
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        X, y = training_input(self, X, y)
+        X, y = self._checked(X, y, sample_weight)
         setup, class_weight, weights = self._setup(y, sample_weight)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, weights, budget)
@@ -57,6 +58,16 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             solved = self._solve(data, setup, budget, limits)
         self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
         self._keep(X, data, setup, solved)
+
+    def _checked(self, X, y, sample_weight=None):
+        """Rows and labels, and what "auto" stands for with them."""
+        choose_kernel(self, X)
+        X, y = training_input(self, X, y)
+        self._choose_C(X, sample_weight)
+        return X, y
+
+    def _choose_C(self, X, sample_weight):
+        """Where C has no value "auto", there is nothing to do."""
 
     def _setup(self, y, sample_weight=None):
         """(the two-class problems of checked labels, weights of the classes, weights of the rows or None)."""

@@ -42,6 +42,7 @@ _INDEX = {
     "Record": "relational.record",
     "Tables": "relational.tables",
     "Custom": "matrix_form",
+    "GivenMatrix": "given",
     "Precomputed": "matrix_form",
     "Centred": "centred",
     "Normalised": "normalised",
@@ -55,7 +56,11 @@ _INDEX = {
     "MercerVerdict": "mercer_condition",
     "mercer_check": "mercer_condition",
     "repair": "mercer_condition",
+    "placed": "table.placed",
     "resolve": "names",
+    "kernel_names": "expression",
+    "parse": "expression",
+    "unparse": "written",
 }
 
 __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
