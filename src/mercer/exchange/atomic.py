@@ -6,6 +6,7 @@ the new one. A process that is killed leaves at most the temporary file behind.
 """
 
 import contextlib
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -38,7 +39,9 @@ def replace_file(path, pieces, check=None):
     # A link stays a link: what it points to is replaced.
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(target))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "only a file can be replaced, not a device or a pipe", str(target))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     mode = _mode(target)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
