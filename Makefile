@@ -28,7 +28,7 @@ unexport PYTHONHOME
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.installed-plot ## train on digits and iris, print a report, draw a picture
+demo: $(VENV)/.installed-plot ## train on digits, texts and a table, write reports to look at
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
 
 test: lint ## style, types, layers and every test (MARK=slow for the long ones)

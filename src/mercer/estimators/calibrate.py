@@ -17,7 +17,7 @@ from mercer._errors import ParameterError
 from mercer.estimators.equal_rows import comparable_rows
 from mercer.solvers.coupling import couple
 from mercer.solvers.isotonic import fit_isotonic
-from mercer.solvers.out_of_fold import assign_folds, out_of_fold_scores, projected
+from mercer.solvers.out_of_fold import FOLDS, assign_folds, out_of_fold_scores, projected
 from mercer.solvers.platt import fit_sigmoid, sigmoid, smoothed_targets
 from mercer.solvers.result import Status
 
@@ -38,14 +38,14 @@ def calibration_method(probability):
     raise ParameterError(f"probability must be False, True, 'sigmoid' or 'isotonic', got {probability!r}")
 
 
-def folds_of(data, codes, weights, random_state):
+def folds_of(data, codes, weights, random_state, n_folds=FOLDS):
     """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
 
     Rows are dealt out by what they contain, in the order of a projection; objects, and rows of a
     kernel matrix, as they come. A `random_state` draws the projection, or the order.
     """
     used = np.flatnonzero(weights)
-    return _dealt_out(comparable_rows(data, used), used, codes, random_state)
+    return _dealt_out(comparable_rows(data, used), used, codes, random_state, n_folds)
 
 
 def folds_of_rows(X, codes, weights, random_state):
@@ -54,9 +54,9 @@ def folds_of_rows(X, codes, weights, random_state):
     return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state)
 
 
-def _dealt_out(rows, used, codes, random_state):
+def _dealt_out(rows, used, codes, random_state, n_folds=FOLDS):
     folds = np.full(len(codes), -1)
-    folds[used] = assign_folds(codes[used], _keys(rows, used, random_state))
+    folds[used] = assign_folds(codes[used], _keys(rows, used, random_state), n_folds)
     return folds
 
 
