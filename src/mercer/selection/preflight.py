@@ -243,7 +243,8 @@ def _measure(estimator, X, y, sample_weight, order, seconds):
         while True:
             m = sizes[-1]
             took = fit(m)
-            if took < AGAIN * seconds:
+            is_odd = bool(measured) and took > measured[-1][1] * GROWTH**MOST_EXPONENT
+            if took < AGAIN * seconds or is_odd:
                 # The first fit of a size may have had code to load, and other work may have come between.
                 took = min(took, fit(m))
             measured.append((m, took))
