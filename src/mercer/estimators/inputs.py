@@ -20,6 +20,7 @@ from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
 from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
+from mercer.kernels.given import GivenMatrices
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.structured import StructuredKernel
@@ -198,8 +199,10 @@ def require_fitted(estimator):
 
 
 def as_items(X, kernel=None):
-    """Items that can be counted and chosen by position: an array, CSR rows, a list or, for a
-    kernel that looks up columns, a `Frame`."""
+    """Items that can be counted and chosen by position: an array, CSR rows, a list, rows of several
+    given matrices or, for a kernel that looks up columns, a `Frame`."""
+    if isinstance(X, GivenMatrices):
+        return X
     if sparse.issparse(X):
         return X.tocsr()
     if isinstance(kernel, Kernel) and kernel.takes_tables and is_data_frame(X):

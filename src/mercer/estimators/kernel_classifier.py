@@ -105,7 +105,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         -------
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
-        values = self._values(X)
+        return self._decisions(self._values(X))
+
+    def _decisions(self, values):
+        """`decision_function` from the values of all two-class problems."""
         if len(self.classes_) == 2:
             return values[:, 0]
         if self._has_pairs and self.decision_function_shape == "ovr":
@@ -124,7 +127,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         ndarray of shape (n,)
         """
         require_fitted(self)
-        values = self._values(X)
+        return self._labels(self._values(X))
+
+    def _labels(self, values):
+        """`predict` from the values of all two-class problems."""
         if len(self.classes_) == 2:
             return self.classes_[(values[:, 0] > 0).astype(np.intp)]
         if self._has_pairs:

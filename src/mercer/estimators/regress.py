@@ -35,13 +35,16 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def _fit(self, X, y, sample_weight=None):
         self._check_parameters()
         choose_kernel(self, X)
         X, y = regression_input(self, X, y)
         self._choose_C(X, sample_weight, y)
         self._fit_rows(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
 
     def predict(self, X):
         """The value of the function at each row of X.
