@@ -31,3 +31,11 @@ class NotSeparableError(MercerError, ValueError):
     def __init__(self, message, proof=None):
         super().__init__(message)
         self.proof = proof
+
+
+class ModelFileError(MercerError, ValueError):
+    """A model file is damaged, is not one, or holds what this version of Mercer does not know."""
+
+
+class CancelledError(MercerError):
+    """A callback of the caller's asked for an end before there was a result."""

@@ -164,6 +164,13 @@ class Calibration:
         self.method, self.n_classes, self.has_pairs = method, n_classes, has_pairs
         self.maps = [_fitted(method, *case) for case in cases]
 
+    @classmethod
+    def of_maps(cls, method, maps, n_classes, has_pairs):
+        """From functions that are known already: a `Sigmoid` or `Steps` for each two-class problem."""
+        calibration = cls(method, (), n_classes, has_pairs)
+        calibration.maps = list(maps)
+        return calibration
+
     def log_odds(self, values):
         """log(p / (1 - p)) of each two-class problem, shape (n, n_problems)."""
         return np.column_stack([each.log_odds(column) for each, column in zip(self.maps, values.T, strict=True)])
@@ -180,6 +187,15 @@ class Calibration:
         # One-vs-rest: a row that every class refuses is anybody's.
         total = positive.sum(axis=1, keepdims=True)
         return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / self.n_classes)
+
+    def most_probable(self, values):
+        """Position of the most probable class of each row.
+
+        One-vs-rest, that is the one with the largest odds, which still differ where probabilities
+        are all rounded to 1.
+        """
+        has_odds = self.n_classes > 2 and not self.has_pairs
+        return (self.log_odds(values) if has_odds else self.probabilities(values)).argmax(axis=1)
 
 
 def _fitted(method, scores, is_positive, weights):
@@ -302,4 +318,4 @@ class Probable:
         """
         if getattr(self, "_calibration", None) is None:
             return super().predict(X)
-        return self.classes_[self._calibration.probabilities(self._values(X)).argmax(axis=1)]
+        return self.classes_[self._calibration.most_probable(self._values(X))]

@@ -36,7 +36,19 @@ def warn_unless_optimal(status, max_iter=-1, remedies=None, judge="certificate_"
 
 def watchers(estimator, show):
     """Who is told how a fit stands: `show`, where `verbose` asks for it, and the user's callbacks."""
-    return [*([show] if estimator.verbose else []), *(estimator.callbacks or [])]
+    return [*([_staged(show)] if estimator.verbose else []), *(estimator.callbacks or [])]
+
+
+def _staged(show):
+    """`show`, and before it a line now and then while the kernel matrix is in the making."""
+
+    def staged(point):
+        if getattr(point, "stage", "solve") == "kernel":
+            sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  kernel matrix {point.working_set:3d} %\n")
+        else:
+            show(point)
+
+    return staged
 
 
 def print_round(point):

@@ -130,7 +130,8 @@ class KernelForm:
     def _matrix(self, X, limits, n_jobs):
         data, budget = TrainingData(self.kernel, X), Budget.resolve(self.memory_limit, None, X)
         matrix = data.matrix(EXACT, None, budget, n_jobs)
-        return data, stored_if_small(matrix, budget, limits.stop)
+        # Without shares of the matrix: callbacks of stochastic descent expect points of another kind.
+        return data, stored_if_small(matrix, budget, lambda _share=None: limits.stop())
 
     def _keep(self, data):
         """Forget everything but the support vectors of any problem."""

@@ -3,6 +3,7 @@
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,8 @@ SIDE_BY_SIDE = 12_000
 # Up to this many points, and entries this cheap, the whole matrix is computed at once.
 STORED_SIZE = 4_000
 ENOUGH_FOR_SMALL = 2**26
+# With more features than this, columns that never vary are left out if it is at least a twentieth of them.
+MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
 # Tiles of two threads: inner products, kernel values, transposes.
 TILES = 12 * 2**20
 # Below this tolerance, entries rounded to single precision are of no use.
@@ -83,8 +86,21 @@ class TrainingData:
         self.origin = column_means(X) if kernel.is_translation_invariant and dense else None
 
     def prepare(self, dtype, indices=None):
-        rows = self.X if indices is None else self._rows(indices)
-        return self.kernel.prepare(rows, dtype, origin=self.origin, check=False)
+        rows, origin = self.X if indices is None else self._rows(indices), self.origin
+        if self._varying is not None:
+            rows, origin = np.take(rows, self._varying, axis=1), origin[self._varying]
+        return self.kernel.prepare(rows, dtype, origin=origin, check=False)
+
+    @cached_property
+    def _varying(self):
+        """Columns that differ between rows, where the others are many: those change no distance (the
+        border of a picture), and multiplying them takes as long as multiplying any."""
+        is_costly = self.shape[0] > LARGEST and self.shape[-1] > MANY_FEATURES
+        if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
+            return None
+        varies = self.X.max(axis=0) > self.X.min(axis=0)
+        few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
+        return np.flatnonzero(varies) if few and varies.any() else None
 
     def subset(self, indices):
         """The data of some of the items, with the same kernel; all of them are the data themselves."""

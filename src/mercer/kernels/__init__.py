@@ -56,7 +56,11 @@ _INDEX = {
     "MercerVerdict": "mercer_condition",
     "mercer_check": "mercer_condition",
     "repair": "mercer_condition",
+    "placed": "table.placed",
     "resolve": "names",
+    "kernel_names": "expression",
+    "parse": "expression",
+    "unparse": "written",
 }
 
 __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)

@@ -12,6 +12,7 @@ from mercer import kernels  # its names load when asked for: the operators make 
 from mercer._errors import DataError, ParameterError
 from mercer.kernels import engine
 from mercer.kernels.parameters import Parameters, is_number
+from mercer.kernels.reporting import reported
 from mercer.kernels.rows import column_means, common_dtype, prepare_rows
 
 
@@ -96,19 +97,27 @@ class Kernel(Parameters):
         changes = {name: child for name, child in bound.items() if child is not nested[name]}
         return self.replace(**changes) if changes else self
 
-    def __call__(self, X, Y=None, *, dtype=None):
-        """The Gram matrix of the rows of X, or the matrix between those of X and Y."""
+    def __call__(self, X, Y=None, *, dtype=None, callback=None):
+        """The Gram matrix of the rows of X, or the matrix between those of X and Y.
+
+        `callback`, if given, hears the share that is done, between 0 and 1, up to ten times a
+        second; when it answers True the work ends with `CancelledError`.
+        """
+        with reported(callback) as stop:
+            return self._evaluated(X, Y, dtype, stop)
+
+    def _evaluated(self, X, Y, dtype, stop):
         kernel = self.bind(X) if Y is None else self
         dtype = common_dtype(X, Y) if dtype is None else np.dtype(dtype)
         origin = kernel._origin(X, Y)
         left = kernel.prepare(X, dtype, origin=origin)
         if Y is None:
-            out = engine.gram(kernel, left, np.empty((len(left), len(left)), dtype))
+            out = engine.gram(kernel, left, np.empty((len(left), len(left)), dtype), stop=stop)
             np.fill_diagonal(out, kernel.diag_of(left))
             return out
         right = kernel.prepare(Y, dtype, origin=origin)
         require_same_features(left, right)
-        return engine.fill(kernel, left, right, np.empty((len(left), len(right)), dtype))
+        return engine.fill(kernel, left, right, np.empty((len(left), len(right)), dtype), stop=stop)
 
     def diag(self, X):
         """k(x, x) for each row x, without the rest of the Gram matrix."""

@@ -36,6 +36,23 @@ class computed_once:  # noqa: N801 - used as a decorator
 
 
 @jit
+def _place_features(indptr, indices, position):
+    """Number the features that occur in some CSR rows, in order; all others get the number after
+    the last, which is returned. `position` comes full of -1."""
+    for k in range(indptr[0], indptr[-1]):
+        position[indices[k]] = 0
+    count = 0
+    for feature in range(position.shape[0]):
+        if position[feature] == 0:
+            position[feature] = count
+            count += 1
+    for feature in range(position.shape[0]):
+        if position[feature] < 0:
+            position[feature] = count
+    return count
+
+
+@jit
 def _spread(indptr, indices, data, position, spread):
     """Write CSR rows as the columns of `spread`; position maps a feature to its row."""
     for j in range(indptr.shape[0] - 1):
@@ -118,12 +135,11 @@ class SparseRows:
 
     def _spread_tile(self, start):
         part = self.slice(start, min(start + SPREAD, self.shape[0]))
-        present = np.unique(part.indices[part.indptr[0] : part.indptr[-1]])
         # Features absent from this tile meet the last row, which stays zero; so does the one
         # place more, for features of the other side that these rows do not have at all.
-        position = np.full(self.shape[1] + 1, len(present), np.int32)
-        position[present] = np.arange(len(present), dtype=np.int32)
-        spread = np.zeros((len(present) + 1, part.shape[0]), self.dtype)
+        position = np.full(self.shape[1] + 1, -1, np.int32)
+        present = _place_features(part.indptr, part.indices, position)
+        spread = np.zeros((present + 1, part.shape[0]), self.dtype)
         _spread(part.indptr, part.indices, part.data, position, spread)
         return position, spread
 

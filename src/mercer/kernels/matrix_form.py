@@ -94,8 +94,8 @@ class Precomputed(Kernel):
         matrix = prepare_rows(X, dtype, check=check).dense()
         return MatrixItems(matrix, np.arange(len(matrix)), matrix.dtype)
 
-    def __call__(self, X, Y=None, *, dtype=None):
-        """The matrix itself; there are no rows Y to compare with."""
+    def __call__(self, X, Y=None, *, dtype=None, callback=None):
+        """The matrix itself, at once; there are no rows Y to compare with, and nothing to report."""
         if Y is not None:
             raise ParameterError("Precomputed takes the matrix itself and no Y; pass K(X, Y) as X")
         matrix = numeric_matrix(X.toarray() if sparse.issparse(X) else X)

@@ -6,14 +6,17 @@ a second Ctrl-C raises KeyboardInterrupt as usual.
 """
 
 import copy
+import math
 import signal
 import threading
 import time
 from contextlib import contextmanager
 
-from mercer.solvers.result import Status
+from mercer.solvers.result import Status, TracePoint
 
 SLICE_SECONDS = 0.05
+# How long a kernel matrix may be in the making without a word.
+SILENCE_SECONDS = 0.5
 
 
 class Limits:
@@ -34,8 +37,10 @@ class Limits:
         self.begin = time.monotonic()
         self.deadline = None if time_limit is None else self.begin + time_limit
         self.callbacks = tuple(callbacks or ())
-        # In a list, so that copies with other limits hear of it too.
+        # In lists, so that copies with other limits hear of it too.
         self._interrupted = [False]
+        self._spoken = [self.begin]
+        self._thread = threading.get_ident()
 
     def with_max_iter(self, max_iter):
         """The same limits, but with another bound on iterations: for a part of the work."""
@@ -74,12 +79,23 @@ class Limits:
             return Status.TIME_LIMIT
         return None
 
-    def stop(self):
-        """Whether the fit should end now: asked between tiles of long products."""
+    def stop(self, share=None):
+        """Whether the fit should end now: asked between tiles of long products.
+
+        `share` of a kernel matrix in the making is shown to the callbacks now and then, in the thread
+        that fits.
+        """
+        if share is not None and self.callbacks and threading.get_ident() == self._thread:
+            self._tell(share)
         return self.reached() is not None
+
+    def _tell(self, share):
+        if time.monotonic() - self._spoken[0] >= SILENCE_SECONDS:
+            self.report(TracePoint(self.seconds, 0, math.inf, 0.0, int(100 * share), 100, "kernel"))
 
     def report(self, point):
         """Show a round to the callbacks."""
+        self._spoken[0] = time.monotonic()
         for callback in self.callbacks:
             if callback(point):
                 self._interrupted[0] = True

@@ -15,8 +15,8 @@ class WeightPoint(TracePoint):
     `working_set` the number of kernels that have a weight, and `active` that of all.
     """
 
-    primal: float
-    weights: np.ndarray
+    primal: float = float("nan")
+    weights: np.ndarray | None = None
 
 
 class WeightSearch:

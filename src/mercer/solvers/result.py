@@ -43,7 +43,8 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class TracePoint:
-    """The state of a solver after one round."""
+    """The state of a solver after one round; or, where `stage` is "kernel", of the kernel matrix
+    before the first: `working_set` per cent of it are there."""
 
     seconds: float
     iterations: int
@@ -51,6 +52,7 @@ class TracePoint:
     dual: float
     working_set: int
     active: int
+    stage: str = "solve"
 
 
 @dataclass

@@ -1,0 +1,89 @@
+"""Files that are there as a whole or not at all, whatever happens meanwhile.
+
+The bytes go to a temporary file in the same folder, which is flushed to the disk and then takes the
+place of the old one in a single step of the file system. Whoever opens the path sees the old file or
+the new one. A process that is killed leaves at most the temporary file behind.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+from pathlib import Path
+
+# Bytes given to the system at a time; a write that is interrupted goes on.
+_PIECE = 2**26
+
+
+def replace_file(path, pieces, check=None):
+    """Write `pieces` (buffers) to `path` as a whole.
+
+    Parameters
+    ----------
+    path : str or path
+    pieces : list of buffers
+    check : callable, optional
+        ``check(temporary)`` is called with the path of the complete temporary file; if it raises, the
+        old file stays.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mercer.exchange.atomic import replace_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(Path(folder) / "note", [b"one ", b"two"])
+    ...     (Path(folder) / "note").read_bytes()
+    b'one two'
+    """
+    # A link stays a link: what it points to is replaced.
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(target))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "only a file can be replaced, not a device or a pipe", str(target))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    mode = _mode(target)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            for piece in pieces:
+                _write_all(file, piece)
+            os.fsync(file.fileno())
+        if check is not None:
+            check(temporary)
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _flush_folder(target.parent)
+
+
+def _mode(target):
+    """The permissions of the file that is replaced; otherwise what the user's mask leaves."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        return 0o666
+
+
+def _write_all(file, piece):
+    left = memoryview(piece).cast("B")
+    while len(left):
+        left = left[file.write(left[:_PIECE]) :]
+
+
+def _flush_folder(folder):
+    """Make the new name last through a power failure, where folders can be flushed."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        # A folder that may be written but not read: the rename is done all the same.
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,169 @@
+"""What a value in a model file must be: small checks, the same for what is written and for what is read.
+
+A rule is a function of one value that raises `Refused` with the end of a sentence ("must be ...").
+Compiled code has no bounds checks, so whatever it will see has a rule.
+"""
+
+import math
+
+import numpy as np
+from scipy import sparse
+
+# Numbers looked at together, so that a check of a large array needs little memory.
+_STRETCH = 2**18
+
+
+class Refused(Exception):
+    """A value breaks a rule; the text is the end of a sentence, of which the catcher knows the beginning."""
+
+
+def anything(_value):
+    """Whatever can be stored."""
+
+
+def flag(value):
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise Refused(f"must be True or False, got {_shown(value)}")
+
+
+def text(value):
+    """A str."""
+    if not isinstance(value, str):
+        raise Refused(f"must be a text, got {_shown(value)}")
+
+
+def integer(least=None):
+    """A whole number, not below `least`."""
+
+    def rule(value):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+            raise Refused(f"must be a whole number, got {_shown(value)}")
+        if least is not None and value < least:
+            raise Refused(f"must be at least {least}, got {value}")
+
+    return rule
+
+
+def number(finite=True):
+    """A real number; NaN and infinity only where they are allowed."""
+
+    def rule(value):
+        is_real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not is_real or (finite and not math.isfinite(value)):
+            raise Refused(f"must be a {'finite ' if finite else ''}number, got {_shown(value)}")
+
+    return rule
+
+
+def optional(inner):
+    """None, or what the inner rule allows."""
+
+    def rule(value):
+        if value is not None:
+            inner(value)
+
+    return rule
+
+
+def either(*rules):
+    """What one of the rules allows."""
+
+    def rule(value):
+        reasons = []
+        for one in rules:
+            try:
+                return one(value)
+            except Refused as refused:
+                reasons.append(str(refused))
+        raise Refused(", or ".join(reasons))
+
+    return rule
+
+
+def list_of(inner, kind=(list, tuple)):
+    """A list or tuple, each entry as the inner rule allows."""
+
+    def rule(value):
+        if not isinstance(value, kind):
+            raise Refused(f"must be a list, got {_shown(value)}")
+        if inner is not anything:
+            for entry in value:
+                inner(entry)
+
+    return rule
+
+
+def dict_of(value):
+    """A dict."""
+    if not isinstance(value, dict):
+        raise Refused(f"must be a dict, got {_shown(value)}")
+
+
+def instance(*names):
+    """An object of a class with one of these names, or derived from one."""
+
+    def rule(value):
+        if not any(base.__name__ in names for base in type(value).__mro__):
+            raise Refused(f"must be a {' or '.join(names)}, got {_shown(value)}")
+
+    return rule
+
+
+def array(kinds="f", ndim=None, finite=True, least=None):
+    """An array of numbers of some kinds (of `numpy.dtype.kind`)."""
+
+    def rule(value):
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+            raise Refused(f"must be an array of kind {kinds!r}, got {_shown(value)}")
+        if ndim is not None and value.ndim not in np.atleast_1d(ndim):
+            raise Refused(f"must have {ndim} dimensions, got shape {value.shape}")
+        if finite and not is_finite(value):
+            raise Refused("must be finite, but contains NaN or infinity")
+        if least is not None and value.size and value.min() < least:
+            raise Refused(f"must not be below {least}, got {value.min()}")
+
+    return rule
+
+
+def csr(value):
+    """A CSR matrix of finite numbers; that its indices are sound is checked when it is made."""
+    if not sparse.issparse(value) or value.format != "csr":
+        raise Refused(f"must be a CSR matrix, got {_shown(value)}")
+    if not is_finite(value.data):
+        raise Refused("must be finite, but contains NaN or infinity")
+
+
+def labels(value):
+    """Class labels: an array of one dimension of numbers, booleans or texts."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iufbUO":
+        raise Refused(f"must be an array of labels, got {_shown(value)}")
+    if not is_finite(value):
+        raise Refused("must be finite, but contains NaN or infinity")
+
+
+def names(value):
+    """An array of one dimension of texts."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or not all(isinstance(one, str) for one in value.tolist()):
+        raise Refused(f"must be an array of texts, got {_shown(value)}")
+
+
+def is_finite(values):
+    """Whether there is no NaN and no infinity, found with little memory."""
+    if values.dtype.kind != "f":
+        return True
+    flat = values.reshape(-1) if values.flags.c_contiguous else values.T.reshape(-1)
+    return all(np.isfinite(flat[begin : begin + _STRETCH]).all() for begin in range(0, flat.size, _STRETCH))
+
+
+def _shown(value):
+    if isinstance(value, np.ndarray):
+        return f"an array of dtype {value.dtype} and shape {value.shape}"
+    shown = repr(value) if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+floats = array("f")
+floats1 = array("f", ndim=1)
+floats2 = array("f", ndim=2)
+indices = array("iu", ndim=1, least=0)
