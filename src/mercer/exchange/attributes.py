@@ -74,4 +74,8 @@ ATTRIBUTES = {
     "singular_values_": rules.floats1,
     "left_singular_vectors_": rules.floats2,
     "right_coef_": rules.floats2,
+    "weights_": rules.floats1,
+    "scales_": rules.floats1,
+    "kernel_": rules.anything,
+    "kernel_names_": rules.list_of(rules.text),
 }

@@ -21,7 +21,7 @@ node.at_nodes:AtNodes node.co_citation:CoCitation node.diffusion:Diffusion
 node.regularized_laplacian:RegularizedLaplacian
 table.columns:Columns table.cyclic:Cyclic table.on:On table.standardised:Standardised
 relational.link:Link relational.record:Record
-matrix_form:Custom matrix_form:Precomputed centred:Centred normalised:Normalised
+matrix_form:Custom matrix_form:Precomputed given:GivenMatrix centred:Centred normalised:Normalised
 wrapped:Power wrapped:Scaled algebra:Product algebra:Sum
 """
 
@@ -99,6 +99,11 @@ def _make_matrix_items(cls, fields):
 
 
 plain("mercer.kernels.matrix_form:MatrixItems", {"index": rules.indices}, make=_make_matrix_items)
+plain(
+    "mercer.kernels.given:GivenMatrices",
+    {"index": rules.indices},
+    make=lambda cls, fields: cls(None, fields["index"]),
+)
 
 plain(
     "mercer.kernels.expansion:Group",
@@ -143,7 +148,7 @@ plain(
     "mercer.kernels.expansion:Expansion",
     {
         "kernel": rules.instance("Kernel"),
-        "vectors": rules.instance("ndarray", "_csr_base", "list", "Frame", "MatrixItems"),
+        "vectors": rules.instance("ndarray", "_csr_base", "list", "Frame", "MatrixItems", "GivenMatrices"),
         "groups": rules.list_of(rules.instance("Group")),
         "intercepts": rules.floats1,
         "origin": rules.optional(rules.floats1),
