@@ -150,7 +150,11 @@ def _read_csr(reader, node):
         reader.tensor(node[part], kinds, 1) for part, kinds in (("data", "fiub"), ("indices", "i"), ("indptr", "i"))
     )
     shape = node["shape"]
-    if not isinstance(shape, list) or len(shape) != 2 or not all(type(one) is int and one >= 0 for one in shape):
+    if (
+        not isinstance(shape, list)
+        or len(shape) != 2
+        or not all(type(one) is int and 0 <= one < 2**62 for one in shape)
+    ):
         raise ModelFileError(f"a CSR matrix cannot have shape {shape!r}"[:300])
     require_sound_csr(data, indices, indptr, shape)
     make = sparse.csr_array if node.get("kind") == "array" else sparse.csr_matrix
