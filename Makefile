@@ -4,6 +4,8 @@ PYTHON ?= python3
 DEMO_DIR ?= build/demo
 MARK ?= not slow
 RACE ?=
+FUZZ ?= svmlight libsvm_model svmlight_model liblinear_model trees graphs
+FUZZ_SECONDS ?= 60
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,14 +21,14 @@ unexport PYTHONHOME
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint race docs clean
+.PHONY: help demo test lint race fuzz docs clean
 # Without this, make would remove the stamps of pattern rules as intermediate files.
 .PRECIOUS: $(VENV)/.installed-%
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.installed-plot ## train on digits and iris, print a report, draw a picture
+demo: $(VENV)/.installed-plot ## train on digits, texts and a table, write reports to look at
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
 
 test: lint ## style, types, layers and every test (MARK=slow for the long ones)
@@ -40,6 +42,11 @@ lint: $(VENV)/.installed-test ## style, types and layers only
 
 race: $(VENV)/.installed-peers ## time Mercer against its peers on this machine
 	$(BIN)/python -m benchmarks.race $(RACE)
+
+fuzz: $(VENV)/.installed-fuzz ## hostile input for every reader (FUZZ=libsvm_model FUZZ_SECONDS=600 for one, longer)
+	for target in $(FUZZ); do \
+		$(ONE_BLAS_THREAD) $(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; \
+	done
 
 docs: $(VENV)/.installed-docs ## build the documentation into docs/_build/html
 	MPLBACKEND=Agg $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

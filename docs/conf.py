@@ -37,6 +37,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,
     "min_reported_time": 5,
+    "matplotlib_animations": True,
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -46,8 +46,16 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.regress import NuSVR as NuSVR
     from mercer.estimators.ridge import KernelRidge as KernelRidge
     from mercer.exchange.compress import compress as compress
+    from mercer.exchange.from_sklearn import from_sklearn as from_sklearn
+    from mercer.exchange.liblinear import read_liblinear_model as read_liblinear_model
+    from mercer.exchange.liblinear import write_liblinear_model as write_liblinear_model
+    from mercer.exchange.libsvm import read_libsvm_model as read_libsvm_model
+    from mercer.exchange.libsvm import write_libsvm_model as write_libsvm_model
+    from mercer.exchange.onnx_model import to_onnx as to_onnx
     from mercer.exchange.saving import load as load
     from mercer.exchange.saving import save as save
+    from mercer.exchange.svmlight_model import read_svmlight_model as read_svmlight_model
+    from mercer.exchange.svmlight_model import write_svmlight_model as write_svmlight_model
     from mercer.explanation.contributions import explain as explain
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
@@ -61,6 +69,16 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.residual_losses import Pinball as Pinball
     from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
+    from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
+    from mercer.selection.leave_one_out import WholeSample as WholeSample
+    from mercer.selection.leave_one_out import leave_one_out as leave_one_out
+    from mercer.selection.mkl import MKLClassifier as MKLClassifier
+    from mercer.selection.mkl import MKLOneClassSVM as MKLOneClassSVM
+    from mercer.selection.mkl import MKLRegressor as MKLRegressor
+    from mercer.selection.preflight import preflight as preflight
+    from mercer.selection.regularization_path import regularization_path as regularization_path
+    from mercer.selection.tune import SVCCV as SVCCV
+    from mercer.selection.tune import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -89,6 +107,9 @@ _HOME = {
     "KernelPCA": "mercer.estimators.reduce",
     "KernelRidge": "mercer.estimators.ridge",
     "KernelSVD": "mercer.estimators.reduce",
+    "MKLClassifier": "mercer.selection.mkl",
+    "MKLOneClassSVM": "mercer.selection.mkl",
+    "MKLRegressor": "mercer.selection.mkl",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "ModelFileError": "mercer._errors",
@@ -107,14 +128,29 @@ _HOME = {
     "NuSVC": "mercer.estimators.nu_classify",
     "NuSVR": "mercer.estimators.regress",
     "OneClassSVM": "mercer.estimators.detect",
+    "SVCCV": "mercer.selection.tune",
     "SVDD": "mercer.estimators.detect",
     "SVR": "mercer.estimators.regress",
+    "SVRCV": "mercer.selection.tune",
     "Tree": "mercer.kernels.tree.tree",
     "compress": "mercer.exchange.compress",
     "explain": "mercer.explanation.contributions",
     "load": "mercer.exchange.saving",
     "save": "mercer.exchange.saving",
+    "from_sklearn": "mercer.exchange.from_sklearn",
+    "read_liblinear_model": "mercer.exchange.liblinear",
+    "read_libsvm_model": "mercer.exchange.libsvm",
+    "read_svmlight_model": "mercer.exchange.svmlight_model",
+    "to_onnx": "mercer.exchange.onnx_model",
+    "write_liblinear_model": "mercer.exchange.liblinear",
+    "write_libsvm_model": "mercer.exchange.libsvm",
+    "write_svmlight_model": "mercer.exchange.svmlight_model",
     "compare_solvers": "mercer.selection.compare",
+    "LeaveOneOutScorer": "mercer.selection.leave_one_out",
+    "WholeSample": "mercer.selection.leave_one_out",
+    "leave_one_out": "mercer.selection.leave_one_out",
+    "preflight": "mercer.selection.preflight",
+    "regularization_path": "mercer.selection.regularization_path",
     "mercer_check": "mercer.kernels.mercer_condition",
     "show_versions": "mercer._versions",
 }

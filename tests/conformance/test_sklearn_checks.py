@@ -23,6 +23,8 @@ VARIANTS = [
     SVC(kernel=Linear() + RBF(gamma="scale")),
     SVC(break_ties=True),
     SVC(warm_start=True),
+    SVC(C="auto", gamma="median"),
+    SVC(kernel="auto"),
 ]
 
 

@@ -87,7 +87,7 @@ def test_a_malformed_line_is_named_and_the_model_so_far_is_kept(rows, tmp_path):
     path.write_bytes(b"".join(lines))
     for options in ({}, {"classes": [-1, 1]}):
         model = PegasosSVC(lam=0.01)
-        with pytest.raises(DataError, match=r"rows.svm, line 401: a value must be a finite number"):
+        with pytest.raises(DataError, match=r"rows.svm, line 401, column 5: a value must be a finite number"):
             model.fit_stream(SvmlightFile(path, chunk_bytes=1000), **options)
         assert model.n_iter_ == 400
         expected = PegasosSVC(lam=0.01).partial_fit(X[:400], y[:400], classes=[-1, 1])

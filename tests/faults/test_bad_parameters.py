@@ -20,7 +20,7 @@ REFUSED = [
     ("gamma", -1.0, "gamma must be positive, got -1.0"),
     ("gamma", np.nan, "gamma must be a finite number, got nan"),
     ("gamma", np.inf, "gamma must be a finite number, got inf"),
-    ("gamma", "wide", 'gamma must be a positive number, "scale" or "auto", got \'wide\''),
+    ("gamma", "wide", 'gamma must be a positive number, "scale", "auto" or "median", got \'wide\''),
     ("tol", 0.0, "tol must be a finite number above 0, got 0.0"),
     ("tol", -1e-3, "tol must be a finite number above 0, got -0.001"),
     ("tol", np.nan, "tol must be a finite number above 0, got nan"),

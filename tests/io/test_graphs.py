@@ -98,6 +98,10 @@ def test_graphs_without_edges_or_nodes(tmp_path):
             {"DS_graph_labels": "1\nwhat\n1\n"},
             "DS_graph_labels.txt in .*, line 2: 1 whole numbers were expected, got 'what'",
         ),
+        (
+            {"DS_graph_labels": "1\n92233720368547758080\n1\n"},
+            "DS_graph_labels.txt in .*, line 2: 1 whole numbers were expected, got '9223",
+        ),
         ({"DS_node_attributes": "1\nnan\n1\n1\n1\n1\n"}, "DS_node_attributes.txt in .*, line 2: 1 finite numbers"),
         ({"DS_node_labels": b"\xff\xfe\n1\n0\n2\n2\n1\n"}, "DS_node_labels.txt in .*, line 1"),
     ],

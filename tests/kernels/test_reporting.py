@@ -79,7 +79,7 @@ def texts(count):
 def test_a_fit_tells_its_callbacks_of_the_matrix(talkative):
     X, y = texts(400)
     points = []
-    SVC(kernel=Spectrum(length=2), callbacks=[points.append]).fit(X, y)
+    SVC(kernel=Spectrum(length=2), n_jobs=1, callbacks=[points.append]).fit(X, y)
     shown = [point for point in points if point.stage == "kernel"]
     assert shown
     assert all(point.iterations == 0 and 0 <= point.working_set <= point.active == 100 for point in shown)
@@ -92,11 +92,13 @@ def test_a_fit_can_be_ended_while_the_matrix_is_computed(talkative):
 
     X, y = texts(400)
     with pytest.warns(match="INTERRUPTED"):
-        model = SVC(kernel=Custom(slow, pairwise=True), callbacks=[lambda point: point.stage == "kernel"]).fit(X, y)
+        model = SVC(
+            kernel=Custom(slow, pairwise=True), n_jobs=1, callbacks=[lambda point: point.stage == "kernel"]
+        ).fit(X, y)
     assert model.status_ is Status.INTERRUPTED
 
 
 def test_verbose_prints_it(talkative, capsys):
     X, y = texts(400)
-    SVC(kernel=Spectrum(length=2), verbose=True).fit(X, y)
+    SVC(kernel=Spectrum(length=2), n_jobs=1, verbose=True).fit(X, y)
     assert "kernel matrix" in capsys.readouterr().err

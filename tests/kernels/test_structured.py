@@ -138,7 +138,7 @@ def test_double_precision_is_not_prepared_twice():
 def test_a_stop_is_heard_between_the_tiles_of_a_slow_kernel():
     asked = []
 
-    def stop():
+    def stop(_share=None):
         asked.append(threading.get_ident())
         return len(asked) > 3
 

@@ -5,6 +5,7 @@ from scipy import sparse
 
 from mercer import SVC, AnalyticCentreMachine, BayesPointMachine, DataError
 from mercer.plot import VersionSpaceDisplay
+from tests.plot.pictures import assert_pictured
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +115,7 @@ def test_what_cannot_be_drawn_is_refused(clouds):
         VersionSpaceDisplay.from_data(X[[0, -1]], y[[0, -1]])
     with pytest.raises(DataError, match="'one' must be a linear classifier of two classes with three weights, got 2"):
         VersionSpaceDisplay.from_data(X, y, estimators={"one": SVC(kernel="linear").fit(X[:, :1], y)})
+
+
+def test_the_picture(display):
+    assert_pictured(display.figure_, "version_space")

@@ -63,3 +63,19 @@ def test_there_are_no_more_support_vectors_than_rows():
     assert theory.support_vector_bound(0, 10) == 0.0
     with pytest.raises(DataError, match="at most m = 10, got 11"):
         theory.support_vector_bound(11, 10)
+
+
+def test_spans_are_distances_from_the_other_margin_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 4))
+    free = np.array([0, 1, 2])
+    spans = theory.squared_spans(X @ X.T, free, np.arange(6))
+    for p in range(6):
+        others = X[np.setdiff1d(free, [p])]
+        directions = others[1:] - others[0]
+        rest = X[p] - others[0]
+        rest = rest - directions.T @ np.linalg.lstsq(directions.T, rest, rcond=None)[0]
+        assert spans[p] == pytest.approx(rest @ rest)
+    without = theory.squared_spans(X @ X.T, free, [5], bias="none")
+    rest = X[5] - X[free].T @ np.linalg.lstsq(X[free].T, X[5], rcond=None)[0]
+    assert without[0] == pytest.approx(rest @ rest)

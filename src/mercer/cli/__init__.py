@@ -3,13 +3,14 @@
 Data go to standard output, words for people to standard error.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
 from cyclopts import App
 
 from mercer import __version__
-from mercer._errors import DataError, MercerError, ParameterError
+from mercer._errors import DataError, MercerError, ModelFileError, ParameterError
 from mercer.cli.exit_codes import ExitCode
 
 app = App(
@@ -18,8 +19,20 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,  # `run` answers it, as it does every other end
 )
-app.command("mercer.cli.demo:demo", help="Train on two data sets, report the certificates, draw a picture.")
-app.command("mercer.cli.version:version", help="Print the versions of Mercer and of what it runs on.")
+COMMANDS = {
+    "demo": "Train on digits, texts and a mixed table; write reports to look at.",
+    "train": "Train on a file, score, and save the model.",
+    "predict": "Predict the rows of a file with a saved model.",
+    "evaluate": "Score a saved model on a file with labels.",
+    "tune": "Choose C, gamma and kernel by cross-validation, and save the best model.",
+    "inspect": "Show what a model file holds, or explain a decision.",
+    "convert": "Convert a model to or from LIBSVM, SVMlight, LIBLINEAR, ONNX.",
+    "compare": "Every solver on the same data, side by side.",
+    "version": "Print the versions of Mercer and of what it runs on.",
+}
+for name, words in COMMANDS.items():
+    app.command(f"mercer.cli.{name}:{name}", help=words)
+app.register_install_completion_command(help="Install completion for this shell (bash, zsh, fish).")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +41,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return app(arguments, result_action="return_value") or ExitCode.DONE
     except ParameterError as error:
         return _complain(error, ExitCode.WRONG_USAGE)
-    except DataError as error:
+    except (DataError, ModelFileError) as error:
         return _complain(error, ExitCode.BAD_DATA)
+    except BrokenPipeError:
+        # Who reads has had enough, as `head` does; what Python would still write goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
     except (MercerError, OSError) as error:
         return _complain(error, ExitCode.FAILED)
     except KeyboardInterrupt:

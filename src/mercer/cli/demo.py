@@ -1,12 +1,10 @@
-"""`mercer demo`: train on two data sets that come with scikit-learn, and show everything.
+"""`mercer demo`: train on three kinds of data, and write reports to look at.
 
-The report is for people (standard error); the path of the picture, or with --json every
-figure, is for programs (standard output).
+The report is for people (standard error); the paths of what was written, or with --json every
+figure, are for programs (standard output).
 """
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -19,24 +17,27 @@ from mercer.cli.options import AsJson
 
 def demo(
     *,
-    output: Annotated[Path, Parameter(help="Directory for the picture.")] = Path("mercer-demo"),
+    output: Annotated[Path, Parameter(help="Directory for data, models and reports.")] = Path("mercer-demo"),
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Train on digits and iris, report accuracy and certificate, draw iris petals."""
+    """Train on digits, texts and a mixed table; report accuracy, certificates and bounds, with pages to look at."""
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
-    from mercer.cli.demo_fits import fit_digits, fit_iris
     from mercer.cli.demo_report import show_report
+    from mercer.cli.demo_runs import run_all, write_cover
+    from mercer.cli.fitting import exit_code
+    from mercer.cli.saying import write_json, write_line
 
-    fits = [fit_digits(), fit_iris()]
-    if not as_json:
-        show_report(fits)
+    records = run_all(output)
     picture = _draw(output)
+    cover = write_cover(output, records, picture)
     if as_json:
-        record = {"fits": [asdict(fit) for fit in fits], "picture": picture and str(picture)}
-        sys.stdout.write(json.dumps(record, indent=2) + "\n")
-    elif picture:
-        sys.stdout.write(f"{picture}\n")
-    return _exit_code({fit.status for fit in fits})
+        fits = {name: record.as_dict() for name, record in records.items()}
+        write_json({"fits": fits, "report": str(cover), "picture": picture and str(picture)})
+    else:
+        show_report(records)
+        for path in [cover, *([picture] if picture else [])]:
+            write_line(path)
+    return max(exit_code(record.model["status"]) for record in records.values())
 
 
 def _draw(folder: Path) -> Path | None:
@@ -48,9 +49,3 @@ def _draw(folder: Path) -> Path | None:
     except MissingExtraError as missing:
         sys.stderr.write(f"mercer: no picture: {missing}\n")
         return None
-
-
-def _exit_code(statuses: set[str]) -> ExitCode:
-    if "INTERRUPTED" in statuses:
-        return ExitCode.INTERRUPTED
-    return ExitCode.DONE if statuses == {"OPTIMAL"} else ExitCode.NOT_CONVERGED

@@ -1,6 +1,7 @@
-"""The demo's report, drawn with rich on standard error; NO_COLOR is rich's own affair."""
+"""The demo's report, one column a data set, drawn with rich on standard error."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -8,48 +9,53 @@ from rich.table import Table
 from rich.text import Text
 
 from mercer import __version__
-from mercer.cli.demo_fits import Fit
-
-GOOD, POOR = "bold green", "bold yellow"
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:,.1f} ms"
+from mercer.cli.record_report import GOOD, POOR
+from mercer.cli.saying import console as usual_console
 
 
-def _status(fit: Fit) -> Text:
-    return Text(fit.status, style=GOOD if fit.status == "OPTIMAL" else POOR)
+def _status(record: Any) -> Text:
+    status = record.model["status"]
+    return Text(status, style=GOOD if status == "OPTIMAL" else POOR)
 
 
-ROWS: Sequence[tuple[str, Callable[[Fit], str | Text]]] = (
-    ("model", lambda fit: fit.model),
-    ("learnt from", lambda fit: f"{fit.train_rows} x {fit.features}, {fit.classes} classes"),
-    ("accuracy, held out", lambda fit: Text(f"{fit.accuracy:.1%}  ({fit.correct} of {fit.test_rows})", style="bold")),
-    ("support vectors", lambda fit: f"{fit.support_vectors}  ({fit.support_vectors / fit.train_rows:.0%} of the rows)"),
+def _accuracy(record: Any) -> Text:
+    scores = record.scores
+    return Text(f"{scores['accuracy']:.1%}  ({scores['correct']} of {scores['rows']})", style="bold")
+
+
+def _bound(record: Any) -> str:
+    said = [one for one in record.bounds if one["applies"] and one["value"] < 1]
+    best = min(said, key=lambda one: one["value"], default=None)
+    return "-" if best is None else f"error at most {best['value']:.1%}, {best['key'].replace('_', '-')}"
+
+
+ROWS: Sequence[tuple[str, Callable[[Any], str | Text]]] = (
+    ("kernel", lambda record: record.model["kernel"]),
+    ("learnt from", lambda record: f"{record.data['learnt_from']} rows, {len(record.data['classes'])} classes"),
+    ("accuracy, held out", _accuracy),
+    ("support vectors", lambda r: f"{r.model['n_support']}  ({r.model['n_support'] / r.data['learnt_from']:.0%})"),
     ("", lambda _: ""),
-    ("certificate", lambda fit: f"{fit.problems} binary problems"),
-    ("  primal", lambda fit: f"{fit.primal:.6f}"),
-    ("  dual", lambda fit: f"{fit.dual:.6f}"),
-    ("  gap", lambda fit: f"{fit.gap:.1e}"),
-    ("  worst relative gap", lambda fit: f"{fit.relative_gap:.1e}"),
+    ("certificate", lambda record: f"{record.model['certificate']['problems']} two-class problems"),
+    ("  primal", lambda record: f"{record.model['certificate']['primal']:.6f}"),
+    ("  dual", lambda record: f"{record.model['certificate']['dual']:.6f}"),
+    ("  worst relative gap", lambda record: f"{record.model['certificate']['relative_gap']:.1e}"),
     ("status", _status),
+    ("leave-one-out bound", _bound),
     ("", lambda _: ""),
-    ("time to fit", lambda fit: _milliseconds(fit.fit_seconds)),
-    ("  first, with set-up", lambda fit: _milliseconds(fit.first_fit_seconds)),
-    ("time to predict", lambda fit: f"{_milliseconds(fit.predict_seconds)} for {fit.test_rows} rows"),
+    ("time to fit", lambda record: f"{record.seconds['fit']:.2f} s, with set-up"),
 )
 
 
-def show_report(fits: Sequence[Fit], console: Console | None = None) -> None:
+def show_report(records: dict[str, Any], console: Console | None = None) -> None:
     """Print one column for each fit."""
-    console = console or Console(stderr=True)
+    console = console or usual_console()
     title = Text.assemble(("Mercer ", "bold"), (__version__, "bold"), "  each answer with its proof")
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     table.add_column("", style="dim", no_wrap=True)
-    for fit in fits:
-        table.add_column(fit.data, header_style="bold", overflow="fold")
+    for name in records:
+        table.add_column(name, header_style="bold", overflow="fold")
     for label, describe in ROWS:
-        table.add_row(label, *(describe(fit) for fit in fits))
+        table.add_row(label, *(describe(record) for record in records.values()))
     console.print(table)
     console.print(
         "The gap bounds how far the answer is from the best possible one: "

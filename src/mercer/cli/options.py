@@ -1,7 +1,75 @@
 """Options that mean the same in every command."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object on standard output.")]
+DATA = Group("Data", sort_key=1)
+MACHINE = Group("Machine", sort_key=2)
+LIMITS = Group("Limits", sort_key=3)
+OUTPUT = Group("Output", sort_key=4)
+
+AsJson = Annotated[
+    bool, Parameter(name="--json", negative="", group=OUTPUT, help="Print one JSON object on standard output.")
+]
+Report = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a page with pictures to this file (HTML).")]
+Source = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True,  # for '-' alone
+        help="CSV, Parquet, Arrow, JSON lines or svmlight, also .gz or .xz; SQLite or DuckDB; a folder of texts, one "
+        "folder a class; trees in brackets; a folder or zip of TU graphs; '-' for standard input.",
+    ),
+]
+ModelFile = Annotated[Path, Parameter(help="A model that `mercer train` has written.")]
+
+
+@Parameter(name="*", group=DATA)
+@dataclass(frozen=True)
+class DataOptions:
+    """How data are read."""
+
+    target: Annotated[str | None, Parameter(help="The column to predict.")] = None
+    format: Annotated[
+        Literal["csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs"] | None,
+        Parameter(help="Recognised by content and name unless given."),
+    ] = None
+    table: Annotated[str | None, Parameter(help="The table of a database.")] = None
+    query: Annotated[str | None, Parameter(help="A query to a database, SELECT ...")] = None
+    text: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", help="A column of texts or labels even if it looks like numbers; may be repeated."),
+    ] = ()
+    missing: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", help="One more word that stands for no value in CSV; may be repeated."),
+    ] = ()
+    header: Annotated[bool, Parameter(help="Whether the first line of CSV names the columns.")] = True
+
+
+@Parameter(name="*", group=MACHINE)
+@dataclass(frozen=True)
+class MachineOptions:
+    """Which machine is fitted."""
+
+    kernel: Annotated[
+        str | None, Parameter(help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text'; by the data unless given.")
+    ] = None
+    C: Annotated[float, Parameter(name="--C", help="Weight of the losses against the margin.")] = 1.0
+    task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
+        None
+    )
+    scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+
+
+@Parameter(name="*", group=LIMITS)
+@dataclass(frozen=True)
+class FitOptions:
+    """How much work a fit may be."""
+
+    seed: Annotated[int, Parameter(help="Decides which rows are held out.")] = 0
+    n_jobs: Annotated[int | None, Parameter(help="Threads; all cores unless given.")] = None
+    time_limit: Annotated[float | None, Parameter(help="Seconds for the fit; the best model so far is kept.")] = None
+    memory_limit: Annotated[str | None, Parameter(help="Such as 2GiB; half of what is free unless given.")] = None

@@ -17,7 +17,7 @@ from mercer._errors import ParameterError
 from mercer.estimators.equal_rows import comparable_rows
 from mercer.solvers.coupling import couple
 from mercer.solvers.isotonic import fit_isotonic
-from mercer.solvers.out_of_fold import assign_folds, out_of_fold_scores, projected
+from mercer.solvers.out_of_fold import FOLDS, assign_folds, out_of_fold_scores, projected
 from mercer.solvers.platt import fit_sigmoid, sigmoid, smoothed_targets
 from mercer.solvers.result import Status
 
@@ -38,14 +38,14 @@ def calibration_method(probability):
     raise ParameterError(f"probability must be False, True, 'sigmoid' or 'isotonic', got {probability!r}")
 
 
-def folds_of(data, codes, weights, random_state):
+def folds_of(data, codes, weights, random_state, n_folds=FOLDS):
     """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
 
     Rows are dealt out by what they contain, in the order of a projection; objects, and rows of a
     kernel matrix, as they come. A `random_state` draws the projection, or the order.
     """
     used = np.flatnonzero(weights)
-    return _dealt_out(comparable_rows(data, used), used, codes, random_state)
+    return _dealt_out(comparable_rows(data, used), used, codes, random_state, n_folds)
 
 
 def folds_of_rows(X, codes, weights, random_state):
@@ -54,9 +54,9 @@ def folds_of_rows(X, codes, weights, random_state):
     return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state)
 
 
-def _dealt_out(rows, used, codes, random_state):
+def _dealt_out(rows, used, codes, random_state, n_folds=FOLDS):
     folds = np.full(len(codes), -1)
-    folds[used] = assign_folds(codes[used], _keys(rows, used, random_state))
+    folds[used] = assign_folds(codes[used], _keys(rows, used, random_state), n_folds)
     return folds
 
 
@@ -164,6 +164,13 @@ class Calibration:
         self.method, self.n_classes, self.has_pairs = method, n_classes, has_pairs
         self.maps = [_fitted(method, *case) for case in cases]
 
+    @classmethod
+    def of_maps(cls, method, maps, n_classes, has_pairs):
+        """From functions that are known already: a `Sigmoid` or `Steps` for each two-class problem."""
+        calibration = cls(method, (), n_classes, has_pairs)
+        calibration.maps = list(maps)
+        return calibration
+
     def log_odds(self, values):
         """log(p / (1 - p)) of each two-class problem, shape (n, n_problems)."""
         return np.column_stack([each.log_odds(column) for each, column in zip(self.maps, values.T, strict=True)])
@@ -180,6 +187,15 @@ class Calibration:
         # One-vs-rest: a row that every class refuses is anybody's.
         total = positive.sum(axis=1, keepdims=True)
         return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / self.n_classes)
+
+    def most_probable(self, values):
+        """Position of the most probable class of each row.
+
+        One-vs-rest, that is the one with the largest odds, which still differ where probabilities
+        are all rounded to 1.
+        """
+        has_odds = self.n_classes > 2 and not self.has_pairs
+        return (self.log_odds(values) if has_odds else self.probabilities(values)).argmax(axis=1)
 
 
 def _fitted(method, scores, is_positive, weights):
@@ -302,4 +318,4 @@ class Probable:
         """
         if getattr(self, "_calibration", None) is None:
             return super().predict(X)
-        return self.classes_[self._calibration.probabilities(self._values(X)).argmax(axis=1)]
+        return self.classes_[self._calibration.most_probable(self._values(X))]

@@ -4,6 +4,7 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer.estimators import all_pairs
+from mercer.estimators.automatic import AutomaticC
 from mercer.estimators.calibrate import LeavingOut, Probable, calibration_method
 from mercer.estimators.evidence import JointEvidence
 from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
@@ -18,22 +19,25 @@ from mercer.solvers.by_name import SOLVERS
 from mercer.solvers.out_of_fold import SCORE_TOL
 
 
-class SVC(Probable, KernelClassifier):
+class SVC(AutomaticC, Probable, KernelClassifier):
     """Support vector classifier with any kernel: fast, and certified on every fit.
 
     The parameters up to `random_state` are scikit-learn's, in its order, with its meaning.
 
     Parameters
     ----------
-    C : float or Regularization, default=1.0
+    C : float, Regularization or "auto", default=1.0
         Weight of the losses against the margin; `Regularization` gives the other three ways
-        to write it. ``inf`` is the hard margin.
+        to write it. ``inf`` is the hard margin. "auto" is one over the mean squared distance of the
+        training rows from their centre in feature space, or from the origin where the bias is not free.
     kernel : str, Kernel or callable, default="rbf"
-        A name that scikit-learn knows, a kernel of `mercer.kernels`, "precomputed", or a
+        A name that scikit-learn knows, a kernel of `mercer.kernels`, "precomputed", "auto", which looks
+        at the data and says what it took and why in `kernel_` and `kernel_reason_`, or a
         function, which is called with two whole sets of rows, as scikit-learn does, or
         with parts of them where `memory_limit` leaves no room for the matrix.
     degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own.
+        Parameters of the kernels given by name; a `Kernel` has its own. gamma is a number, "scale",
+        "auto" or "median" (see `mercer.kernels.RBF`).
     shrinking : bool, default=True
         Leave coefficients alone that sit firmly at a bound, until the end.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
@@ -89,6 +93,8 @@ class SVC(Probable, KernelClassifier):
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of TracePoint, or a list of such lists
+    C_, kernel_, kernel_reason_
+        What "auto" stood for, and why; only where it was asked for.
 
     Examples
     --------
@@ -205,7 +211,7 @@ class SVC(Probable, KernelClassifier):
 
     def _two_class_problems(self, codes, class_weight, weights):
         """The problems to solve, with C times the weights of class and sample for each point."""
-        C, n_classes = weighted_C(self.C, codes, class_weight, weights), len(class_weight)
+        C, n_classes = weighted_C(self._C, codes, class_weight, weights), len(class_weight)
         if self.multi_class == "crammer_singer":
             if not np.isfinite(C).all():
                 raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")

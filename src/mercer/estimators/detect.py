@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mercer._errors import DataError
+from mercer.estimators.automatic import choose_kernel
 from mercer.estimators.gram import evaluate
 from mercer.estimators.inputs import prediction_input, require_fitted, unlabelled_input
 from mercer.estimators.one_function import OneFunctionModel
@@ -38,6 +39,7 @@ class _Detector(OutlierMixin, OneFunctionModel):
         self
         """
         self._check_parameters()
+        choose_kernel(self, X)
         self._fit_rows(unlabelled_input(self, X), None, sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self

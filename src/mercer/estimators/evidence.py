@@ -8,6 +8,8 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer.kernels import engine
 
+CHANGED = "the training data were changed after fit, so the fit cannot be certified; fit again"
+ELSEWHERE = "the model was learnt by another tool, and the training data, which certify a fit, are not here; fit again"
 # Numbers at which `quick_mark` looks one by one.
 SOME = 2**13
 
@@ -41,11 +43,18 @@ class Evidence:
         self._mark = fingerprint(data.X)
         self._found = None
 
+    @classmethod
+    def missing(cls):
+        """What a model has that was learnt elsewhere: nothing."""
+        evidence = cls.__new__(cls)
+        vars(evidence).update(data=None, setup=None, solved=None, n_jobs=None, _mark=None, _found=None)
+        return evidence
+
     def certificates(self):
         """One certificate for each two-class problem."""
         self.settle()
         if self._found is None:
-            raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
+            raise DataError(ELSEWHERE if self._mark is None else CHANGED)
         return self._found
 
     def settle(self):

@@ -4,34 +4,27 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer.kernels.matrix_form import most_asymmetric
 
 # Asymmetry up to this, relative to the largest entry, is rounding.
 SYMMETRY = 1e-5
-_TILE = 1024
 
 
 def require_gram(K):
     """Refuse a matrix that is not square or not symmetric."""
     if K.shape[0] != K.shape[1]:
         raise DataError(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
-    i, j, distance = _most_asymmetric(K)
-    if distance > SYMMETRY * max(K.max(), -K.min()):
+    i, j, distance, largest = most_asymmetric(_in_rows(K))
+    if distance > SYMMETRY * largest:
         raise DataError(
             f"the precomputed matrix must be symmetric, but K[{i}, {j}] = {K[i, j]:g} and "
             f"K[{j}, {i}] = {K[j, i]:g}; (K + K.T) / 2 makes it so"
         )
 
 
-def _most_asymmetric(K):
-    """(i, j, |K_ij - K_ji|) where it is largest, found tile by tile."""
-    worst = (0, 0, 0.0)
-    for top in range(0, len(K), _TILE):
-        for left in range(top, len(K), _TILE):
-            distance = np.abs(K[top : top + _TILE, left : left + _TILE] - K[left : left + _TILE, top : top + _TILE].T)
-            i, j = divmod(int(distance.argmax()), distance.shape[1])
-            if distance[i, j] > worst[2]:
-                worst = (top + i, left + j, float(distance[i, j]))
-    return worst
+def _in_rows(K):
+    """K, or its transpose, in C order: what is asked of it is the same for both."""
+    return K.T if K.flags.f_contiguous and not K.flags.c_contiguous else np.ascontiguousarray(K)
 
 
 def has_room(items, max_bytes):

@@ -20,6 +20,7 @@ from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
 from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
+from mercer.kernels.given import GivenMatrices
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.structured import StructuredKernel
@@ -36,6 +37,12 @@ def is_function(kernel):
     return callable(kernel) and not isinstance(kernel, (Kernel, type))
 
 
+def kernel_of(estimator):
+    """The kernel that is asked for, or that `fit` has chosen where it is "auto"."""
+    kernel = estimator.kernel
+    return getattr(estimator, "kernel_", kernel) if isinstance(kernel, str) and kernel == "auto" else kernel
+
+
 def takes_items(kernel):
     """Whether the items may be anything: texts, trees, graphs, what a function of the user's takes."""
     return is_function(kernel) or (isinstance(kernel, Kernel) and bool(kernel.takes_items))
@@ -48,7 +55,7 @@ def is_precomputed(kernel):
 
 def training_input(estimator, X, y):
     """Rows (or items) and labels of the same length; notes the features on the estimator."""
-    if takes_items(estimator.kernel):
+    if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
         return X, _labels(column_or_1d(y, warn=True))
     _require_rows_or_gram(estimator, X)
@@ -92,7 +99,7 @@ def prediction_rows(estimator, X):
 
 def regression_input(estimator, X, y):
     """Rows (or items) and targets, which are finite numbers; notes the features on the estimator."""
-    if takes_items(estimator.kernel):
+    if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
         return X, _targets(check_array(column_or_1d(y, warn=True), ensure_2d=False, input_name="y"))
     if _is_plain(X) and type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.dtype.kind == "f":
@@ -105,7 +112,7 @@ def regression_input(estimator, X, y):
 
 def unlabelled_input(estimator, X):
     """Rows (or items) alone; notes the features on the estimator."""
-    if takes_items(estimator.kernel):
+    if takes_items(kernel_of(estimator)):
         return _training_items(estimator, X)
     if _is_plain(X):
         _note_features(estimator, X)
@@ -123,13 +130,13 @@ def _targets(y):
 
 
 def _require_rows_or_gram(estimator, X):
-    if sparse.issparse(X) and is_precomputed(estimator.kernel):
+    if sparse.issparse(X) and is_precomputed(kernel_of(estimator)):
         raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
 
 
 def multi_target_input(estimator, X, y):
     """Rows (or items) and targets of shape (n, t) in double precision, and whether y was flat."""
-    if takes_items(estimator.kernel):
+    if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     else:
@@ -141,8 +148,8 @@ def multi_target_input(estimator, X, y):
 
 def prediction_input(estimator, X):
     """Rows (or items) like those of the fit."""
-    if takes_items(estimator.kernel):
-        return as_items(X, estimator.kernel)
+    if takes_items(kernel_of(estimator)):
+        return as_items(X, kernel_of(estimator))
     X = prediction_rows(estimator, X)
     if sparse.issparse(X) and not estimator._sparse:
         name = type(estimator).__name__
@@ -155,7 +162,7 @@ def expansion_input(model, X):
     X = prediction_input(model, X)
     items = getattr(model, "_items", None)
     if items is not None:
-        return evaluate(model.kernel, X, items)
+        return evaluate(kernel_of(model), X, items)
     if isinstance(model.expansion_.kernel, Precomputed):
         _require_columns_of_training(X, getattr(model, "shape_fit_", X.shape[1:])[0])
     return X
@@ -192,8 +199,10 @@ def require_fitted(estimator):
 
 
 def as_items(X, kernel=None):
-    """Items that can be counted and chosen by position: an array, CSR rows, a list or, for a
-    kernel that looks up columns, a `Frame`."""
+    """Items that can be counted and chosen by position: an array, CSR rows, a list, rows of several
+    given matrices or, for a kernel that looks up columns, a `Frame`."""
+    if isinstance(X, GivenMatrices):
+        return X
     if sparse.issparse(X):
         return X.tocsr()
     if isinstance(kernel, Kernel) and kernel.takes_tables and is_data_frame(X):
@@ -231,7 +240,7 @@ def _are_labels(y):
 
 def _training_items(estimator, X, y=None):
     """Items to learn from, as many as there are targets; notes the columns of a table."""
-    X = as_items(X, estimator.kernel)
+    X = as_items(X, kernel_of(estimator))
     note_columns(estimator, X)
     check_consistent_length(X, y)
     if (X.shape[0] if hasattr(X, "shape") else len(X)) == 0:
@@ -257,6 +266,8 @@ def tell_input(tags, kernel):
 
 
 def _input_tags(kernel):
+    if isinstance(kernel, str) and kernel == "auto":
+        return {"sparse": True, "string": True, "categorical": True, "dict": True}
     if isinstance(kernel, Kernel) and kernel.takes_tables:
         return {"sparse": False, "string": True, "categorical": True, "dict": True, "allow_nan": True}
     parts = list(_leaves(kernel)) if isinstance(kernel, Kernel) else []

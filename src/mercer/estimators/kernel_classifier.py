@@ -5,6 +5,7 @@ from sklearn.base import ClassifierMixin
 
 from mercer._errors import ParameterError
 from mercer.estimators import multiclass
+from mercer.estimators.automatic import choose_kernel
 from mercer.estimators.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
@@ -49,18 +50,33 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     def _fit(self, X, y, sample_weight=None):
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
+        X, y = self._checked(X, y, sample_weight)
+        setup, class_weight, weights = self._setup(y, sample_weight)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        items, data = self._training_data(X, weights, budget)
+        with self._catching_interrupts(limits, data):
+            solved = self._solve(data, setup, budget, limits)
+        self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
+        self._keep(X, data, setup, solved)
+
+    def _checked(self, X, y, sample_weight=None):
+        """Rows and labels, and what "auto" stands for with them."""
+        choose_kernel(self, X)
         X, y = training_input(self, X, y)
+        self._choose_C(X, sample_weight)
+        return X, y
+
+    def _choose_C(self, X, sample_weight):
+        """Where C has no value "auto", there is nothing to do."""
+
+    def _setup(self, y, sample_weight=None):
+        """(the two-class problems of checked labels, weights of the classes, weights of the rows or None)."""
         classes, codes = classes_and_codes(y)
         class_weight = class_weights(self.class_weight, classes, y)
         weights = None if sample_weight is None else self._sample_weights(sample_weight, codes, classes)
         setup = self._two_class_problems(codes, class_weight, weights)
         setup.classes = classes
-        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-        items, data = self._training_data(X, weights, budget)
-        with self._catching_interrupts(limits, data):
-            solved = self._solve(data, setup, budget, limits)
-        self.classes_, self.class_weight_, self._items = classes, class_weight, items
-        self._keep(X, data, setup, solved)
+        return setup, class_weight, weights
 
     def _check_parameters(self):
         """The parameters that all kernel classifiers have."""
@@ -89,7 +105,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         -------
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
-        values = self._values(X)
+        return self._decisions(self._values(X))
+
+    def _decisions(self, values):
+        """`decision_function` from the values of all two-class problems."""
         if len(self.classes_) == 2:
             return values[:, 0]
         if self._has_pairs and self.decision_function_shape == "ovr":
@@ -108,7 +127,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         ndarray of shape (n,)
         """
         require_fitted(self)
-        values = self._values(X)
+        return self._labels(self._values(X))
+
+    def _labels(self, values):
+        """`predict` from the values of all two-class problems."""
         if len(self.classes_) == 2:
             return self.classes_[(values[:, 0] > 0).astype(np.intp)]
         if self._has_pairs:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
-from mercer.estimators.evidence import fingerprint
+from mercer.estimators.evidence import CHANGED, ELSEWHERE, fingerprint
 from mercer.estimators.gram import require_gram
 from mercer.estimators.inputs import is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.parameters import (
@@ -128,11 +128,18 @@ class Proof:
         self._data, self._compute, self._found = data, compute, None
         self._mark = fingerprint(data.X)
 
+    @classmethod
+    def missing(cls):
+        """What a model has that was learnt elsewhere: nothing."""
+        proof = cls.__new__(cls)
+        proof._data = proof._compute = proof._found = proof._mark = None
+        return proof
+
     def read(self):
         """The certificate."""
         self.settle()
         if self._found is None:
-            raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
+            raise DataError(ELSEWHERE if self._mark is None else CHANGED)
         return self._found
 
     def settle(self):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
-from mercer.estimators.inputs import expansion_input, is_function, require_fitted, tell_input
+from mercer.estimators.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
 from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -67,14 +67,15 @@ class KernelModel(BaseEstimator):
         The first of the two are the items that the function will see again in `predict`.
         """
         items = None
-        if is_function(self.kernel) and has_room(X, budget.cache):
-            items, X, kernel = X, evaluate(self.kernel, X, X), Precomputed()
+        wanted = kernel_of(self)
+        if is_function(wanted) and has_room(X, budget.cache):
+            items, X, kernel = X, evaluate(wanted, X, X), Precomputed()
         else:
-            kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weights)
+            kernel = resolve(wanted, self.gamma, self.degree, self.coef0, X, weights)
         if isinstance(kernel, Precomputed):
             require_gram(X)
         # The user's kernel may be given other parameters later; the model's must not change.
-        return items, TrainingData(kernel.replace() if kernel is self.kernel else kernel, X)
+        return items, TrainingData(kernel.replace() if kernel is wanted else kernel, X)
 
     def _starts(self, setup):
         """Coefficients of the last fit, if it is to be continued and had as many rows."""

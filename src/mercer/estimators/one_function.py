@@ -53,14 +53,18 @@ class OneFunctionModel(KernelModel):
         weights = target_weights(sample_weight, n)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, None if sample_weight is None else weights, budget)
-        used = np.flatnonzero(weights)
-        problem = self._problem(None if y is None else y[used], weights[used], data, used)
-        setup = OneProblem(problem, used, n)
+        setup = self._setup(y, weights, data)
         with self._catching_interrupts(limits, data):
             solved = self._solve(data, setup, budget, limits)
         self._items = items
         self._keep(X, data, setup, solved)
         self.n_iter_ = int(self.n_iter_[0])
+
+    def _setup(self, y, weights, data=None):
+        """The problem of checked targets, where there are any, with the weight of each row."""
+        used = np.flatnonzero(weights)
+        problem = self._problem(None if y is None else y[used], weights[used], data, used)
+        return OneProblem(problem, used, len(weights))
 
     def _solve(self, data, setup, budget, limits):
         (start,) = self._starts(setup) or [None]

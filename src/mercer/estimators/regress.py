@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer._errors import ParameterError
+from mercer.estimators.automatic import AutomaticC, choose_kernel
 from mercer.estimators.inputs import regression_input
 from mercer.estimators.one_function import OneFunctionModel
 from mercer.estimators.parameters import require_choice, require_number
@@ -17,7 +18,7 @@ from mercer.problems.soft_margin import BIASES
 from mercer.solvers import sampled_start, small
 
 
-class _Regression(RegressorMixin, OneFunctionModel):
+class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
     """What both forms do alike."""
 
     def fit(self, X, y, sample_weight=None):
@@ -34,11 +35,16 @@ class _Regression(RegressorMixin, OneFunctionModel):
         -------
         self
         """
-        self._check_parameters()
-        X, y = regression_input(self, X, y)
-        self._fit_rows(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
+
+    def _fit(self, X, y, sample_weight=None):
+        self._check_parameters()
+        choose_kernel(self, X)
+        X, y = regression_input(self, X, y)
+        self._choose_C(X, sample_weight, y)
+        self._fit_rows(X, y, sample_weight)
 
     def predict(self, X):
         """The value of the function at each row of X.
@@ -54,7 +60,7 @@ class _Regression(RegressorMixin, OneFunctionModel):
         return self._function(X)
 
     def _weighted_C(self, weights):
-        return weighted_C(self.C, np.zeros(len(weights), np.intp), np.ones(1), weights)
+        return weighted_C(self._C, np.zeros(len(weights), np.intp), np.ones(1), weights)
 
 
 class SVR(_Regression):
@@ -66,13 +72,14 @@ class SVR(_Regression):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As for `SVC`.
+        As for `SVC`, "auto" included.
     degree, gamma, coef0
         Parameters of the kernels given by name; a `Kernel` has its own.
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
-    C : float or Regularization, default=1.0
-        Weight of the losses against the norm of the function. ``inf`` lets no point out of the tube.
+    C : float, Regularization or "auto", default=1.0
+        Weight of the losses against the norm of the function. ``inf`` lets no point out of the tube. "auto"
+        is that of `SVC` times three standard deviations of y.
     epsilon : float, default=0.1
         Half the width of the tube, in units of y.
     shrinking : bool, default=True
@@ -183,8 +190,8 @@ class NuSVR(_Regression):
     ----------
     nu : float, default=0.5
         In (0, 1].
-    C : float or Regularization, default=1.0
-        Weight of the losses against the norm of the function.
+    C : float, Regularization or "auto", default=1.0
+        Weight of the losses against the norm of the function; "auto" as for `SVR`.
     kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
         As for `SVR`.
     gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks

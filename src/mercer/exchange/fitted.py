@@ -56,19 +56,26 @@ def _n_functions(model, n_classes):
     return n_classes * (n_classes - 1) // 2 if getattr(model, "_has_pairs", False) else n_classes
 
 
+def _require_support(model):
+    """That support vectors are training rows; models of other tools do not say which rows they were."""
+    n_support = len(model.support_)
+    _require(model.dual_coef_.shape[-1] == n_support, f"must have dual_coef_ of {n_support} support vectors")
+    _require(not n_support or int(model.support_.max()) < model.shape_fit_[0], "has support_ beyond its training data")
+
+
 def check_machine(model):
     """A kernel machine: support vectors, coefficients, one function for each two-class problem."""
     if not is_fitted(model):
         return
-    _require_attributes(model, "expansion_", "support_", "dual_coef_", "intercept_", "_items", "_sparse", "shape_fit_")
+    _require_attributes(model, "expansion_", "dual_coef_", "intercept_", "_items", "_sparse")
     model._traces = Recorded(vars(model).get("_traces") or [])
     expansion = model.expansion_
     _require_features(model)
     _require_places(model)
     _require(len(model.intercept_) == expansion.n_functions, "must have an intercept for each function")
-    n_support = len(model.support_)
-    _require(model.dual_coef_.shape[-1] == n_support, f"must have dual_coef_ of {n_support} support vectors")
-    _require(not n_support or int(model.support_.max()) < model.shape_fit_[0], "has support_ beyond its training data")
+    _require_attributes(model, "shape_fit_")
+    if "support_" in vars(model):
+        _require_support(model)
     if "classes_" in vars(model):
         _check_classes(model, expansion.n_functions)
     else:

@@ -1,4 +1,4 @@
-"""Reading data: streams that need not fit into memory, trees, sets of graphs, and databases.
+"""Reading data: tables of any format, streams that need not fit into memory, trees, graphs, and databases.
 
 ``from mercer.io import SvmlightFile, read_xml, read_graphs``; names are loaded when first used.
 """
@@ -8,6 +8,7 @@ from importlib import import_module
 _HOME = {
     "ArrowBatches": "mercer.io.arrow",
     "DuckDBDatabase": "mercer.io.sql",
+    "Dataset": "mercer.io.tables",
     "GraphSet": "mercer.io.graphs",
     "SQLiteDatabase": "mercer.io.sql",
     "SvmlightFile": "mercer.io.svmlight",
@@ -15,6 +16,8 @@ _HOME = {
     "read_graphs": "mercer.io.graphs",
     "read_html": "mercer.io.trees",
     "read_json": "mercer.io.trees",
+    "read_table": "mercer.io.tables",
+    "read_svmlight": "mercer.io.svmlight",
     "read_xml": "mercer.io.trees",
 }
 

@@ -148,7 +148,7 @@ def _parsed(lines, kind, width, where):
     width = len(lines[0].replace(b",", b" ").split()) if width is None else width
     try:
         values = np.array(b" ".join(lines).replace(b",", b" ").split(), dtype=kind)
-    except ValueError:
+    except (ValueError, OverflowError):  # no number, or a whole one of more than 64 bits
         values = None
     whole = values is not None and values.size == width * len(lines) and np.isfinite(values).all()
     if not whole or (kind is float and width == 0):
@@ -163,7 +163,7 @@ def _complain(lines, kind, width, where):
         words = line.replace(b",", b" ").split()
         try:
             sound = len(words) == width > 0 and np.isfinite(np.array(words, dtype=kind)).all()
-        except ValueError:
+        except (ValueError, OverflowError):
             sound = False
         if not sound:
             shown = line[:40].decode("utf-8", "replace")

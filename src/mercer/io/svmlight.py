@@ -1,4 +1,4 @@
-"""svmlight files of any size, read in batches."""
+"""svmlight files of any size, read in batches or at once."""
 
 from pathlib import Path
 
@@ -7,12 +7,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.compressed import open_bytes
-from mercer.io.svmlight_lines import LABEL, REASONS, VALUE, doubles, parse_lines
-
-# Bytes of text read at a time, and the longest line that is believed to be one.
-CHUNK = 4 * 2**20
-LONGEST_LINE = 256 * 2**20
-_ANY = 2**31 - 1
+from mercer.io.svmlight_tables import ANY_WIDTH, CHUNK, Layout, Table, tables_of
 
 
 class SvmlightFile:
@@ -75,18 +70,30 @@ class SvmlightFile:
 
     def __iter__(self):
         width = self.n_features
-        for indptr, indices, values, labels in self._tables(width):
-            X = sparse.csr_matrix((values.astype(self.dtype), indices, indptr), shape=(len(labels), width))
-            yield X, labels
+        for table in self._tables():
+            values = table.values.astype(self.dtype)
+            X = sparse.csr_matrix((values, table.indices, table.indptr), shape=(len(table), width))
+            yield X, table.labels[:, 0]
+
+    def read(self):
+        """All rows at once, from one reading: (X, y).
+
+        Beside the result, memory is bounded as it is for batches.
+        """
+        parts = list(self._tables())
+        if not parts:
+            raise DataError(f"{self.path}: the file has no rows")
+        whole = Table.joined(parts, self.dtype)
+        shape = (len(whole), self._given or max(1, whole.width))
+        return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
 
     def _scanned(self):
         """(labels, number of features) up to the first malformed line, which a reader will meet."""
         if self._scan is None:
             labels, width, error = np.empty(0), 0, None
             try:
-                for _, indices, _, found in self._tables(self._given or _ANY):
-                    labels = np.union1d(labels, found)
-                    width = max(width, int(indices.max(initial=-1)) + 1)
+                for table in self._tables():
+                    labels, width = np.union1d(labels, table.labels), max(width, table.width)
             except DataError as refused:
                 error = refused
             if len(labels) == 0:
@@ -94,84 +101,35 @@ class SvmlightFile:
             self._scan = labels, max(width, 1)
         return self._scan
 
-    def _tables(self, width):
-        """(indptr, indices, values, labels) of each chunk of whole lines."""
-        lines_before = 0
-        for text in self._chunks():
-            table, lines, reason, place = _parse(text, self.first, width)
-            line = lines_before + lines + 1
-            bad = _not_finite(table)
-            if bad is not None:
-                table, reason, place, line = _before(text, table, *bad, lines_before)
-            if len(table[3]):
-                yield table
-            if reason:
-                raise self._refusal(text, reason, place, line, width)
-            lines_before += lines
-
-    def _chunks(self):
-        """Text of whole lines, about `chunk_bytes` at a time."""
-        rest = b""
-        try:
-            with open_bytes(self.path) as file:
-                while block := file.read(self.chunk_bytes):
-                    whole, newline, after = block.rpartition(b"\n")
-                    if newline:
-                        yield rest + whole + newline
-                        rest = after
-                    else:
-                        rest += block
-                    if len(rest) > LONGEST_LINE:
-                        raise DataError(f"{self.path}: a line is longer than {LONGEST_LINE} bytes")
-        except (EOFError, OSError, ValueError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{self.path}: the file cannot be read to its end: {error}") from error
-        if rest:
-            yield rest
-
-    def _refusal(self, text, reason, place, line, width):
-        shown = text[place : place + 200].split(b"\n")[0][:80].decode("latin-1")
-        why = REASONS[reason].format(first=self.first, n_features=width)
-        return DataError(f"{self.path}, line {line}: {why}; the line begins {shown!r}")
+    def _tables(self):
+        layout = Layout(first=self.first, n_features=self._given or ANY_WIDTH)
+        with open_bytes(self.path) as file:
+            yield from tables_of(file, str(self.path), layout, self.chunk_bytes)
 
 
-def _parse(text, first, width):
-    """((indptr, indices, values, labels), lines read, reason, place) of some whole lines."""
-    n_rows, n_entries = text.count(b"\n") + 1, text.count(b":")
-    labels, label_powers, label_places = (
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-    )
-    indptr, indices = np.empty(n_rows + 1, np.int32), np.empty(n_entries, np.int32)
-    values, powers, places = (np.empty(n_entries, np.int64) for _ in range(3))
-    rows, lines, reason, place = parse_lines(
-        np.frombuffer(text, np.uint8), first, width, labels, label_powers, label_places,
-        indptr, indices, values, powers, places,
-    )  # fmt: skip
-    used = indptr[rows] if rows else 0
-    numbers = doubles(text, values[:used], powers[:used], places[:used])
-    found = doubles(text, labels[:rows], label_powers[:rows], label_places[:rows])
-    return (indptr[: rows + 1], indices[:used], numbers, found), lines, reason, place
+def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64):
+    r"""All rows of an svmlight file, in one reading.
 
+    Parameters
+    ----------
+    path, n_features, zero_based, dtype
+        As for `SvmlightFile`, whose batches are for files that do not fit into memory.
 
-def _not_finite(table):
-    """(row, reason) of the first number that overflows, or None."""
-    indptr, _, values, labels = table
-    rows = [(int(k), LABEL) for k in np.flatnonzero(~np.isfinite(labels))[:1]]
-    rows += [
-        (int(np.searchsorted(indptr, k, side="right")) - 1, VALUE) for k in np.flatnonzero(~np.isfinite(values))[:1]
-    ]
-    return min(rows, default=None)
+    Returns
+    -------
+    X : CSR matrix of shape (n, d)
+    y : ndarray of shape (n,)
 
-
-def _before(text, table, row, reason, lines_before):
-    """The table cut before `row`, and where its line is."""
-    indptr, indices, values, labels = table
-    end = indptr[row]
-    contents = text.split(b"\n")
-    filled = [k for k, content in enumerate(contents) if content.split(b"#")[0].strip()]
-    line = filled[row]
-    place = sum(len(content) + 1 for content in contents[:line])
-    return (indptr[: row + 1], indices[:end], values[:end], labels[:row]), reason, place, lines_before + line + 1
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mercer.io import read_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.svm"
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     X, y = read_svmlight(path)
+    >>> X.shape, y
+    ((2, 3), array([ 1., -1.]))
+    """
+    return SvmlightFile(path, n_features, zero_based, dtype).read()

@@ -104,9 +104,9 @@ class Kernel(Parameters):
         second; when it answers True the work ends with `CancelledError`.
         """
         with reported(callback) as stop:
-            return self._matrix(X, Y, dtype, stop)
+            return self._evaluated(X, Y, dtype, stop)
 
-    def _matrix(self, X, Y, dtype, stop):
+    def _evaluated(self, X, Y, dtype, stop):
         kernel = self.bind(X) if Y is None else self
         dtype = common_dtype(X, Y) if dtype is None else np.dtype(dtype)
         origin = kernel._origin(X, Y)

@@ -75,3 +75,15 @@ def _suggestion(name):
         return '; it is not positive semidefinite, "chi2" is its exponential'
     close = get_close_matches(name.lower(), NAMES, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def takes_parameter(name, parameter):
+    """Whether the kernel of a name has a parameter: gamma, degree or coef0.
+
+    Examples
+    --------
+    >>> from mercer.kernels.names import takes_parameter
+    >>> takes_parameter("rbf", "gamma"), takes_parameter("linear", "gamma")
+    (True, False)
+    """
+    return parameter in _VECTOR_NAMES.get(name, ("", "", ()))[2]

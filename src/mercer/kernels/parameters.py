@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer.kernels.median_distance import median_distance, squared_distances
 
-GAMMA_RULES = ("scale", "auto")
+GAMMA_RULES = ("scale", "auto", "median")
 
 
 def is_number(value):
@@ -56,15 +57,20 @@ def require_flag(name, value):
 
 
 def require_gamma(value):
-    """Refuse anything but a positive number, "scale" or "auto"."""
+    """Refuse anything but a positive number or the name of a rule."""
     if is_number(value):
         require_positive("gamma", value)
     elif not isinstance(value, str) or value not in GAMMA_RULES:
-        raise ParameterError(f'gamma must be a positive number, "scale" or "auto", got {value!r}')
+        raise ParameterError(f'gamma must be a positive number, "scale", "auto" or "median", got {value!r}')
 
 
-def gamma_from_data(rule, X, weights=None):
-    """The number that "scale" (1 / (d var(X))) or "auto" (1 / d) stands for."""
+def gamma_from_data(rule, X, weights=None, distances=squared_distances):
+    """The number that "scale" (1 / (d var(X))), "auto" (1 / d) or "median" stands for.
+
+    "median" is 1 / the median of `distances` between different rows.
+    """
+    if rule == "median":
+        return 1.0 / median_distance(X, weights, distances)
     shape = X.shape if sparse.issparse(X) else np.shape(X)
     features = max(1, shape[1])
     if rule == "auto":
@@ -149,12 +155,17 @@ class Parameters:
 
 
 class GammaFromData:
-    """Adds to a kernel the two values of gamma that training data fix."""
+    """Adds to a kernel the values of gamma that training data fix."""
+
+    # Between two sets of rows: what gamma multiplies.
+    _distances = staticmethod(squared_distances)
 
     @property
     def is_bound(self):
         return not isinstance(self.gamma, str)
 
     def bind(self, X, weights=None):
-        """The kernel with "scale" or "auto" replaced by its number for the rows X."""
-        return self if self.is_bound else self.replace(gamma=gamma_from_data(self.gamma, X, weights))
+        """The kernel with "scale", "auto" or "median" replaced by its number for the rows X."""
+        if self.is_bound:
+            return self
+        return self.replace(gamma=gamma_from_data(self.gamma, X, weights, self._distances))

@@ -1,9 +1,49 @@
 """Pictures of fitted models, as Display classes in scikit-learn's manner.
 
-Matplotlib is an extra and is imported only when something is drawn.
+Matplotlib is an extra and is imported only when something is drawn; every display is loaded when it is first asked
+for. A new one adds its file, its test with a kept picture, its page of the gallery and one line to each index below.
 """
 
-from mercer.plot.decision_boundary import DecisionBoundaryDisplay
-from mercer.plot.version_space import VersionSpaceDisplay
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["DecisionBoundaryDisplay", "VersionSpaceDisplay"]
+if TYPE_CHECKING:  # the same index, for type checkers and editors
+    from mercer.plot.calibration import CalibrationDisplay as CalibrationDisplay
+    from mercer.plot.convergence import ConvergenceDisplay as ConvergenceDisplay
+    from mercer.plot.decision_boundary import DecisionBoundaryDisplay as DecisionBoundaryDisplay
+    from mercer.plot.explanation import ExplanationDisplay as ExplanationDisplay
+    from mercer.plot.kernel_matrix import KernelMatrixDisplay as KernelMatrixDisplay
+    from mercer.plot.learning_curve import LearningCurveDisplay as LearningCurveDisplay
+    from mercer.plot.lift import LiftDisplay as LiftDisplay
+    from mercer.plot.path import PathDisplay as PathDisplay
+    from mercer.plot.tube import TubeDisplay as TubeDisplay
+    from mercer.plot.tuning import TuningDisplay as TuningDisplay
+    from mercer.plot.version_space import VersionSpaceDisplay as VersionSpaceDisplay
+    from mercer.plot.weights import WeightsDisplay as WeightsDisplay
+
+_INDEX = {
+    "CalibrationDisplay": "calibration",
+    "ConvergenceDisplay": "convergence",
+    "DecisionBoundaryDisplay": "decision_boundary",
+    "ExplanationDisplay": "explanation",
+    "KernelMatrixDisplay": "kernel_matrix",
+    "LearningCurveDisplay": "learning_curve",
+    "LiftDisplay": "lift",
+    "PathDisplay": "path",
+    "TubeDisplay": "tube",
+    "TuningDisplay": "tuning",
+    "VersionSpaceDisplay": "version_space",
+    "WeightsDisplay": "weights",
+}
+
+__all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _INDEX:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_INDEX})

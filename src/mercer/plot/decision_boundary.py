@@ -1,23 +1,30 @@
 """The classic picture: decision values, boundary, margins, and who holds them up."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer._errors import DataError
+from mercer.plot.canvas import legend_below, one_panel
 from mercer.plot.kkt_cases import free_support
-from mercer.plot.palette import INK, class_styles, load_pyplot, two_sided_map
-from mercer.plot.plane import axis_names, dense, plane_points, response, ticks
+from mercer.plot.palette import INK, class_styles, two_sided_map
+from mercer.plot.plane import axis_names, dense, method_to_ask, nameless_rows, plane_points, response, ticks
+from mercer.plot.readiness import final_model, require_classifier, require_vectors
+
+# What a detector's answers -1 and +1 mean.
+DETECTED = np.array(["outlier", "inlier"])
 
 
 class DecisionBoundaryDisplay:
-    """Decision surface of a classifier in the plane, with its support vectors.
+    """Decision surface of a classifier or detector in the plane, with its support vectors.
 
     For two classes: the decision value f as shading, the boundary f = 0 as a line, the
-    margins f = -1 and f = +1 dashed. For more classes: the region of each. Support
-    vectors are ringed by their KKT case: a circle where 0 < alpha < C (free, on the
-    margin), a diamond where alpha = C (bounded, inside the margin or misclassified).
+    margins f = -1 and f = +1 dashed; or the probability of the second class as shading, with lines at
+    one, two and three quarters. For more classes: the region of each, or their probabilities as a
+    mixture of colours. For a detector: f and its border f = 0. Support vectors are ringed by their KKT
+    case: a circle where 0 < alpha < C (free, on the margin), a diamond where alpha = C (bounded,
+    inside the margin or misclassified; outside the border of a detector).
 
     Make one with :meth:`from_estimator`.
 
@@ -25,8 +32,8 @@ class DecisionBoundaryDisplay:
     ----------
     grid_x, grid_y : ndarray of shape (r,)
         Coordinates of the grid.
-    response : ndarray of shape (r, r)
-        Decision values for two classes, class indices for more.
+    response : ndarray of shape (r, r) or (r, r, n_classes)
+        What `method` answers: decision values, probabilities, or class indices.
     classes : ndarray of shape (n_classes,)
         The labels.
     points : ndarray of shape (n, 2)
@@ -39,6 +46,10 @@ class DecisionBoundaryDisplay:
         Which of them are free; None where the model does not tell.
     names : tuple of two str, optional
         What the axes show.
+    method : {"decision_function", "predict_proba", "predict"}
+        What the shading shows.
+    has_margins : bool
+        Whether f = -1 and f = +1 mean something; not for a detector.
 
     Attributes
     ----------
@@ -47,7 +58,7 @@ class DecisionBoundaryDisplay:
     surface_ : QuadMesh
         The shading.
     boundary_, margins_ : QuadContourSet
-        The lines; `margins_` is None for more than two classes.
+        The lines; `margins_` are the quarters of a probability, and None where there are none.
     points_ : list of PathCollection
         One for each class.
     free_, bounded_ : PathCollection
@@ -78,6 +89,8 @@ class DecisionBoundaryDisplay:
         support_vectors: NDArray[Any],
         free: NDArray[Any] | None,
         names: tuple[str, str] = ("x1", "x2"),
+        method: str = "decision_function",
+        has_margins: bool = True,
     ) -> None:
         self.grid_x = grid_x
         self.grid_y = grid_y
@@ -88,6 +101,8 @@ class DecisionBoundaryDisplay:
         self.support_vectors = support_vectors
         self.free = free
         self.names = names
+        self.method = method
+        self.has_margins = has_margins
 
     @classmethod
     def from_estimator(
@@ -96,6 +111,7 @@ class DecisionBoundaryDisplay:
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
+        response_method: str = "auto",
         resolution: int = 300,
         padding: float = 0.08,
         ax: Any = None,
@@ -103,16 +119,18 @@ class DecisionBoundaryDisplay:
         ylabel: str | None = None,
         legend: bool = True,
     ) -> Self:
-        """Evaluate a fitted classifier around `X` and draw it.
+        """Evaluate a fitted classifier or detector around `X` and draw it.
 
         Parameters
         ----------
-        estimator : fitted classifier
-            Anything with `decision_function`, `predict`, `classes_` and `support_vectors_`.
+        estimator : fitted classifier or detector
+            Mercer's or scikit-learn's; rings need `support_vectors_`, their kinds a `certificate_`.
         X : array-like of shape (n, 2)
             Rows to draw; data frames give the axes their column names.
         y : array-like of shape (n,), optional
-            Labels of the rows; predicted labels colour them when left out.
+            Labels of the rows, for a detector -1 and +1; predicted ones mark them when left out.
+        response_method : {"auto", "decision_function", "predict_proba", "predict"}
+            What to shade; by default decision values for two classes, regions for more.
         resolution : int
             Points of the grid along each axis.
         padding : float
@@ -129,49 +147,77 @@ class DecisionBoundaryDisplay:
         DecisionBoundaryDisplay
             Already drawn.
         """
-        points = plane_points(X)
+        model = final_model(estimator)
+        require_classifier(model, cls.__name__)
+        require_vectors(model, cls.__name__)
+        points, names = plane_points(X), axis_names(X)
         grid_x, grid_y = (ticks(points[:, k], padding, resolution) for k in (0, 1))
-        names = axis_names(X)
-        with warnings.catch_warnings():
-            # The model may have learnt from a frame; a grid has no column names, and needs none.
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            display = cls(
-                grid_x=grid_x,
-                grid_y=grid_y,
-                response=response(estimator, grid_x, grid_y),
-                classes=np.asarray(estimator.classes_),
-                points=points,
-                labels=np.asarray(estimator.predict(points) if y is None else y),
-                support_vectors=dense(estimator.support_vectors_),
-                free=free_support(estimator),
-                names=(xlabel or names[0], ylabel or names[1]),
-            )
+        method = method_to_ask(model, response_method)
+        with nameless_rows():
+            classes, labels = _labels(model, points, y)
+            vectors, free = _support(model)
+            values = response(model, grid_x, grid_y, method)
+        display = cls(
+            grid_x=grid_x,
+            grid_y=grid_y,
+            response=values,
+            classes=classes,
+            points=points,
+            labels=labels,
+            support_vectors=vectors,
+            free=free,
+            names=(xlabel or names[0], ylabel or names[1]),
+            method=method,
+            has_margins=hasattr(model, "classes_"),
+        )
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw, into `ax` or into a new figure, and return the display itself."""
-        plt = load_pyplot()
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
+        ax = one_panel(ax)
         self.ax_, self.figure_ = ax, ax.figure
-        if len(self.classes) == 2:
-            self._draw_decision_values()
-        else:
-            self._draw_regions()
+        self._draw_response()
         self._draw_points()
         self._draw_rings()
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.set(xlim=self.grid_x[[0, -1]], ylim=self.grid_y[[0, -1]])
         if legend:
-            # Below the axes, where it hides neither points nor lines.
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False, fontsize="small")
+            legend_below(ax)
         return self
+
+    def _draw_response(self) -> None:
+        if self.response.ndim == 3:
+            self._draw_mixture()
+        elif self.method == "predict_proba":
+            self._draw_probabilities()
+        elif self.method == "predict":
+            self._draw_regions()
+        else:
+            self._draw_decision_values()
 
     def _draw_decision_values(self) -> None:
         # Beyond f = 2 the shading says nothing more, and outliers must not wash it out.
-        self.surface_ = self._shade(self.response, cmap=two_sided_map(), vmin=-2.0, vmax=2.0, alpha=0.55)
+        limit = 2.0 if self.has_margins else self.response.max(initial=0.0) or np.abs(self.response).max()
+        self.surface_ = self._shade(self.response, cmap=two_sided_map(), vmin=-limit, vmax=limit, alpha=0.55)
         self.boundary_ = self._lines([0.0], linestyles="solid", linewidths=1.8)
-        self.margins_ = self._lines([-1.0, 1.0], linestyles="dashed", linewidths=1.0)
+        self.margins_ = None
+        if self.has_margins:
+            self.margins_ = self._lines([-1.0, 1.0], linestyles="dashed", linewidths=1.0)
+
+    def _draw_probabilities(self) -> None:
+        self.surface_ = self._shade(self.response, cmap=two_sided_map(), vmin=0.0, vmax=1.0, alpha=0.6)
+        self.boundary_ = self._lines([0.5], linestyles="solid", linewidths=1.8)
+        self.margins_ = self._lines([0.25, 0.75], linestyles="dashed", linewidths=1.0)
+        for lines in (self.boundary_, self.margins_):
+            if lines is not None:
+                self.ax_.clabel(lines, fmt=lambda share: f"{share:.0%}", fontsize=7)
+
+    def _draw_mixture(self) -> None:
+        from matplotlib.colors import to_rgb
+
+        colours = np.array([to_rgb(colour) for colour, _ in class_styles(len(self.classes))])
+        self.surface_ = self._shade(1.0 - 0.55 * (1.0 - self.response @ colours))
+        self._draw_borders(self.response.argmax(axis=2).astype(float))
 
     def _draw_regions(self) -> None:
         from matplotlib.colors import ListedColormap
@@ -179,7 +225,11 @@ class DecisionBoundaryDisplay:
         count = len(self.classes)
         colours = ListedColormap([colour for colour, _ in class_styles(count)])
         self.surface_ = self._shade(self.response, cmap=colours, vmin=-0.5, vmax=count - 0.5, alpha=0.3)
-        self.boundary_ = self._lines(np.arange(count - 1) + 0.5, linestyles="solid", linewidths=1.4)
+        self._draw_borders(self.response)
+
+    def _draw_borders(self, indices: NDArray[Any]) -> None:
+        levels = np.arange(len(self.classes) - 1) + 0.5
+        self.boundary_ = self._lines(levels, indices, linestyles="solid", linewidths=1.4)
         self.margins_ = None
 
     def _shade(self, values: NDArray[Any], **style: Any) -> Any:
@@ -188,11 +238,12 @@ class DecisionBoundaryDisplay:
             self.grid_x, self.grid_y, values, shading="nearest", rasterized=True, zorder=0, **style
         )
 
-    def _lines(self, levels: ArrayLike, **style: Any) -> Any:
-        inside = [level for level in np.asarray(levels) if self.response.min() < level < self.response.max()]
+    def _lines(self, levels: ArrayLike, values: NDArray[Any] | None = None, **style: Any) -> Any:
+        values = self.response if values is None else values
+        inside = [level for level in np.asarray(levels) if values.min() < level < values.max()]
         if not inside:
             return None
-        return self.ax_.contour(self.grid_x, self.grid_y, self.response, levels=inside, colors=INK, zorder=1, **style)
+        return self.ax_.contour(self.grid_x, self.grid_y, values, levels=inside, colors=INK, zorder=1, **style)
 
     def _draw_points(self) -> None:
         self.points_ = []
@@ -212,3 +263,23 @@ class DecisionBoundaryDisplay:
         label = label if len(centres) else "_nolegend_"
         style = {"marker": mark, "s": 80, "facecolors": "none", "edgecolors": INK, "linewidths": 1.1}
         return self.ax_.scatter(*centres.T, label=label, zorder=3, **style)
+
+
+def _labels(model: Any, points: NDArray[Any], y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes, and those of the rows: the words for -1 and +1 of a detector."""
+    labels = np.asarray(model.predict(points) if y is None else y)
+    if len(labels) != len(points):
+        raise DataError(f"y must have a label for each row of X: {len(points)} rows, {len(labels)} labels")
+    if hasattr(model, "classes_"):
+        return np.asarray(model.classes_), labels
+    if not np.isin(labels, (-1, 1)).all():
+        raise DataError("y must be -1 (outlier) or +1 (inlier) for a detector; leave it out to see its answers")
+    return DETECTED, DETECTED[(labels == 1).astype(int)]
+
+
+def _support(model: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Support vectors, of which a linear model has none, and which of them are free."""
+    vectors = dense(getattr(model, "support_vectors_", np.empty((0, 2))))
+    if np.shape(vectors)[1:] != (2,) or len(vectors) == 0:
+        return np.empty((0, 2)), None
+    return np.asarray(vectors), free_support(model)

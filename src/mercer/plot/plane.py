@@ -1,11 +1,16 @@
 """Rows and models brought into the plane: two columns, a grid around them, values on it."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._errors import DataError
+from mercer._errors import DataError, ParameterError
+
+METHODS = ("auto", "decision_function", "predict_proba", "predict")
 
 
 def dense(rows: Any) -> Any:
@@ -13,9 +18,17 @@ def dense(rows: Any) -> Any:
     return rows.toarray() if hasattr(rows, "toarray") else rows
 
 
+def numbers(X: Any) -> NDArray[np.float64]:
+    """Rows as an array of numbers, or an error that says that they are none."""
+    try:
+        return np.asarray(dense(X), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X must be rows of numbers to be drawn, got {type(X).__name__}: {error}") from error
+
+
 def plane_points(X: Any) -> NDArray[np.float64]:
     """The rows as points of the plane, or an error that says what is in the way."""
-    points = np.asarray(dense(X), dtype=np.float64)
+    points = numbers(X)
     if points.ndim != 2 or points.shape[1] != 2:
         raise DataError(f"X must have 2 columns to be drawn in the plane, got shape {points.shape}; choose two of them")
     if len(points) == 0:
@@ -36,11 +49,39 @@ def ticks(column: NDArray[Any], padding: float, resolution: int) -> NDArray[Any]
     return np.linspace(low - room, high + room, resolution)
 
 
-def response(estimator: Any, grid_x: NDArray[Any], grid_y: NDArray[Any]) -> NDArray[Any]:
-    """Decision values for two classes, indices of the predicted class for more."""
+@contextmanager
+def nameless_rows() -> Iterator[None]:
+    """The model may have learnt from a frame; a grid has no column names, and needs none."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def method_to_ask(estimator: Any, method: str) -> str:
+    """The method to ask: decision values for two classes and for detectors, the predicted class for more."""
+    if method not in METHODS:
+        raise ParameterError(f"response_method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
+    several = len(getattr(estimator, "classes_", (-1, 1))) > 2
+    if method == "decision_function" and several:
+        raise ParameterError(
+            "response_method='decision_function' shades two classes; for more use 'predict' or 'predict_proba'"
+        )
+    if method == "auto":
+        method = "predict" if several else "decision_function"
+    if not hasattr(estimator, method):
+        name, remedy = type(estimator).__name__, "SVC(probability=True) has one"
+        raise ParameterError(f"response_method={method!r} needs a model with that method, got {name}; {remedy}")
+    return method
+
+
+def response(estimator: Any, grid_x: NDArray[Any], grid_y: NDArray[Any], method: str = "auto") -> NDArray[Any]:
+    """Decision values or probabilities of the second class; indices, or all probabilities, of several classes."""
     plane = np.stack(np.meshgrid(grid_x, grid_y), axis=-1).reshape(-1, 2)
-    if len(estimator.classes_) == 2:
-        values = estimator.decision_function(plane)
-    else:
-        values = np.searchsorted(estimator.classes_, estimator.predict(plane))
-    return np.asarray(values, dtype=np.float64).reshape(len(grid_y), len(grid_x))
+    method = method_to_ask(estimator, method)
+    values = np.asarray(getattr(estimator, method)(plane))
+    if method == "predict":
+        values = np.searchsorted(getattr(estimator, "classes_", np.array([-1, 1])), values)
+    elif values.ndim == 2 and values.shape[1] == 2:
+        values = values[:, 1]
+    values = values.astype(np.float64)
+    return values.reshape(len(grid_y), len(grid_x), *values.shape[1:])

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer._errors import DataError
-from mercer.plot.palette import COLOURS, INK, class_styles, load_pyplot
+from mercer.plot.canvas import legend_below, one_panel
+from mercer.plot.palette import COLOURS, DASHES, INK, class_styles
 from mercer.plot.plane import dense
 from mercer.problems.spherical_polygon import SphericalPolygon, tangents
 from mercer.solvers.analytic_centre import analytic_centre
@@ -133,9 +134,7 @@ class VersionSpaceDisplay:
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw, into `ax` or into a new figure, and return the display itself."""
-        plt = load_pyplot()
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
+        ax = one_panel(ax)
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_region()
         self._draw_walls()
@@ -143,8 +142,7 @@ class VersionSpaceDisplay:
         self._draw_centres()
         self._set_view()
         if legend:
-            # Below the axes, where it hides neither walls nor marks.
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2, frameon=False, fontsize="small")
+            legend_below(ax, gap=0.02)
         return self
 
     def map(self, directions: ArrayLike) -> NDArray[np.float64]:
@@ -174,7 +172,7 @@ class VersionSpaceDisplay:
             line[points @ self.polygon.centre_of_mass < -0.5] = np.nan
             first = not any(wall.get_color() == styles[label][0] for wall in self.walls_)
             name = f"wall of a row of class {self.classes[label]}" if first else "_nolegend_"
-            style = {"color": styles[label][0], "linewidth": 0.7, "alpha": 0.6, "zorder": 2}
+            style = {"color": styles[label][0], "linestyle": DASHES[label], "linewidth": 0.7, "alpha": 0.7, "zorder": 2}
             self.walls_.extend(self.ax_.plot(*line.T, label=name, **style))
 
     def _draw_ball(self) -> None:

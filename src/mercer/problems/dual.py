@@ -16,7 +16,7 @@ nothing else. Formulations differ in p, l, u, R, s, c, the kink and the groups o
 not kinds of solver.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -276,3 +276,25 @@ def _with_total(beta, lower, upper, total):
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if moved(middle).sum() < total else (low, middle)
     return moved(high)
+
+
+def narrowed(problem, rows):
+    """The problem of some coordinates, where the others are zero."""
+    ridge = None if problem.ridge is None else problem.ridge[rows]
+    return replace(
+        problem, linear=problem.linear[rows], lower=problem.lower[rows], upper=problem.upper[rows], ridge=ridge
+    )
+
+
+def widened(problem, rows, n):
+    """The problem among n coordinates of which only `rows` may leave zero."""
+
+    def spread(values):
+        out = np.zeros(n)
+        out[rows] = values
+        return out
+
+    ridge = None if problem.ridge is None else spread(problem.ridge)
+    return replace(
+        problem, linear=spread(problem.linear), lower=spread(problem.lower), upper=spread(problem.upper), ridge=ridge
+    )

@@ -27,3 +27,14 @@ def refuse_indefinite(matrix, indices):
         "there is no feature space to separate them in; SVC(C=...) finds a stationary point, other parameters may help",
         witness,
     )
+
+
+def is_definite(gram, tolerance):
+    """Whether a matrix is symmetric, and has no eigenvalue below minus `tolerance`: it can be factored then."""
+    if np.abs(gram - gram.T).max(initial=0.0) > tolerance:
+        return False
+    try:
+        np.linalg.cholesky(gram + tolerance * np.eye(len(gram)))
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -31,6 +31,8 @@ _INDEX = {
     "soft_svm_bound": "bounds",
     "soft_svm_bound_for_norm": "bounds",
     "soft_svm_lambda": "bounds",
+    "span_estimate": "leave_one_out",
+    "squared_spans": "leave_one_out",
     "support_vector_bound": "leave_one_out",
     "vc_bound": "vc",
     "vc_dimension": "vc",

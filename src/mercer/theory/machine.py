@@ -304,7 +304,7 @@ def _bias(model, intercept):
 def _lambda(model, m):
     """lambda of lambda |w|^2 + mean loss."""
     if hasattr(model, "C"):
-        C = resolve_C(model.C, m)
+        C = resolve_C(getattr(model, "C_", model.C), m)
         return 0.0 if np.isinf(C) else 1.0 / (2.0 * C * m)
     half = getattr(model, "lam", None)  # (lambda / 2) |w|^2, as in (15.12)
     return None if half is None else 0.5 * float(half)

@@ -155,7 +155,7 @@ def test_a_stop_is_heard_between_tiles(kernel):
     prepared = kernel.prepare(MOLECULES)
     prepared.longest_tile, asked = 2, []
 
-    def stop():
+    def stop(_share=None):
         asked.append(threading.get_ident())
         return len(asked) > 3
 

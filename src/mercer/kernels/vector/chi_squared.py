@@ -41,7 +41,7 @@ class ChiSquared(GammaFromData, PairwiseKernel):
 
     Parameters
     ----------
-    gamma : float, "scale" or "auto"
+    gamma : float, "scale", "auto" or "median"
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
 
     Examples

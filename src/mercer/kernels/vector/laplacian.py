@@ -8,6 +8,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
 from mercer.kernels.base import PairwiseKernel, epsilon
+from mercer.kernels.median_distance import absolute_distances
 from mercer.kernels.parameters import GammaFromData, require_gamma
 
 
@@ -34,7 +35,7 @@ class Laplacian(GammaFromData, PairwiseKernel):
 
     Parameters
     ----------
-    gamma : float, "scale" or "auto"
+    gamma : float, "scale", "auto" or "median"
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
 
     Examples
@@ -45,6 +46,8 @@ class Laplacian(GammaFromData, PairwiseKernel):
     """
 
     gamma: float | str = 1.0
+
+    _distances = staticmethod(absolute_distances)
 
     is_psd = True
     is_translation_invariant = True

@@ -20,7 +20,7 @@ _LARGEST_POLYNOMIAL = 5.5
 # Beyond this the Bessel function overflows at distances that still matter.
 _LARGEST_BESSEL = 50.0
 # exp(-80) is nothing, and the polynomial of 80 does not overflow in single precision.
-_FARTHEST = 80.0
+FARTHEST = 80.0
 
 
 @jit
@@ -45,7 +45,7 @@ def _half_integer(dots, left_norms, right_norms, scale, farthest, coefficients, 
             target[j] *= exp(-radius[j])
 
 
-def _polynomial_coefficients(p):
+def polynomial_coefficients(p):
     """Of the polynomial in a = sqrt(2 nu) r / l that multiplies exp(-a), highest first.
 
     For nu = p + 1/2 (Rasmussen & Williams 2006, eq. 4.16).
@@ -99,17 +99,18 @@ class Matern(DotProductKernel):
             raise ParameterError(f"nu must be positive and at most {_LARGEST_BESSEL:g}, or inf, got {self.nu!r}")
 
     @property
-    def _has_polynomial(self):
+    def has_polynomial(self):
+        """Whether it is a polynomial of the distance times an exponential."""
         return self.nu <= _LARGEST_POLYNOMIAL and float(self.nu - 0.5).is_integer()
 
     def transform(self, dots, left_norms, right_norms, out, row, column):
         if self.nu == math.inf:
             RBF(0.5 / self.length_scale**2).transform(dots, left_norms, right_norms, out, row, column)
-        elif self._has_polynomial:
+        elif self.has_polynomial:
             number = dots.dtype.type
             scale = number(math.sqrt(2.0 * self.nu) / self.length_scale)
-            coefficients = np.array(_polynomial_coefficients(int(self.nu)), dots.dtype)
-            _half_integer(dots, left_norms, right_norms, scale, number(_FARTHEST), coefficients, out, row, column)
+            coefficients = np.array(polynomial_coefficients(int(self.nu)), dots.dtype)
+            _half_integer(dots, left_norms, right_norms, scale, number(FARTHEST), coefficients, out, row, column)
         else:
             block = squared_distances(dots, left_norms, right_norms, block_of(out, row, column, dots.shape))
             block[...] = _bessel(block.astype(np.float64), self.nu, self.length_scale)

@@ -34,7 +34,7 @@ class Polynomial(GammaFromData, DotProductKernel):
     ----------
     degree : int
         A whole number, 0 or more.
-    gamma : float, "scale" or "auto"
+    gamma : float, "scale", "auto" or "median"
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
     coef0 : float
         With coef0 = 0 only products of exactly `degree` coordinates count; with 1 and

@@ -34,8 +34,9 @@ class RBF(GammaFromData, DotProductKernel):
 
     Parameters
     ----------
-    gamma : float, "scale" or "auto"
-        Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
+    gamma : float, "scale", "auto" or "median"
+        Positive; "scale" is 1 / (d var(X)), "auto" is 1 / d and "median" is one over the median
+        squared distance between different rows (of a thousand of them); fixed by `bind`.
         The other two ways to write a width are `from_sigma_squared` and `from_two_sigma`.
 
     Examples

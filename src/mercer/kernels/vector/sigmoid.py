@@ -34,7 +34,7 @@ class Sigmoid(GammaFromData, DotProductKernel):
 
     Parameters
     ----------
-    gamma : float, "scale" or "auto"
+    gamma : float, "scale", "auto" or "median"
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
     coef0 : float
 

@@ -1,0 +1,222 @@
+"""Kernel weights: against MKLpy at equal objective, and what they are on digits in six views and on a mixed table.
+
+``python -m benchmarks.mkl race`` times EasyMKL and centred alignment on the same kernel matrices as MKLpy, where that
+is installed; each must come to the other's objective. SimpleMKL, which MKLpy has not, is timed too, with its gap.
+``python -m benchmarks.mkl views`` prints weights and errors on multiple_features, by method; ``table`` on a table of
+numbers, categories and a text. The data are looked for where the races look; without them, the digits that scikit-learn
+carries are cut into four views.
+"""
+
+import argparse
+import time
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+
+import numpy as np
+from sklearn import svm
+from sklearn.datasets import load_breast_cancer, load_digits
+
+from benchmarks.data import SEED, data_folder
+from mercer import SVC, MKLClassifier
+from mercer.kernels import RBF, Linear, On
+from mercer.kernels.matrix import StoredMatrix
+from mercer.problems.easy_mkl import distributions, hull_problem, squared_distance
+from mercer.solvers import small
+from mercer.solvers.limits import Limits
+
+C, LAM = 10.0, 0.1
+REPEATS = 3
+METHODS = ("simple", "lp-norm", "easy", "centred_alignment", "alignment", "average")
+
+
+def six_views():
+    """(names of the views, their columns, rows, digits): multiple_features, or four views of the bundled digits."""
+    folder = data_folder()
+    if folder is None:
+        X, y = load_digits(return_X_y=True)
+        corners = {"upper left": (0, 0), "upper right": (0, 4), "lower left": (4, 0), "lower right": (4, 4)}
+        images = X.reshape(-1, 8, 8)
+        parts = {name: images[:, r : r + 4, c : c + 4].reshape(len(X), 16) for name, (r, c) in corners.items()}
+    else:
+        with np.load(folder / "mkl" / "multiple_features.npz") as file:
+            y, parts = file["y"], {name: file[name] for name in file if name != "y"}
+    scaled = [(part - part.mean(axis=0)) / np.maximum(part.std(axis=0), 1e-12) for part in parts.values()]
+    ends = np.cumsum([0, *(part.shape[1] for part in scaled)])
+    columns = [list(range(*span)) for span in pairwise(ends)]
+    return list(parts), columns, np.hstack(scaled), y
+
+
+def halves(y):
+    order = np.random.default_rng(SEED).permutation(len(y))
+    return order[: len(y) // 2], order[len(y) // 2 :]
+
+
+def matrices(name):
+    """Kernel matrices of a race, brought to unit trace, and labels: even or odd, or for ``digits`` all ten."""
+    if name == "breast_cancer":
+        X, y = load_breast_cancer(return_X_y=True)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        kernels = [Linear(), *(RBF(gamma=gamma) for gamma in np.logspace(-3, 0, 9))]
+    else:
+        base, _, rows = name.partition(":")
+        _, columns, X, y = six_views()
+        kept = np.random.default_rng(SEED).permutation(len(y))[: int(rows or len(y))]
+        X, y = X[kept], np.asarray(y).astype(int)[kept]
+        y = y if base == "digits" else y % 2
+        kernels = [On(part, RBF(gamma=scale / len(part))) for part in columns for scale in (0.25, 1.0, 4.0)]
+    grams = [kernel(X) for kernel in kernels]
+    return [gram / gram.diagonal().mean() for gram in grams], y
+
+
+def fastest(work, repeats=REPEATS):
+    """(what it gives, seconds of the first, of the fastest)."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        found = work()
+        times.append(time.perf_counter() - begin)
+    return found, times[0], min(times)
+
+
+def ours(grams, y, method, **parameters):
+    """Weights and machine of Mercer."""
+    return MKLClassifier("precomputed", method=method, C=C, lam=LAM, normalize=None, **parameters).fit(grams, y)
+
+
+def theirs(grams, y, method, as_shipped=False):
+    """Weights and machine of MKLpy: with its own learner, or with scikit-learn's SVC, which is faster."""
+    algorithms, options = import_module("MKLpy.algorithms"), {"multiclass_strategy": "ovo"}
+    if not as_shipped:
+        options["learner"] = svm.SVC(C=C)
+    if method == "easy":
+        return algorithms.EasyMKL(lam=LAM, **options).fit(grams, y)
+    return algorithms.CKA(**options).fit(grams, y)
+
+
+def alignment(grams, y, weights):
+    """Centred alignment with the labels of two classes."""
+    total = sum(w * K for w, K in zip(weights, grams, strict=True))
+    centred = total - total.mean(axis=0) - total.mean(axis=1)[:, None] + total.mean()
+    signs = np.where(y == y.max(), 1.0, -1.0)
+    signs -= signs.mean()
+    return float(signs @ centred @ signs) / (np.linalg.norm(centred) * float(signs @ signs))
+
+
+def squared_distances(grams, y, tol):
+    """EasyMKL's objective at the tolerance of each side, by the problem both solve."""
+    problem = hull_problem(np.where(y == y.max(), 1.0, -1.0), LAM, np.ones(len(y)))
+    found = small.solve(problem.dual(), StoredMatrix.of(sum(grams)), tol=tol, limits=Limits(), convex=True)
+    beta = distributions(found.beta)
+    return squared_distance(beta, sum(grams) @ beta, LAM, np.ones(len(y)))
+
+
+def agreement(grams, y, model, found, method):
+    """How far weights and objective are from the peer's."""
+    if len(np.unique(y)) > 2:
+        return "weights shared by all pairs, MKLpy's are each pair's own"
+    weights = np.asarray(found.solution.weights)
+    weights = weights / weights.sum()
+    if method == "easy":
+        excess = squared_distances(grams, y, model.tol) / squared_distances(grams, y, 1e-9) - 1.0
+        return f"weights differ by {np.abs(model.weights_ - weights).max():.0e}, objective {excess:.0e} above the best"
+    negative = "" if weights.min() >= 0 else f", with {np.count_nonzero(weights < 0)} negative weights"
+    own, other = alignment(grams, y, model.weights_), alignment(grams, y, weights)
+    return f"alignment {own:.4f}, MKLpy {other:.4f}{negative}"
+
+
+def race(names):
+    """A line for each set and method."""
+    heads = f"{'set':<14} {'n':>5} {'kernels':>7} {'method':<24} {'first s':>8} {'best s':>8}"
+    print(f"{heads} {'MKLpy s':>8} {'ratio':>6}  check")
+    for name in names:
+        grams, y = matrices(name)
+        for method, as_shipped in (("easy", False), ("easy", True), ("centred_alignment", False)):
+            contest(name, grams, y, method, as_shipped)
+        model, first, best = fastest(partial(ours, grams, y, "simple", gap_tol=1e-4))
+        gap = model.certificate_.relative_gap
+        show(name, y, grams, "simple", first, best, np.nan, f"gap {gap:.1e}, {len(model.trace_)} weights visited")
+
+
+def contest(name, grams, y, method, as_shipped):
+    """One line of the race."""
+    model, first, best = fastest(partial(ours, grams, y, method))
+    peer, check = np.nan, "MKLpy is not installed"
+    if find_spec("MKLpy"):
+        repeats = 1 if as_shipped else REPEATS
+        found, _, peer = fastest(partial(theirs, grams, y, method, as_shipped), repeats)
+        check = agreement(grams, y, model, found, method)
+    show(name, y, grams, method + (", its own learner" if as_shipped else ""), first, best, peer, check)
+
+
+def show(name, y, grams, method, first, best, peer, check):
+    """Print a line."""
+    ratio = f"{peer / best:6.1f}" if np.isfinite(peer) else f"{'':>6}"
+    print(f"{name:<14} {len(y):>5} {len(grams):>7} {method:<24} {first:8.3f} {best:8.3f} {peer:8.3f} {ratio}  {check}")
+
+
+def views():
+    """Weights and held-out error by method, and of each view alone."""
+    names, columns, X, y = six_views()
+    train, test = halves(y)
+    kernels = [On(part, RBF(gamma="scale")) for part in columns]
+    print(f"{'method':<18} {'error %':>8} {'cpu s':>7} {'gap':>8}  " + " ".join(f"{name[:10]:>10}" for name in names))
+    for method in METHODS:
+        begin = time.process_time()
+        model = MKLClassifier(kernels, method=method, C=C).fit(X[train], y[train])
+        seconds = time.process_time() - begin
+        error, gap = 100 * (1 - model.score(X[test], y[test])), model.certificate_.relative_gap
+        weights = " ".join(f"{weight:10.3f}" for weight in model.weights_)
+        print(f"{method:<18} {error:8.2f} {seconds:7.2f} {gap:8.1e}  {weights}")
+    for name, kernel in zip(names, kernels, strict=True):
+        model = SVC(C=C, kernel=kernel).fit(X[train], y[train])
+        print(f"{name + ' alone':<18} {100 * (1 - model.score(X[test], y[test])):8.2f}")
+
+
+def mixed_table(n=600):
+    """A made table: two columns of numbers, a category and a text that matter, and four that do not."""
+    rng = np.random.default_rng(SEED)
+    income, age = rng.normal(size=n), rng.normal(size=n)
+    town = rng.choice(["Ulm", "Bonn", "Kiel", "Jena"], n)
+    polite = rng.random(n) < 0.5
+    words = np.array(["please call me back soon", "this is the last reminder now"])
+    score = 1.2 * income + age**2 + 1.5 * np.isin(town, ["Ulm", "Kiel"]) + 1.5 * polite
+    y = np.where(score + 0.5 * rng.normal(size=n) > np.median(score), "yes", "no")
+    rows = {
+        "income": income,
+        "age": age,
+        "town": town,
+        "letter": words[polite.astype(int)],
+        **{f"noise {k}": rng.normal(size=n) for k in range(1, 4)},
+        "colour": rng.choice(["red", "green", "blue"], n),
+    }
+    return [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)], y
+
+
+def table():
+    """Weights of the columns, by method."""
+    rows, y = mixed_table()
+    train, test = halves(y)
+    learnt, held = ([rows[i] for i in half] for half in (train, test))
+    names = None
+    for method in METHODS:
+        model = MKLClassifier("columns", method=method, C=C).fit(learnt, y[train])
+        if names is None:
+            names = model.kernel_names_
+            print(f"{'method':<18} {'error %':>8}  " + " ".join(f"{name:>8}" for name in names))
+        error = 100 * (1 - model.score(held, y[test]))
+        print(f"{method:<18} {error:8.2f}  " + " ".join(f"{weight:8.3f}" for weight in model.weights_))
+
+
+def main(arguments=None):
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("race", "views", "table"))
+    parser.add_argument("--sets", nargs="*", default=["breast_cancer", "views:1000", "digits:500"])
+    options = parser.parse_args(arguments)
+    {"race": lambda: race(options.sets), "views": views, "table": table}[options.what]()
+
+
+if __name__ == "__main__":
+    main()

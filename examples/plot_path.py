@@ -1,0 +1,39 @@
+"""
+From no machine to the hard margin: the path in C
+=================================================
+
+For small C every row is at its bound and pulls with all its weight; as C grows, rows leave the bound, lie on the
+margin for a while and, most of them, are no longer needed. `mercer.regularization_path` follows the solution from
+event to event, exactly: between two ticks alpha is linear in C.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import mercer
+from mercer.plot import DecisionBoundaryDisplay, PathDisplay
+
+rng = np.random.default_rng(1)
+X = np.concatenate([rng.normal([-0.8, 0.0], 0.9, (16, 2)), rng.normal([0.9, 0.5], 0.8, (16, 2))])
+y = np.repeat(["left", "right"], 16)
+path = mercer.regularization_path(X, y, kernel="rbf", gamma=0.5, C_max=200.0)
+print(path)
+
+# %%
+# Every row, at every C
+# ---------------------
+# At the top of the upper picture rows are bounded, at its bottom they are no support vectors.
+
+PathDisplay.from_path(path)
+plt.show()
+
+# %%
+# Three machines on the way
+# -------------------------
+# Each is a fitted `SVC`, without another fit.
+
+figure, axes = plt.subplots(1, 3, figsize=(14, 4.8), layout="constrained")
+for ax, C in zip(axes, (0.1, 2.0, 100.0), strict=True):
+    DecisionBoundaryDisplay.from_estimator(path.as_svc(C), X, y, ax=ax)
+    ax.set_title(f"C = {C:g}, relative gap {path.gap(C):.0e}")
+plt.show()

@@ -1,0 +1,56 @@
+"""`mercer compare`: every solver on the same data, side by side."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from mercer._errors import ParameterError
+from mercer.cli.exit_codes import ExitCode
+from mercer.cli.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
+
+
+def compare(
+    data: Source,
+    *,
+    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
+    solver: Annotated[tuple[str, ...], Parameter(negative="", help="One to compare; all unless given.")] = (),
+    repeats: Annotated[int, Parameter(help="Fits of each; the fastest counts.")] = 2,
+    as_json: AsJson = False,
+    fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
+) -> ExitCode:
+    """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
+    from mercer.cli.fitting import quietly
+    from mercer.cli.reading import read_labelled
+    from mercer.cli.saying import say, write_json, write_line
+    from mercer.report.record import finite
+    from mercer.selection.assemble import assemble
+    from mercer.selection.compare import compare_solvers
+
+    found = read_labelled(data, reading, fit.memory_limit)
+    limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
+    assembly = assemble(found, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
+    estimator, X = _split_off_scaler(assembly)
+    unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]
+    if unknown:
+        raise ParameterError(f"--solver must be one of {', '.join(estimator.solvers)}, got {unknown[0]!r}")
+    with quietly():
+        table = compare_solvers(estimator, X, assembly.y, solvers=list(solver) or None, repeats=repeats)
+    if as_json:
+        write_json(finite({"solvers": table.as_dicts(), "spread": float(table.spread)}))
+        return ExitCode.DONE
+    for note in assembly.notes:
+        say(note)
+    write_line(table)
+    return ExitCode.DONE
+
+
+def _split_off_scaler(assembly: Any) -> tuple[Any, Any]:
+    """(the machine alone, rows as it takes them)."""
+    if not hasattr(assembly.estimator, "steps"):
+        return assembly.estimator, assembly.X
+    *before, (_, machine) = assembly.estimator.steps
+    X = assembly.X
+    for _, step in before:
+        X = step.fit_transform(X)
+    return machine, X

@@ -1,0 +1,28 @@
+"""Words for people, on standard error; NO_COLOR is rich's own affair."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+
+def console() -> Console:
+    """Where words for people go."""
+    return Console(stderr=True, highlight=False)
+
+
+def say(words: str, style: str = "dim") -> None:
+    """One line."""
+    console().print(Text(words, style=style), soft_wrap=True)
+
+
+def write_json(value: Any) -> None:
+    """One JSON object on standard output."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_line(line: object) -> None:
+    """One line for programs on standard output."""
+    sys.stdout.write(f"{line}\n")

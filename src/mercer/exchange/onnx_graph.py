@@ -1,0 +1,226 @@
+"""A graph of ONNX operators, written as formulas: every operand is a `Tensor`, every number a double.
+
+Only operators of the main domain are used, so that any runtime has them.
+"""
+
+import numpy as np
+
+from mercer._errors import MissingExtraError
+
+# What the runtimes of some years ago understand.
+OPSET, IR_VERSION = 18, 9
+
+
+def require_onnx():
+    """The onnx package."""
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingExtraError("to_onnx needs the package onnx: pip install 'mercer[onnx]'") from error
+    return onnx
+
+
+class Graph:
+    """Nodes and constants, with names of their own.
+
+    Parameters
+    ----------
+    prefix : str
+        Begins every name; a graph inside another has one of its own.
+    """
+
+    def __init__(self, prefix=""):
+        self.onnx = require_onnx()
+        self.prefix, self.nodes, self.constants, self._known, self._one = prefix, [], [], {}, None
+
+    def _name(self):
+        return f"{self.prefix}t{len(self.nodes) + len(self.constants)}"
+
+    def constant(self, values, dtype=np.float64):
+        """A tensor of given values; equal ones are kept once."""
+        values = np.asarray(values, dtype=dtype)
+        key = (values.dtype.str, values.shape, values.tobytes() if values.dtype != object else tuple(values.ravel()))
+        if key not in self._known:
+            name = f"{self.prefix}c{len(self.constants)}"
+            self.constants.append(_initializer(self.onnx, name, values))
+            self._known[key] = Tensor(self, name)
+        return self._known[key]
+
+    def call(self, operator, *inputs, name=None, **attributes):
+        """The output of an operator."""
+        names = [each.name if isinstance(each, Tensor) else self.constant(each).name for each in inputs]
+        output = name or self._name()
+        self.nodes.append(self.onnx.helper.make_node(operator, names, [output], **attributes))
+        return Tensor(self, output)
+
+    def factor(self, value):
+        """A constant factor or divisor.
+
+        onnxruntime joins a product with a constant scalar to a matrix product beside it, and then
+        keeps the scalar in single precision. So a scalar that does not fit there is multiplied by a
+        1 that no optimiser knows to be one: whether the number of rows is not negative.
+        """
+        values = np.asarray(value, dtype=np.float64)
+        if self.prefix or values.size != 1 or np.float32(values.ravel()[0]) == values.ravel()[0]:
+            return self.constant(values)
+        if self._one is None:
+            count = self.call("Gather", self.call("Shape", Tensor(self, "X")), self.integers(0), axis=0)
+            self._one = self.call("GreaterOrEqual", count, self.integers(0)).as_double()
+        key = ("factor", values.shape, values.tobytes())
+        if key not in self._known:
+            self._known[key] = self.call("Mul", self.constant(values), self._one)
+        return self._known[key]
+
+    def integers(self, values):
+        """A constant of whole numbers: positions, axes, shapes."""
+        return self.constant(values, np.int64)
+
+    def concat(self, tensors, axis):
+        """Tensors side by side."""
+        return self.call("Concat", *tensors, axis=axis) if len(tensors) > 1 else tensors[0]
+
+    def for_each_row(self, rows, step):
+        """Stack ``step(graph, row)`` of each of the constant `rows`, shape (len(rows), ...).
+
+        The rows are visited one by one, so that no tensor of all pairs and features is ever there.
+        """
+        helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
+        body = Graph(f"{self.prefix}b{len(self.nodes)}_")
+        result = step(body, Tensor(body, f"{body.prefix}row"))
+        inner = helper.make_graph(
+            body.nodes,
+            f"{body.prefix}body",
+            [helper.make_tensor_value_info(f"{body.prefix}row", double, [rows.shape[1]])],
+            [helper.make_tensor_value_info(result.name, double, None)],
+            body.constants,
+        )
+        return self.call("Scan", rows, body=inner, num_scan_inputs=1)
+
+
+def _initializer(onnx, name, values):
+    if values.dtype == object:
+        texts = [str(each).encode() for each in values.ravel()]
+        return onnx.helper.make_tensor(name, onnx.TensorProto.STRING, values.shape, texts)
+    return onnx.numpy_helper.from_array(np.ascontiguousarray(values), name)
+
+
+class Tensor:
+    """The result of a node, with the operators of arithmetic."""
+
+    # NumPy arrays on the left leave the work to the tensor.
+    __array_ufunc__ = None
+
+    def __init__(self, graph, name):
+        self.graph, self.name = graph, name
+
+    def _call(self, operator, *others, **attributes):
+        return self.graph.call(operator, self, *others, **attributes)
+
+    def __add__(self, other):
+        return self._call("Add", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._call("Sub", other)
+
+    def __rsub__(self, other):
+        return self.graph.call("Sub", other, self)
+
+    def __mul__(self, other):
+        return self._call("Mul", other if isinstance(other, Tensor) else self.graph.factor(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self._call("Div", other if isinstance(other, Tensor) else self.graph.factor(other))
+
+    def __rtruediv__(self, other):
+        return self.graph.call("Div", other, self)
+
+    def __neg__(self):
+        return self._call("Neg")
+
+    def __pow__(self, exponent):
+        return self._call("Pow", float(exponent))
+
+    def __matmul__(self, other):
+        return self._call("MatMul", other)
+
+    def exp(self):
+        return self._call("Exp")
+
+    def log(self):
+        return self._call("Log")
+
+    def sqrt(self):
+        return self._call("Sqrt")
+
+    def tanh(self):
+        return self._call("Tanh")
+
+    def abs(self):
+        return self._call("Abs")
+
+    def sigmoid(self):
+        """1 / (1 + exp(-x)); the operator of this name has ten digits in onnxruntime."""
+        return 1.0 / ((-self).exp() + 1.0)
+
+    def maximum(self, other):
+        return self._call("Max", other)
+
+    def minimum(self, other):
+        return self._call("Min", other)
+
+    def clip(self, low, high):
+        return self.maximum(low).minimum(high)
+
+    def above(self, other):
+        """1.0 where it is larger, else 0.0."""
+        return self._call("Greater", other).as_double()
+
+    def not_below(self, other):
+        """1.0 where it is at least as large, else 0.0."""
+        return self._call("GreaterOrEqual", other).as_double()
+
+    def as_double(self):
+        return self._call("Cast", to=self.graph.onnx.TensorProto.DOUBLE)
+
+    def as_integer(self):
+        return self._call("Cast", to=self.graph.onnx.TensorProto.INT64)
+
+    def where_above_zero(self, other):
+        """The tensor where it is above zero, `other` elsewhere."""
+        return self.graph.call("Where", self._call("Greater", 0.0), self, other)
+
+    def sum(self, axis, keep=True):
+        return self._call("ReduceSum", self.graph.integers([axis]), keepdims=int(keep))
+
+    def largest(self, axis, keep=True):
+        return self._call("ReduceMax", self.graph.integers([axis]), keepdims=int(keep))
+
+    def position_of_largest(self):
+        """Of each row; the first where several are equal."""
+        return self._call("ArgMax", axis=1, keepdims=0)
+
+    def columns(self, positions, axis=1):
+        """Some of the columns, in this order."""
+        return self._call("Gather", self.graph.integers(positions), axis=axis)
+
+    def chosen(self, values, dtype):
+        """The entry of constant `values` at each of these positions."""
+        return self.graph.call("Gather", self.graph.constant(values, dtype), self, axis=0)
+
+    def transposed(self):
+        return self._call("Transpose", perm=[1, 0])
+
+    def squeezed(self, axis=1):
+        return self._call("Squeeze", self.graph.integers([axis]))
+
+    def reshaped(self, *shape):
+        """A dimension of 0 stays as it is, one of -1 takes the rest."""
+        return self._call("Reshape", self.graph.integers(shape))
+
+    def called(self, name):
+        """The same tensor under a name for the outside."""
+        return self._call("Identity", name=name)

@@ -1,0 +1,143 @@
+"""Delimited text by Python's csv module: the reader without pyarrow, and the finder of faults."""
+
+import csv
+import io
+import math
+import sys
+from contextlib import contextmanager
+
+from mercer._errors import DataError
+from mercer.io.source import decoded
+
+# Words that stand for no value.
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?")
+# A column with at least this share of numbers was meant to hold nothing else.
+SOME_NUMBERS = 0.9
+
+
+class Lines:
+    """The lines of a `Source`, read by the csv module."""
+
+    def __init__(self, source, delimiter, header, missing):
+        self.source, self.delimiter, self.header, self.missing = source, delimiter, header, tuple(missing)
+
+    @contextmanager
+    def _rows(self):
+        """Rows as lists of texts; what the csv module refuses is a DataError."""
+        before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+        with self.source.open() as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            try:
+                yield reader
+            except csv.Error as error:
+                why = "a closing quotation mark was expected" if "unexpected end" in str(error) else str(error)
+                raise DataError(f"{self.source.name}, line {reader.line_num}: {why}") from error
+            except UnicodeDecodeError as error:
+                decoded(self.source.read(), self.source.name)
+                raise DataError(f"{self.source.name}: UTF-8 was expected: {error}") from error
+            except (EOFError, OSError) as error:
+                raise DataError(f"{self.source.name}: cannot be read to its end: {error}") from error
+            finally:
+                csv.field_size_limit(before)
+
+    def names(self):
+        """The names of the columns."""
+        with self._rows() as rows:
+            first = next((row for row in rows if row), [])
+        if not self.header:
+            return [f"x{k + 1}" for k in range(len(first))]
+        names = [name.strip() or f"column_{k + 1}" for k, name in enumerate(first)]
+        if all(map(_is_number, names)):
+            raise DataError(
+                f"{self.source.name}, line 1: names of columns were expected, got the numbers "
+                f"{', '.join(names[:4])}; pass header=False (--no-header)"
+            )
+        twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+        if twice is not None:
+            raise DataError(f"{self.source.name}, line 1: the column {twice!r} is there twice; rename one")
+        return names
+
+    def rows_of_header(self):
+        """How many rows pyarrow is to leave out."""
+        return 1 if self.header else 0
+
+    def body(self):
+        """(line, row) of each row below the header, each as wide as the first."""
+        names = self.names()
+        with self._rows() as rows:
+            is_first = self.header
+            for row in rows:
+                if not row:
+                    continue
+                if is_first:
+                    is_first = False
+                    continue
+                if len(row) != len(names):
+                    raise DataError(
+                        f"{self.source.name}, line {rows.line_num}: {len(names)} fields were expected, got {len(row)}"
+                        f"; {_first_beyond(names, row)}"
+                    )
+                yield rows.line_num, row
+
+    def find_fault(self, numbers):
+        """Raise a DataError that names the first line at fault, where there is one; `numbers` are columns of them."""
+        names = self.names()
+        for line, row in self.body():
+            for name, value in zip(names, row, strict=True):
+                if name in numbers and value not in self.missing and not _is_number(value):
+                    raise self.fault(line, name, value)
+
+    def fault(self, line, name, value):
+        return DataError(
+            f"{self.source.name}, line {line}, column {name!r}: a number was expected, got {value[:60]!r}; "
+            f"correct it, read the column as text (--text {name}), or let the word stand for no value (--missing)"
+        )
+
+    def columns(self, text=()):
+        """All columns as lists, numbers where every value is one."""
+        names, found = self.names(), []
+        found = [row for _, row in self.body()]
+        if not found:
+            raise DataError(f"{self.source.name}: there is a header, but no row below it")
+        columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+        return {name: self._typed(name, values, name in text) for name, values in columns.items()}
+
+    def _typed(self, name, values, is_text):
+        values = [None if value in self.missing else value for value in values]
+        present = [value for value in values if value is not None]
+        count = sum(map(_is_number, present))
+        if not is_text and present and count == len(present):
+            return [None if value is None else _as_number(value) for value in values]
+        if not is_text and count and count >= SOME_NUMBERS * len(present):
+            row = next(k for k, value in enumerate(values) if value is not None and not _is_number(value))
+            raise not_a_number(self, name, row, values[row])
+        return values
+
+
+def not_a_number(lines, name, row, value):
+    """The error that names the line of a row of the body."""
+    for k, (line, _) in enumerate(lines.body()):
+        if k == row:
+            return lines.fault(line, name, value)
+    return lines.fault(row + 1, name, value)
+
+
+def _first_beyond(names, row):
+    if len(row) > len(names):
+        return f"the first too many is {row[len(names)][:40]!r}"
+    return f"there is none for {names[len(row)]!r}"
+
+
+def _is_number(value):
+    try:
+        return math.isfinite(float(value)) and "_" not in value
+    except ValueError:
+        return False
+
+
+def _as_number(value):
+    try:
+        return int(value)
+    except ValueError:
+        return float(value)

@@ -1,0 +1,42 @@
+"""JSON lines: an object a line, whose keys are the columns."""
+
+import json
+
+from mercer._errors import DataError
+from mercer.io.frames import table_of
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def read_json_lines(source):
+    """The table of a `Source` of JSON lines; a key that a line does not have is missing there."""
+    rows = [row for number, line in enumerate(source.text().split("\n"), 1) if (row := _row(line, number, source.name))]
+    if not rows:
+        raise DataError(f"{source.name}: there are no rows")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return table_of({name: [row.get(name) for row in rows] for name in names}, source.name)
+
+
+def _row(line, number, name):
+    """The object of one line; None for an empty line."""
+    if not line.strip():
+        return None
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{name}, line {number}, column {error.colno}: JSON was expected: {error.msg}") from error
+    except RecursionError as error:
+        raise DataError(f"{name}, line {number}: JSON nested so deeply is no row") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise DataError(f"{name}, line {number}: {error}") from error
+    if not isinstance(row, dict) or not row:
+        raise DataError(
+            f'{name}, line {number}: an object such as {{"age": 31}} was expected, got {line.strip()[:40]!r}'
+        )
+    nested = next((key for key, value in row.items() if not isinstance(value, _PLAIN)), None)
+    if nested is not None:
+        raise DataError(
+            f"{name}, line {number}, column {nested!r}: a number or a text was expected, "
+            f"got {json.dumps(row[nested])[:40]}; flatten it first"
+        )
+    return row

@@ -1,0 +1,76 @@
+"""A table, or the answer to a query, of a SQLite or DuckDB file, opened for reading only."""
+
+import sqlite3
+from contextlib import closing
+from difflib import get_close_matches
+
+from mercer._errors import DataError, MissingExtraError, ParameterError
+from mercer.io.frames import table_of
+from mercer.io.sql import quoted
+
+_LISTED = {
+    "sqlite": (
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ),
+    "duckdb": "SELECT table_name FROM information_schema.tables ORDER BY table_name",
+}
+
+
+def read_query(source, kind, table=None, query=None):
+    """The rows of `table`, or those that `query` selects; the only table where neither is given."""
+    if table is not None and query is not None:
+        raise ParameterError("give a table or a query, not both")
+    if source.plain_path is None:
+        raise DataError(f"{source.name}: a database must be a file that is not compressed; unpack it first")
+    with closing(_connected(source, kind)) as connection:
+        sql = query if query is not None else f"SELECT * FROM {quoted(_table(source, kind, connection, table))}"  # noqa: S608
+        names, rows = _answer(source, connection, sql)
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise DataError(f"{source.name}: the answer has the column {twice!r} twice; name columns with AS")
+    if not rows:
+        raise DataError(f"{source.name}: the answer has no rows")
+    return table_of(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), source.name)
+
+
+def _connected(source, kind):
+    if kind == "sqlite":
+        return sqlite3.connect(f"{source.path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        import duckdb
+    except ImportError as error:
+        raise MissingExtraError("DuckDB files need duckdb: pip install 'mercer[sql]'") from error
+    try:
+        # A query reads this database and nothing else: no other files, no network.
+        return duckdb.connect(str(source.path), read_only=True, config={"enable_external_access": "false"})
+    except duckdb.Error as error:
+        raise DataError(f"{source.name}: cannot be opened: {error}") from error
+
+
+def _answer(source, connection, sql):
+    try:
+        cursor = connection.execute(sql)
+        rows = cursor.fetchall()
+    except (sqlite3.Error, sqlite3.Warning, RuntimeError) as error:
+        raise DataError(f"{source.name}: cannot answer: {error}") from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
+            raise
+        raise DataError(f"{source.name}: cannot answer: {error}") from error
+    if cursor.description is None:
+        raise DataError(f"{source.name}: the query selects nothing")
+    return [column[0] for column in cursor.description], rows
+
+
+def _table(source, kind, connection, table):
+    names = [name for (name,) in _answer(source, connection, _LISTED[kind])[1]]
+    if table is None and len(names) == 1:
+        return names[0]
+    if table in names:
+        return table
+    if not names:
+        raise DataError(f"{source.name}: the database has no tables")
+    close = get_close_matches(str(table), names, n=1)
+    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    asked = "several tables" if table is None else f"no table {table!r}{meant}"
+    raise DataError(f"{source.name}: has {asked}; choose one of {', '.join(names)} by table (--table)")

@@ -1,0 +1,152 @@
+"""Where data come from: a path, standard input or an open file, compressed or not."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from difflib import get_close_matches
+from pathlib import Path
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.memory import available_bytes
+from mercer.io.compressed import OPENERS
+
+HEAD = 65_536
+STDIN = "-"
+_MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+# What unpacking a damaged file may raise.
+_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
+
+
+class Source:
+    """One file of data, whose uncompressed bytes can be read from the beginning as often as wanted.
+
+    Parameters
+    ----------
+    source : str, path, or open binary file
+        "-" is standard input. Whether it is compressed is seen from its first bytes.
+    most : int, optional
+        Bytes that may be taken into memory; what is free by default.
+    """
+
+    def __init__(self, source, most=None):
+        self.most = available_bytes() if most is None else most
+        self.path, self._content = None, None
+        if source == STDIN or hasattr(source, "read"):
+            self.name = "standard input" if source == STDIN else str(getattr(source, "name", "the file"))
+            self._content = self._taken(sys.stdin.buffer if source == STDIN else source)
+        elif isinstance(source, str | os.PathLike):
+            self.path, self.name = Path(source), str(source)
+            self._require_readable()
+        else:
+            raise ParameterError(f"source must be a path, '-' or an open file, got {type(source).__name__}")
+
+    def __str__(self):
+        return self.name
+
+    def _require_readable(self):
+        if not self.path.exists():
+            raise DataError(f"there is no file {self.name!r}{_nearest(self.path)}")
+        if not os.access(self.path, os.R_OK):
+            raise DataError(f"{self.name}: no permission to read it")
+
+    @property
+    def is_folder(self):
+        return self.path is not None and self.path.is_dir()
+
+    @property
+    def ending(self):
+        """The ending of the name in lower case, that of the compression left out."""
+        path = Path(self.name)
+        return Path(path.stem).suffix.lower() if path.suffix.lower() in OPENERS else path.suffix.lower()
+
+    @property
+    def size(self):
+        """Bytes as stored."""
+        return len(self._content) if self._content is not None else self.path.stat().st_size
+
+    @property
+    def plain_path(self):
+        """The path, where other libraries can read it themselves; None otherwise."""
+        return self.path if self.path is not None and self._opener() is None else None
+
+    def open(self):
+        """The uncompressed bytes as a file."""
+        raw = io.BytesIO(self._content) if self._content is not None else self._opened()
+        opener = self._opener()
+        return raw if opener is None else opener(raw, "rb")
+
+    def _opened(self):
+        try:
+            return open(self.path, "rb")
+        except OSError as error:
+            raise DataError(f"{self.name}: cannot be opened: {error.strerror}") from error
+
+    def _opener(self):
+        if self._content is not None:
+            first = self._content[:6]
+        else:
+            with self._opened() as file:
+                first = file.read(6)
+        return next((opener for magic, opener in _MAGIC.items() if first.startswith(magic)), None)
+
+    def head(self):
+        """The first uncompressed bytes."""
+        with self.open() as file:
+            return self._guarded(file.read, HEAD)
+
+    def read(self):
+        """All uncompressed bytes; refused where they would not fit into memory."""
+        self.require_room()
+        with self.open() as file:
+            return self._taken(file)
+
+    def require_room(self):
+        """Refuse a file that is larger than memory as it is stored."""
+        if self.size > self.most:
+            raise self._too_large()
+
+    def _taken(self, file):
+        content = self._guarded(file.read, self.most + 1)
+        if isinstance(content, str):
+            raise ParameterError("source must be opened for reading bytes, got a file of text; open it with 'rb'")
+        if len(content) > self.most:
+            raise self._too_large()
+        return content
+
+    def _guarded(self, read, count):
+        try:
+            return read(min(count, sys.maxsize))
+        except _DAMAGED as error:
+            raise DataError(f"{self.name}: cannot be read to its end: {error}") from error
+
+    def _too_large(self):
+        return DataError(f"{self.name}: does not fit into {self.most:,} bytes of memory; read a part of it")
+
+    def text(self):
+        """All of it as text; DataError names the line that is not UTF-8."""
+        return decoded(self.read(), self.name)
+
+
+def decoded(content, name):
+    """Bytes as UTF-8 text, or a DataError that names the line and the column."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise DataError(
+            f"{name}, line {line}, column {column}: UTF-8 was expected, got byte 0x{content[error.start]:02x}; "
+            "save the file as UTF-8"
+        ) from error
+
+
+def _nearest(path):
+    """A file of the same folder that may have been meant."""
+    folder = path.parent
+    names = [each.name for each in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []
+    close = get_close_matches(path.name, names, n=1)
+    return f"; did you mean {str(folder / close[0])!r}?" if close else ""

@@ -1,0 +1,176 @@
+r"""Learning the weights of kernels together with the machine (multiple kernel learning).
+
+With base kernels :math:`k_1, \dots, k_M` and their features :math:`\psi_m`, the machine is
+:math:`f(x) = \sum_m \langle w_m, \psi_m(x)\rangle + b`, and the weights :math:`\mu_m` of the kernels
+are variables too (Lanckriet et al. 2004; Bach, Lanckriet & Jordan 2004). Primal, for any problem here
+that has the form (1/2)|w|^2 + losses:
+
+.. math::
+    \min_{\mu \ge 0,\ \|\mu\|_p \le 1}\; \min_{w, b}\;
+    \tfrac12 \sum_m \frac{\|w_m\|^2}{\mu_m} + \sum_i C_i\, \ell_i(f(x_i))
+
+p = 1 is SimpleMKL (Rakotomamonjy, Bach, Canu & Grandvalet 2008) and leaves few kernels; p > 1 is
+:math:`\ell_p`-norm MKL (Kloft, Brefeld, Sonnenburg & Zien 2011) and leaves all of them. For fixed
+weights it is the machine of the one kernel :math:`\sum_m \mu_m k_m`, with
+:math:`w_m = \mu_m \sum_i \beta_i\psi_m(x_i)`. Dual, with :math:`q_m = \beta^T K_m\beta`, the dual norm
+:math:`p^* = p/(p-1)`, and G what the dual of the machine has beside its quadratic form:
+
+.. math::
+    \max_\beta\; G(\beta) - \tfrac12 \|(q_1, \dots, q_M)\|_{p^*}
+    \quad\text{s.t. the box and the equality of the machine.}
+
+Because :math:`\mu\cdot q \le \|q\|_{p^*}`, the gap of the whole is the gap of the machine with its
+weights, and :math:`\tfrac12(\|q\|_{p^*} - \mu\cdot q)` more, which is zero when the weights are best
+for this beta. Several machines may share their weights (the pairs of several classes, or each class
+against the rest): objectives and :math:`q` are then sums over the machines, and there is one gap.
+
+With weights that are not variables, chosen by other means, the second part is zero by definition,
+and the gap is that of the machines.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, relative_gap
+
+
+@dataclass(frozen=True)
+class WeightSet:
+    """The weights that are allowed: not negative, and of p-norm 1 at most; or fixed ones.
+
+    Attributes
+    ----------
+    p : float or None
+        1 or more; None where the weights are not variables.
+    """
+
+    p: float | None
+
+    def equal(self, n_kernels):
+        """Weights that are all the same, on the border of the set; of sum 1 where they are fixed."""
+        return np.full(n_kernels, float(n_kernels) ** (-1.0 / (self.p or 1.0)))
+
+    def normalised(self, weights):
+        """A multiple of the weights on the border of the set; equal ones where all are zero."""
+        size = np.linalg.norm(weights, self.p or 1.0)
+        return weights / size if size > 0 else self.equal(len(weights))
+
+    def support_value(self, q, weights):
+        """max of mu . q over the set: the dual norm of q, which is not negative; mu . q where mu is fixed."""
+        if self.p is None:
+            return float(weights @ q)
+        if self.p == 1.0:
+            return float(np.max(q))
+        return float(np.linalg.norm(q, self.p / (self.p - 1.0)))
+
+    def violation(self, weights):
+        """How far the weights are from the set."""
+        too_much = 0.0 if self.p is None else float(np.linalg.norm(weights, self.p)) - 1.0
+        return max(0.0, too_much, float(-weights.min()))
+
+
+@dataclass(frozen=True)
+class WeightedCertificate(Certificate):
+    """The certificate of machines and of the weights of their kernels, in one.
+
+    Attributes
+    ----------
+    weights_gap : float
+        The part of `gap` that other weights might close; the rest is the machines'.
+    weights_violation : float
+        How far the weights are from being allowed.
+    """
+
+    weights_gap: float = 0.0
+    weights_violation: float = 0.0
+
+    def __str__(self):
+        weights = f"weights: gap {self.weights_gap:.2e}, outside their set by {self.weights_violation:.1e}"
+        return f"{super().__str__()}\n{weights}"
+
+
+def joint_certificate(allowed, weights, q, machines):
+    """One certificate from those of the machines.
+
+    Parameters
+    ----------
+    allowed : WeightSet
+    weights : ndarray (M,)
+    q : ndarray (M,)
+        beta' K_m beta, summed over the machines, in double precision.
+    machines : list of Certificate
+        Of each machine with the weighted sum of the kernels.
+    """
+    weights_gap = 0.5 * (allowed.support_value(q, weights) - float(weights @ q))
+    each = [asdict(one) for one in machines]
+    sums = {name: sum(one[name] for one in each) for name in ("primal", "dual", "n_free", "n_bounded", "n_zero")}
+    worst = {name: max(one[name] for one in each) for name in ("kkt_violation", "equality_residual", "box_violation")}
+    sums["dual"] -= weights_gap
+    return WeightedCertificate(
+        gap=sums["primal"] - sums["dual"],
+        relative_gap=relative_gap(sums["primal"], sums["dual"]),
+        weights_gap=weights_gap,
+        weights_violation=allowed.violation(weights),
+        **sums,
+        **worst,
+    )
+
+
+@dataclass(frozen=True)
+class Judged:
+    r"""The machines at some weights, and what they say of all others.
+
+    :math:`G(\beta) - \tfrac12\mu\cdot q` is a lower bound of the best machine's objective at every
+    :math:`\mu`: a cut (Sonnenburg, Rätsch, Schäfer & Schölkopf 2006).
+
+    Attributes
+    ----------
+    weights : ndarray (M,)
+    solutions : list
+        beta, gradient and bias of each machine.
+    primal : float
+        Summed over the machines.
+    constant : float
+        G, summed likewise.
+    q : ndarray (M,)
+    """
+
+    weights: np.ndarray
+    solutions: list
+    primal: float
+    constant: float
+    q: np.ndarray
+
+    @property
+    def betas(self):
+        """Signed dual coefficients of each machine."""
+        return [solution.beta for solution in self.solutions]
+
+    def bound(self, allowed):
+        """The dual value: a lower bound of the primal, whatever the weights."""
+        return self.constant - 0.5 * allowed.support_value(self.q, self.weights)
+
+    def better_weights(self, allowed):
+        """The best weights for the same w_m, of which the machines' objective is no larger (Kloft et al. 2011)."""
+        sizes = self.weights**2 * np.maximum(self.q, 0.0)
+        return allowed.normalised(sizes ** (1.0 / (allowed.p + 1.0)))
+
+    def gap(self, allowed):
+        """Of the machines and the weights together, relative as in a `Certificate`."""
+        return relative_gap(self.primal, self.bound(allowed))
+
+    @property
+    def machines_gap(self):
+        """The part of the gap that is the machines' own."""
+        return self.primal - (self.constant - 0.5 * float(self.weights @ self.q))
+
+
+def primal_and_dual(problem, beta, gradient):
+    """(primal, dual) of one machine, from the gradient of its dual at every point."""
+    dual = problem.dual()
+    projections = dual.linear - gradient - dual.shift * beta.sum()
+    if dual.ridge is not None:
+        projections = projections - dual.ridge * beta
+    intercept = problem.intercept(beta, dual.bias(beta, gradient))
+    return problem.primal(beta, projections, intercept), dual.objective(beta, gradient)

@@ -1,0 +1,71 @@
+"""A kernel in as few words as say it."""
+
+import dataclasses
+from typing import Any
+
+from mercer.kernels import Centred, Columns, Normalised, On, Power, Product, Scaled, Standardised, Sum
+from mercer.kernels.expression import snake_case
+
+
+def kernel_words(kernel: Any) -> str:
+    """The kernel as an expression, with the parameters that are not the usual ones.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Delta, On
+    >>> from mercer.report.kernel_words import kernel_words
+    >>> kernel_words(0.5 * RBF(gamma=0.1) + On("town", Delta()))
+    '0.5*rbf(gamma=0.1) + delta@town'
+    """
+    if isinstance(kernel, str):
+        return kernel
+    combined = _combined(kernel)
+    return combined if combined is not None else _single(kernel)
+
+
+def _combined(kernel: Any) -> str | None:
+    if isinstance(kernel, Sum):
+        return " + ".join(map(kernel_words, kernel.kernels))
+    if isinstance(kernel, Product):
+        return " * ".join(_bracketed(part) for part in kernel.kernels)
+    if isinstance(kernel, Scaled):
+        return f"{kernel.factor:g}*{_bracketed(kernel.kernel)}"
+    if isinstance(kernel, Power):
+        return f"{_bracketed(kernel.kernel)}^{kernel.exponent:g}"
+    if isinstance(kernel, Normalised | Centred):
+        ending = "normalized" if isinstance(kernel, Normalised) else "centred"
+        return f"{_bracketed(kernel.kernel)}.{ending}()"
+    if isinstance(kernel, On):
+        return f"{_bracketed(kernel.kernel)}@{_columns(kernel.names)}"
+    if isinstance(kernel, Standardised):
+        return f"standardised({kernel_words(kernel.kernel)})"
+    if isinstance(kernel, Columns):
+        parts = [kernel_words(part) for part in kernel.parts.values()]
+        return f"{kernel.combine} of " + ", ".join(parts)
+    return None
+
+
+def _columns(names: tuple[Any, ...]) -> str:
+    shown = [str(name) for name in names[:6]] + ([f"and {len(names) - 6} more"] if len(names) > 6 else [])
+    return shown[0] if len(names) == 1 else f"[{', '.join(shown)}]"
+
+
+def _bracketed(kernel: Any) -> str:
+    words = kernel_words(kernel)
+    return f"({words})" if isinstance(kernel, Sum | Product | Columns | Scaled) else words
+
+
+def _single(kernel: Any) -> str:
+    name = snake_case(type(kernel).__name__)
+    if not dataclasses.is_dataclass(kernel):
+        return name
+    given = [
+        f"{field.name}={_value(getattr(kernel, field.name))}"
+        for field in dataclasses.fields(kernel)
+        if field.repr and getattr(kernel, field.name) != field.default
+    ]
+    return f"{name}({', '.join(given)})" if given else name
+
+
+def _value(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else f"{value!r:.60}".replace("'", "")

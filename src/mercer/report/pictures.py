@@ -1,0 +1,144 @@
+"""The pictures of a report, drawn from plain arrays."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.report.svg import WIDTH, Scale, bar, curve, drawing, line, mark, ticks, words
+
+_LEFT, _RIGHT, _TOP = 46.0, 12.0, 14.0
+# Classes beyond these share colours; their shapes go on changing.
+_COLOURS = 8
+
+
+def margin_histogram(margins: NDArray[Any], groups: NDArray[Any], names: Sequence[Any], what: str) -> str:
+    """How far rows lie from the boundary; `groups` says which of `names` each belongs to."""
+    height, floor = 250.0, 206.0
+    low, high = (float(np.quantile(margins, q)) for q in (0.005, 0.995))
+    low, high = min(low, -1.2), max(high, 1.2)
+    edges = np.linspace(low, high, 41)
+    counts = np.array([np.histogram(np.clip(margins[groups == k], low, high), edges)[0] for k in range(len(names))])
+    across = Scale(low, high, _LEFT, WIDTH - _RIGHT)
+    up = Scale(0, max(1, counts.sum(axis=0).max()), floor, _TOP)
+    body = _frame(across, up, floor, what, "rows")
+    for k, name in enumerate(names):
+        below = counts[:k].sum(axis=0)
+        for j in np.flatnonzero(counts[k]):
+            x, top = across(edges[j]), up(below[j] + counts[k, j])
+            hint = f"{name}: {counts[k, j]} rows from {edges[j]:.2g} to {edges[j + 1]:.2g}"
+            body.append(bar(x + 0.5, top, across(edges[j + 1]) - x - 1, up(below[j]) - top, f"f{k % _COLOURS}", hint))
+    for value, style in ((0.0, "strong"), (-1.0, "dashed"), (1.0, "dashed")):
+        body.append(line(across(value), _TOP, across(value), floor, style))
+    return drawing([*body, *_legend(names, height - 6)], height, f"Histogram of {what}")
+
+
+def scatter(truth: NDArray[Any], predicted: NDArray[Any], name: str) -> str:
+    """Predicted quantities against true ones; the diagonal is where all should lie."""
+    height, floor = 330.0, 290.0
+    low, high = float(min(truth.min(), predicted.min())), float(max(truth.max(), predicted.max()))
+    across, up = Scale(low, high, _LEFT, WIDTH - _RIGHT), Scale(low, high, floor, _TOP)
+    body = _frame(across, up, floor, f"true {name}", f"predicted {name}")
+    body.append(line(across(low), up(low), across(high), up(high), "dashed"))
+    body += [mark(across(t), up(p), 0, "p0", 2.6) for t, p in zip(truth, predicted, strict=True)]
+    return drawing(body, height, f"Predicted against true {name}")
+
+
+def kernel_map(places: NDArray[Any], groups: NDArray[Any], names: Sequence[Any], is_support: NDArray[Any]) -> str:
+    """Items where the kernel's two largest components put them; support vectors are ringed."""
+    height = 330.0
+    across = Scale(float(places[:, 0].min()), float(places[:, 0].max()), 14, WIDTH - 14)
+    up = Scale(float(places[:, 1].min()), float(places[:, 1].max()), 286, 12)
+    body = [f'<rect x="1" y="1" width="{WIDTH - 2}" height="298" class="panel"/>']
+    for (x, y), group, is_ringed in zip(places, groups, is_support, strict=True):
+        if is_ringed:
+            body.append(mark(across(x), up(y), 0, "ring", 5.4))
+        body.append(mark(across(x), up(y), int(group), f"p{int(group) % _COLOURS}", 2.8, str(names[int(group)])))
+    legend = _legend(names, height - 6, "ring: support vector" if is_support.any() else "")
+    return drawing([*body, *legend], height, "Map of the items by kernel principal components")
+
+
+def convergence(trace: Sequence[dict[str, float]], tol: float) -> str:
+    """The violation of the optimality conditions against time, both as they were reported."""
+    height, floor = 230.0, 190.0
+    seconds = [point["seconds"] for point in trace]
+    logs = [math.log10(max(point["violation"], 1e-16)) for point in trace]
+    low, high = math.floor(min([*logs, math.log10(tol)])), math.ceil(max(logs) + 1e-9)
+    across, up = Scale(0.0, max(seconds), _LEFT, WIDTH - _RIGHT), Scale(low, high, floor, _TOP)
+    body = [line(_LEFT, floor, WIDTH - _RIGHT, floor)]
+    step = max(1, (high - low) // 4)
+    for power in range(low, high + 1, step):
+        body += [line(_LEFT, up(power), WIDTH - _RIGHT, up(power), "grid")]
+        body += [words(_LEFT - 6, up(power) + 4, f"1e{power}", anchor="end", style="tick")]
+    for value in ticks(0.0, max(seconds)):
+        body.append(words(across(value), floor + 15, f"{value:g}", anchor="middle", style="tick"))
+    body.append(line(_LEFT, up(math.log10(tol)), WIDTH - _RIGHT, up(math.log10(tol)), "dashed"))
+    body.append(words(WIDTH - _RIGHT, up(math.log10(tol)) - 5, f"goal {tol:g}", anchor="end", style="tick"))
+    body.append(curve([(across(s), up(v)) for s, v in zip(seconds, logs, strict=True)], "trace"))
+    body.append(words(WIDTH - _RIGHT, height - 8, "seconds", anchor="end", style="tick"))
+    return drawing(body, height, "Violation of the optimality conditions against time")
+
+
+def horizontal_bars(names: Sequence[Any], values: Sequence[float], what: str) -> str:
+    """One bar for each name, to the right above zero and to the left below."""
+    height = 22.0 * len(names) + 10
+    reach = max((abs(value) for value in values), default=1.0) or 1.0
+    left = 170.0
+    is_signed = any(value < 0 for value in values)
+    zero = (left + WIDTH - 60) / 2 if is_signed else left
+    across = Scale(0.0, reach, zero, WIDTH - 60)
+    body = []
+    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+        y = 6 + 22 * k
+        begin, end = sorted((across(0), across(value)))
+        body.append(bar(begin, y, end - begin, 15, "f0" if value >= 0 else "f1"))
+        body.append(words(left - 10, y + 12, _short(name, 26), anchor="end", style="tick"))
+        place, anchor = (end + 5, "start") if value >= 0 else (begin - 5, "end")
+        body.append(words(place, y + 12, f"{value:.3g}", anchor=anchor, style="tick"))
+    return drawing([*body, line(zero, 2, zero, height - 2)], height, what)
+
+
+def pixels(values: NDArray[Any], side: int) -> str:
+    """A small grey image: rows of numbers that are pixels."""
+    low, high = float(values.min()), float(values.max())
+    cells = [
+        f'<rect x="{k % side}" y="{k // side}" width="1.03" height="1.03" '
+        f'fill-opacity="{(float(value) - low) / ((high - low) or 1.0):.2f}"/>'
+        for k, value in enumerate(values)
+    ]
+    return f'<svg class="pixels" viewBox="0 0 {side} {side}" role="img" aria-label="image">{"".join(cells)}</svg>'
+
+
+def _frame(across: Scale, up: Scale, floor: float, below: str, beside: str) -> list[str]:
+    """Axes with round numbers."""
+    marked = ticks(across.low, across.high)
+    body = [line(_LEFT, floor, WIDTH - _RIGHT, floor)]
+    body += [words(across(value), floor + 15, f"{value:g}", anchor="middle", style="tick") for value in marked]
+    for value in ticks(up.low, up.high, 4):
+        body += [line(_LEFT, up(value), WIDTH - _RIGHT, up(value), "grid")]
+        body += [words(_LEFT - 6, up(value) + 4, f"{value:g}", anchor="end", style="tick")]
+    body.append(words(WIDTH - _RIGHT, floor + 29, below, anchor="end", style="tick"))
+    body.append(words(_LEFT + 4, _TOP - 3, beside, style="tick"))
+    return body
+
+
+def _legend(names: Sequence[Any], y: float, also: str = "") -> list[str]:
+    body, x = [], _LEFT
+    shown = list(names[:10]) + ([f"and {len(names) - 10} more"] if len(names) > 10 else [])
+    for k, name in enumerate(shown):
+        text = _short(name, 18)
+        if x + 18 + 6.4 * len(text) > WIDTH:
+            break
+        body += [mark(x, y - 4, k, f"p{k % _COLOURS}", 4)] if k < 10 else []
+        body.append(words(x + 9, y, text, style="tick"))
+        x += 26 + 6.4 * len(text)
+    if also and x + 6.4 * len(also) + 20 < WIDTH:
+        body += [mark(x + 2, y - 4, 0, "ring", 5), words(x + 12, y, also, style="tick")]
+    return body
+
+
+def _short(name: Any, most: int) -> str:
+    text = str(name)
+    return text if len(text) <= most else text[: most - 1] + "…"

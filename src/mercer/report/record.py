@@ -1,0 +1,110 @@
+"""The record of one fit: data, model, certificate, scores, bounds and times, ready for JSON."""
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer import __version__
+from mercer._errors import MercerError
+from mercer.kernels.table.frame import as_frame, is_data_frame
+from mercer.report.model_words import describe_model, machine_of, trace_of
+
+# The bounds look at every kernel value; beyond so many rows they would take longer than the fit.
+LARGEST_FOR_BOUNDS = 2_000
+
+
+@dataclass
+class Record:
+    """What `mercer train` and `mercer evaluate` say, and what a page is made of.
+
+    Attributes
+    ----------
+    title : str
+    data : dict
+        Name, format, kind, rows, columns, target, task, rows learnt from, and how many of each class.
+    model : dict
+        As `describe_model` gives it.
+    scores : dict or None
+        As `score` gives it, and "how" it was measured.
+    bounds : list of dict
+        What `mercer.theory` can say of two classes; each with name, value, whether it applies, and why.
+    notes : list of str
+        What was decided without being asked.
+    seconds : dict
+        Of reading, fitting and scoring.
+    trace : list of dict
+    files : dict
+        Where model and report were written.
+    version : str
+    """
+
+    title: str
+    data: dict[str, Any]
+    model: dict[str, Any]
+    scores: dict[str, Any] | None = None
+    bounds: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    trace: list[dict[str, float]] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    version: str = __version__
+
+    @classmethod
+    def of_model(cls, title: str, model: Any, dataset: Any, task: str, n_learnt: int | None = None) -> "Record":
+        """The record of a fitted model and the data it meets."""
+        return cls(title, _data(dataset, task, n_learnt), describe_model(model), trace=trace_of(machine_of(model)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; what is not finite becomes None, which JSON can say."""
+        return finite(asdict(self))
+
+
+def _data(dataset: Any, task: str, n_learnt: int | None) -> dict[str, Any]:
+    found = {
+        "name": dataset.name,
+        "format": dataset.format,
+        "kind": dataset.kind,
+        "rows": len(dataset),
+        "columns": dataset.columns,
+        "target": dataset.target_name,
+        "task": task,
+        "learnt_from": n_learnt,
+    }
+    if task == "classification" and dataset.target is not None:
+        labels, counts = np.unique(dataset.target, return_counts=True)
+        found["classes"] = dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))
+    return found
+
+
+def bounds_of(model: Any, X: Any, y: Any) -> list[dict[str, Any]]:
+    """What theory says of a machine of two classes, fitted to these rows; nothing where it cannot."""
+    machine = machine_of(model)
+    if len(getattr(machine, "classes_", ())) != 2 or len(y) > LARGEST_FOR_BOUNDS:
+        return []
+    from mercer.theory import report
+
+    if hasattr(model, "steps"):
+        X = model[:-1].transform(X)
+    elif is_data_frame(X):
+        X = as_frame(X).rows()
+    try:
+        found = report(machine, X, y)
+    except MercerError:
+        # A machine that theory does not know: nothing is claimed of it.
+        return []
+    return [
+        {"key": one.key, "name": one.name, "value": one.value, "says": one.says, "applies": one.applies,
+         "unmet": list(one.unmet)}
+        for one in found.findings
+    ]  # fmt: skip
+
+
+def finite(value: Any) -> Any:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {str(key): finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

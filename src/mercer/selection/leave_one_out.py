@@ -1,0 +1,234 @@
+"""The leave-one-out error: exactly, by a bound, or by an estimate, and as a score for searches."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
+from mercer.estimators import multiclass
+from mercer.estimators.classify import SVC
+from mercer.estimators.parameters import require_choice
+from mercer.estimators.prepared_fit import prepare_fit
+from mercer.estimators.ridge import KernelRidge
+from mercer.solvers.decremental import ExactSolution
+from mercer.solvers.limits import Limits
+from mercer.theory.leave_one_out import span_estimate, xi_alpha_bound
+
+METHODS = ("auto", "exact", "span", "xi_alpha", "refit")
+EXACT_TOL = 1e-12
+KINDS = {"exact": "exact", "refit": "exact", "span": "estimate", "xi_alpha": "upper bound"}
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What `leave_one_out` found.
+
+    Attributes
+    ----------
+    error : float
+        Share of rows that are wrong when they are left out; for regression the mean squared error.
+    predictions : ndarray (n,) or None
+        What a model that never saw a row says of it; None for bounds and estimates.
+    values : ndarray (n,) or (n, n_problems), or None
+        The decision values behind that.
+    method, kind : str
+        How it was found, and whether it is "exact", an "estimate" or an "upper bound".
+    """
+
+    error: float
+    predictions: np.ndarray | None
+    values: np.ndarray | None
+    method: str
+    kind: str
+
+    def as_dict(self):
+        """The fields, for JSON."""
+        return {key: each.tolist() if isinstance(each, np.ndarray) else each for key, each in asdict(self).items()}
+
+    def __str__(self):
+        return f"leave-one-out error {self.error:.6g} ({self.kind}, by {self.method})"
+
+
+def leave_one_out(estimator, X, y, *, method="auto", sample_weight=None, time_limit=None):
+    """The leave-one-out error of an estimator on its training rows.
+
+    Parameters
+    ----------
+    estimator : SVC, KernelRidge, or with method="refit" any classifier or regressor
+        Only its parameters count; it is not changed. A parameter that is taken from the data, such as
+        gamma="scale", is taken once, from all rows.
+    X, y
+        Training data. Several classes are one machine for each pair, or class, as for `SVC`.
+    method : {"auto", "exact", "span", "xi_alpha", "refit"}
+        "exact": for `SVC`, coefficients are led back to zero one by one (Cauwenberghs & Poggio 2000); for
+        `KernelRidge`, a formula. "span" (Vapnik & Chapelle 2000) and "xi_alpha" (Joachims 2000) need one
+        fit of a two-class `SVC`: an estimate, and an upper bound for stable machines. "refit" fits once for
+        each row. "auto" is "exact" where there is one, else "refit".
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows in the fits; every row counts the same in the error.
+    time_limit : float, optional
+        Seconds for "exact"; past it a DataError says how large the problem is.
+
+    Returns
+    -------
+    LeftOut
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import SVC, leave_one_out
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(leave_one_out(SVC(kernel="linear"), X, y).error, 4)
+    0.02
+    """
+    require_choice("method", method, METHODS)
+    is_svm, is_ridge = isinstance(estimator, SVC), isinstance(estimator, KernelRidge)
+    if method == "auto":
+        method = "exact" if is_svm or is_ridge else "refit"
+    if method == "refit":
+        return _refitted(estimator, X, y, sample_weight)
+    if is_ridge and method == "exact":
+        return _of_ridge(estimator, X, y, sample_weight)
+    if not is_svm:
+        raise ParameterError(
+            f'method={method!r} needs an SVC (or, "exact", a KernelRidge), got {type(estimator).__name__}; '
+            'method="refit" takes any estimator'
+        )
+    if estimator.multi_class == "crammer_singer":
+        raise ParameterError('multi_class="crammer_singer" has no leave-one-out without fits; use method="refit"')
+    prepared = prepare_fit(clone(estimator), X, y, sample_weight)
+    limits = Limits(time_limit=time_limit)
+    if method == "exact":
+        return _exact(prepared, limits)
+    return _by_one_fit(prepared, method, limits)
+
+
+def _refitted(estimator, X, y, sample_weight):
+    """A fit for each row."""
+    params = None if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+    found = cross_val_predict(clone(estimator), X, y, cv=LeaveOneOut(), params=params)
+    errors = found != np.asarray(y) if is_classifier(estimator) else (found - np.asarray(y)) ** 2
+    return LeftOut(float(np.mean(errors)), found, None, "refit", "exact")
+
+
+def _of_ridge(estimator, X, y, sample_weight):
+    model = clone(estimator).set_params(leave_one_out=True)
+    model.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+    found = model.loo_.predictions
+    error = np.nanmean((found - np.asarray(y, dtype=np.float64)) ** 2)
+    return LeftOut(float(error), found, found, "exact", "exact")
+
+
+def _stored(prepared, limits):
+    """The whole kernel matrix in double precision."""
+    n, room = prepared.data.shape[0], prepared.budget.cache
+    if 8 * n**2 > room:
+        raise DataError(
+            f"leave-one-out needs the kernel matrix of {n} rows, {8 * n**2 / 2**20:.0f} MiB, and memory_limit leaves "
+            f"{room / 2**20:.0f} MiB; draw fewer rows"
+        )
+    return prepared.matrix(EXACT_TOL).stored(limits.stop).in_double()
+
+
+def _exact(prepared, limits):
+    """All machines; each leaves out the rows it has seen, and the others are as they are."""
+    setup = prepared.setup
+    try:
+        K = _stored(prepared, limits)
+        values = np.empty((K.n, len(setup.tasks)))
+        for column, (problem, task) in enumerate(zip(setup.problems, setup.tasks, strict=True)):
+            part = K if len(task.indices) == K.n else K.view(task.indices)
+            found = ExactSolution(problem, part, limits)
+            intercept = problem.intercept(found.beta, found.homotopy.bias)
+            values[:, column] = K.product(task.indices, found.beta) + intercept
+            values[task.indices, column] = found.values_left_out(limits, prepared.model.n_jobs)
+    except Stopped:
+        raise DataError(
+            f"leave-one-out of {prepared.data.shape[0]} rows did not end in time_limit; draw fewer rows, or ask for "
+            'method="span", which takes one fit'
+        ) from None
+    predictions = setup.classes[_winners(setup, values)]
+    wrong = predictions != setup.classes[setup.codes]
+    return LeftOut(
+        float(np.mean(wrong)), predictions, values[:, 0] if values.shape[1] == 1 else values, "exact", "exact"
+    )
+
+
+def _winners(setup, values):
+    """The class that each row of decision values stands for."""
+    if setup.n_classes == 2:
+        return (values[:, 0] > 0).astype(np.intp)
+    counted = multiclass.votes(values, setup.n_classes) if setup.has_pairs else values
+    return counted.argmax(axis=1)
+
+
+def _by_one_fit(prepared, method, limits):
+    """The bound or estimate from one solution."""
+    setup = prepared.setup
+    if setup.n_classes != 2:
+        raise DataError(f'method={method!r} needs two classes, got {setup.n_classes}; method="exact" takes more')
+    (problem,), (task,) = setup.problems, setup.tasks
+    K = _stored(prepared, limits)
+    K = K if len(task.indices) == K.n else K.view(task.indices)
+    found = ExactSolution(problem, K, limits)
+    alpha, margins, gram = np.abs(found.beta), problem.signs * found.decision_values, found.values[:, : K.n]
+    if method == "span":
+        error = span_estimate(alpha, margins, gram, found.bounds, problem.bias)
+    else:
+        entries = K.values[:, : K.n]
+        spread = entries.diagonal().max() - entries.min() if problem.bias == "free" else gram.diagonal()
+        error = xi_alpha_bound(alpha, np.maximum(0.0, 1.0 - margins), spread, problem.bias, problem.loss)
+    return LeftOut(error, None, None, method, KINDS[method])
+
+
+class WholeSample:
+    """A "cross-validation" of one split, in which every row is trained on and scored.
+
+    For scores that leave rows out themselves: see `LeaveOneOutScorer`.
+
+    Examples
+    --------
+    >>> from mercer import WholeSample
+    >>> WholeSample().get_n_splits()
+    1
+    """
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        """One."""
+        return 1
+
+    def split(self, X, y=None, groups=None):
+        """All rows, and all rows."""
+        rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
+        yield rows, rows
+
+
+class LeaveOneOutScorer(BaseEstimator):
+    """`scoring` for scikit-learn's searches: 1 - leave-one-out error, or minus the mean squared error.
+
+    Parameters
+    ----------
+    method : str
+        As in `leave_one_out`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from mercer import SVC, LeaveOneOutScorer, WholeSample
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, scoring=LeaveOneOutScorer(), cv=WholeSample()).fit(X, y)
+    >>> search.best_params_
+    {'C': 10.0}
+    """
+
+    def __init__(self, method="auto"):
+        self.method = method
+
+    def __call__(self, estimator, X, y):
+        """The score of the parameters of `estimator` on X and y."""
+        error = leave_one_out(estimator, X, y, method=self.method).error
+        return 1.0 - error if is_classifier(estimator) else -error

@@ -1,0 +1,445 @@
+"""Machines over several kernels whose weights are learnt (multiple kernel learning)."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from mercer.estimators.detect import OneClassSVM
+from mercer.estimators.inputs import regression_input, unlabelled_input
+from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
+from mercer.estimators.machines import TwoClassProblems
+from mercer.estimators.one_function import OneFunctionModel, OneProblem
+from mercer.estimators.parameters import require_choice, require_number
+from mercer.estimators.progress import warn_unless_optimal
+from mercer.estimators.weighting import weighted_C
+from mercer.problems.kernel_alignment import class_targets
+from mercer.problems.losses import MARGIN_LOSSES
+from mercer.problems.regression import EpsilonRegression
+from mercer.problems.soft_margin import BIASES
+from mercer.selection.mkl_cv import less_squared_error, share_correct
+from mercer.selection.mkl_model import WeightedKernelModel
+
+
+class MKLClassifier(WeightedKernelModel, KernelClassifier):
+    r"""Support vector classifier over several kernels, with weights that are learnt.
+
+    The kernel is :math:`\sum_m \mu_m k_m / s_m`: every base kernel is brought to one scale first
+    (`normalize`), and `method` says how the weights :math:`\mu` are found. Several classes share one set of
+    weights: all pairs of them, or each against the rest, are solved with the same kernel.
+
+    Parameters
+    ----------
+    kernels : list, "columns", "precomputed" or None, default=None
+        Base kernels: a list of what `SVC` takes as `kernel`; "columns", one for each column of a table, chosen by
+        what it holds (`Columns.infer`); "precomputed", where X is a list of kernel matrices or an array of shape
+        (n_kernels, n, n_train). None: the linear kernel and Gaussians of five widths around ``gamma="scale"``.
+    method : str, default="simple"
+        - "simple": the weights of sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
+        - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
+        - "easy": what each kernel contributes to the distance between the classes (EasyMKL).
+        - "alignment": largest alignment with the labels (Cristianini et al. 2002).
+        - "centred_alignment": the same after centring (Cortes et al. 2012).
+        - "cv": weights that do best on rows left out, one kernel after the other.
+        - "average": all the same.
+    C : float or Regularization, default=1.0
+        As for `SVC`.
+    p : float, default=2.0
+        Of "lp-norm": 1 or more.
+    lam : float, default=0.1
+        Of "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
+    normalize : {"variance", "trace", None}, default="variance"
+        What a kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x), or nothing.
+        A constant kernel has no variance, and is divided by the mean; a kernel that is zero is left as it is.
+    cv : int, or what scikit-learn takes, default=5
+        Of "cv": folds.
+    class_weight : dict or "balanced", optional
+    bias : {"free", "penalised", "none"}, default="free"
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    multi_class : {"ovo", "ovr"}, default="ovo"
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=False
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions of the machines. "simple" and "lp-norm" go on with a smaller
+        one where `gap_tol` needs it.
+    gap_tol : float, default=1e-3
+        Of "simple" and "lp-norm": the relative duality gap of machines and weights together at which they end.
+    max_iter : int, default=-1
+        Bound on how often the machines are solved with other weights by "simple" and "lp-norm"; -1 for none.
+    time_limit : float, optional
+        Seconds for the whole fit.
+    memory_limit : int or str, optional
+        Bytes, or a text such as "2GiB"; half of the free memory by default. Where the matrices of all kernels do not
+        fit, weighted sums are computed from the data, tile by tile, whenever they are asked for.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    random_state : int, RandomState or None, default=None
+        Of "cv": another way to deal rows out to folds. Nothing else is random.
+    callbacks : list of callables, optional
+        Each is called with a `WeightPoint` for all weights at which the machines were solved; a true answer ends
+        the fit.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    weights_ : ndarray (n_kernels,)
+        The weights of the normalised kernels: of sum 1, or for "lp-norm" of p-norm 1.
+    scales_ : ndarray (n_kernels,)
+        What each kernel was divided by.
+    kernel_ : Kernel
+        The weighted sum of the kernels that have a weight.
+    kernel_names_ : list of str
+        For columns their names, else the kernels as they were given.
+    certificate_ : WeightedCertificate
+        Primal, dual and gap, recomputed in double precision from the training data when first read: summed over the
+        machines, and for "simple" and "lp-norm" of machines and weights together.
+    status_ : Status
+    trace_ : list of WeightPoint
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, class_weight_,
+    shape_fit_, expansion_, n_features_in_, feature_names_in_
+        As for `SVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from mercer import MKLClassifier
+    >>> from mercer.kernels import RBF, On
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> parts = {"means": range(10), "errors": range(10, 20), "extremes": range(20, 30)}
+    >>> kernels = [On(list(columns), RBF(gamma=0.05)) for columns in parts.values()]
+    >>> model = MKLClassifier(kernels).fit(X, y)
+    >>> dict(zip(parts, model.weights_.round(2).tolist()))
+    {'means': 0.28, 'errors': 0.22, 'extremes': 0.5}
+    >>> model.certificate_.relative_gap < 1e-3
+    True
+    """
+
+    _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "easy", "lp-norm")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        method="simple",
+        C=1.0,
+        p=2.0,
+        lam=0.1,
+        normalize="variance",
+        cv=5,
+        class_weight=None,
+        bias="free",
+        loss="hinge",
+        multi_class="ovo",
+        decision_function_shape="ovr",
+        break_ties=False,
+        tol=1e-3,
+        gap_tol=1e-3,
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        random_state=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernels = kernels
+        self.method = method
+        self.C = C
+        self.p = p
+        self.lam = lam
+        self.normalize = normalize
+        self.cv = cv
+        self.class_weight = class_weight
+        self.bias = bias
+        self.loss = loss
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.tol = tol
+        self.gap_tol = gap_tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn kernel weights and machines from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), a table, items, or (n_kernels, n, n) if precomputed
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the loss of each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._fit(self._items_of(X), y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : as in `fit`, or (n_kernels, n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        refuse_ties_of_pairs(self)
+        return super().predict(X)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_choice("bias", self.bias, BIASES)
+        require_choice("loss", self.loss, MARGIN_LOSSES)
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        C = weighted_C(self.C, codes, class_weight, weights)
+        return TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
+
+    def _targets(self, setup):
+        return class_targets(setup.codes, setup.n_classes)
+
+    def _labels(self, setup):
+        return setup.codes
+
+    def _setup_without(self, setup, held):
+        C = np.where(held, 0.0, setup.C)
+        return TwoClassProblems(setup.codes, setup.n_classes, self.multi_class, C, self.loss, self.bias)
+
+    def _score(self, setup):
+        return share_correct(setup.codes, self._counts, setup.n_classes, setup.has_pairs)
+
+
+class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
+    """Support vector regression over several kernels, with weights that are learnt.
+
+    Parameters
+    ----------
+    kernels : list, "columns", "precomputed" or None, default=None
+        As for `MKLClassifier`.
+    method : {"simple", "lp-norm", "alignment", "centred_alignment", "cv", "average"}, default="simple"
+        As for `MKLClassifier`; alignment is with the centred targets.
+    C : float or Regularization, default=1.0
+    epsilon : float, default=0.1
+        Half the width of the tube, in units of y.
+    p, normalize, cv, tol, gap_tol, max_iter, time_limit, memory_limit, n_jobs, random_state, callbacks, verbose
+        As for `MKLClassifier`.
+    bias : {"free", "penalised", "none"}, default="free"
+
+    Attributes
+    ----------
+    weights_, scales_, kernel_, kernel_names_, certificate_, status_, trace_
+        As for `MKLClassifier`.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, shape_fit_, expansion_,
+    n_features_in_, feature_names_in_
+        As for `SVR`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mercer import MKLRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = MKLRegressor("columns", C=100.0, epsilon=10.0).fit(X, y)
+    >>> ranked = sorted(zip(model.weights_, model.kernel_names_), reverse=True)
+    >>> [name for _, name in ranked[:2]]
+    ['bmi', 's5']
+    """
+
+    _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "lp-norm")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        method="simple",
+        C=1.0,
+        epsilon=0.1,
+        p=2.0,
+        normalize="variance",
+        cv=5,
+        bias="free",
+        tol=1e-3,
+        gap_tol=1e-3,
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        random_state=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernels = kernels
+        self.method = method
+        self.C = C
+        self.epsilon = epsilon
+        self.p = p
+        self.normalize = normalize
+        self.cv = cv
+        self.bias = bias
+        self.tol = tol
+        self.gap_tol = gap_tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn kernel weights and a function from the rows of X and their targets.
+
+        Parameters
+        ----------
+        X : as for `MKLClassifier`
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies C for each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = regression_input(self, self._items_of(X), y)
+        self._fit_rows(X, y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def predict(self, X):
+        """The value of the function at each row of X.
+
+        Parameters
+        ----------
+        X : as in `fit`, or (n_kernels, n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._function(X)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("epsilon", self.epsilon, least=0.0)
+        require_choice("bias", self.bias, BIASES)
+
+    def _problem(self, y, weights, _data, _used):
+        C = weighted_C(self.C, np.zeros(len(weights), np.intp), np.ones(1), weights)
+        return EpsilonRegression(y, C, float(self.epsilon), self.bias)
+
+    def _labels(self, setup):
+        """The target of each row; 0 for rows that take no part."""
+        y = np.zeros(len(setup.codes))
+        y[setup.tasks[0].indices] = setup.problems[0].targets
+        return y
+
+    def _targets(self, setup):
+        y = self._labels(setup)
+        return (y - np.average(y, weights=self._counts))[:, None]
+
+    def _setup_without(self, setup, held):
+        (problem,), (task,) = setup.problems, setup.tasks
+        kept = ~held[task.indices]
+        part = EpsilonRegression(problem.targets[kept], problem.C[kept], problem.epsilon, problem.bias)
+        return OneProblem(part, task.indices[kept], len(setup.codes))
+
+    def _score(self, setup):
+        return less_squared_error(self._labels(setup), self._counts)
+
+
+class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):
+    """One-class support vector machine over several kernels, with weights that are learnt.
+
+    There are no labels to agree with: the weights minimise the objective of the machine, or are all the same.
+
+    Parameters
+    ----------
+    kernels : list, "columns", "precomputed" or None, default=None
+        As for `MKLClassifier`.
+    method : {"simple", "lp-norm", "average"}, default="simple"
+        As for `MKLClassifier`.
+    nu : float, default=0.5
+        In (0, 1]: at most this share of the points end outside, and at least this share are support vectors.
+    p, normalize, tol, gap_tol, max_iter, time_limit, memory_limit, n_jobs, callbacks, verbose
+        As for `MKLClassifier`.
+
+    Attributes
+    ----------
+    weights_, scales_, kernel_, kernel_names_, certificate_, status_, trace_
+        As for `MKLClassifier`.
+    offset_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, shape_fit_,
+    expansion_, n_features_in_, feature_names_in_
+        As for `OneClassSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import MKLOneClassSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLOneClassSVM("columns", nu=0.1, method="lp-norm").fit(X[y == 0])
+    >>> bool((model.predict(X[y == 0]) == 1).mean() > 0.85), bool((model.predict(X[y > 0]) == -1).mean() > 0.9)
+    (True, True)
+    """
+
+    _methods = ("average", "simple", "lp-norm")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        method="simple",
+        nu=0.5,
+        p=2.0,
+        normalize="variance",
+        tol=1e-3,
+        gap_tol=1e-3,
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernels = kernels
+        self.method = method
+        self.nu = nu
+        self.p = p
+        self.normalize = normalize
+        self.tol = tol
+        self.gap_tol = gap_tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn kernel weights, and where the rows of X are.
+
+        Parameters
+        ----------
+        X : as for `MKLClassifier`
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How many rows each counts for; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._fit_rows(unlabelled_input(self, self._items_of(X)), None, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self

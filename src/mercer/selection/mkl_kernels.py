@@ -1,0 +1,215 @@
+"""The base kernels of a fit: which they are, whether they take the data, and on what scale."""
+
+import numpy as np
+
+from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
+from mercer.estimators.gram import require_gram
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
+from mercer.kernels import engine
+from mercer.kernels.algebra import Sum
+from mercer.kernels.given import GivenMatrices, GivenMatrix
+from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.mercer_condition import mercer_check
+from mercer.kernels.names import resolve
+from mercer.kernels.parameters import gamma_from_data
+from mercer.kernels.several import SeveralKernels
+from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.on import On
+from mercer.kernels.vector.linear import Linear
+from mercer.kernels.vector.rbf import RBF
+from mercer.kernels.wrapped import Scaled
+from mercer.solvers.definiteness import is_definite
+
+# Widths of the Gaussians where no kernels are named, in units of gamma="scale".
+WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+NORMALISATIONS = ("variance", "trace")
+# A kernel whose validity is not known is looked at on so many rows.
+LOOKED_AT = 250
+# Eigenvalues this far below zero, relative to the sum of all, are rounding.
+ROUNDING = 1e-7
+# Variances below this, relative to the mean of k(x, x), are none.
+CONSTANT = 1e-12
+
+
+def is_given(kernels):
+    """Whether the data are the kernel matrices."""
+    if isinstance(kernels, str):
+        return kernels == "precomputed"
+    return _is_list(kernels) and any(isinstance(kernel, Precomputed) or _names_it(kernel) for kernel in kernels)
+
+
+def _names_it(kernel):
+    return isinstance(kernel, str) and kernel == "precomputed"
+
+
+def _is_list(kernels):
+    return isinstance(kernels, list | tuple)
+
+
+def require_kernels(kernels):
+    """Refuse what is no list of kernels and none of the words."""
+    if kernels is None or (isinstance(kernels, str) and kernels in ("columns", "precomputed")):
+        return
+    if not _is_list(kernels) or not kernels:
+        raise ParameterError(
+            f"kernels must be a list of kernels, 'columns', 'precomputed' or None, got {kernels!r}; "
+            "one kernel alone has no weight to learn, and [kernel] makes a list of it"
+        )
+    for place, kernel in enumerate(kernels):
+        try:
+            resolve(kernel)
+        except ParameterError as error:
+            raise ParameterError(f"kernels[{place}]: {error}") from error
+    given = [isinstance(kernel, Precomputed) or _names_it(kernel) for kernel in kernels]
+    if any(given) and not all(given):
+        raise ParameterError(
+            "kernels must be all precomputed or none, since X holds either matrices or items; "
+            "compute the others with k(X) and pass a list of matrices"
+        )
+
+
+def as_one(kernels):
+    """A kernel that takes the same data as all of them together: what input checks look at."""
+    if is_given(kernels):
+        return GivenMatrix(0)
+    if isinstance(kernels, str):
+        return On(0, RBF())
+    if not _is_list(kernels) or not kernels:
+        return RBF()
+    return Sum(tuple(resolve(kernel) for kernel in kernels))
+
+
+def bound_kernels(kernels, X, weights):
+    """(name, kernel bound to the rows X) of each base kernel."""
+    if kernels is None:
+        gamma = gamma_from_data("scale", X, weights)
+        chosen = [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)]
+        return [(repr(kernel), kernel) for kernel in chosen]
+    if is_given(kernels):
+        return _given(kernels, X)
+    if isinstance(kernels, str):
+        return [(str(name), kernel.bind(X, weights)) for name, kernel in Columns.infer(X).parts.items()]
+    chosen = [resolve(kernel) for kernel in kernels]
+    return [(repr(kernel), _bound(place, kernel, X, weights)) for place, kernel in enumerate(chosen)]
+
+
+def _given(kernels, X):
+    if _is_list(kernels) and len(kernels) != len(X.matrices):
+        raise DataError(f"kernels names {len(kernels)} precomputed matrices, but X holds {len(X.matrices)}")
+    for matrix in X.matrices:
+        require_gram(matrix)
+    return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
+
+
+def _bound(place, kernel, X, weights):
+    try:
+        return kernel.bind(X, weights)
+    except (MercerError, TypeError, ValueError, AttributeError) as error:
+        raise _refused(place, kernel, error) from error
+
+
+def _refused(place, kernel, error):
+    return DataError(f"kernels[{place}] = {kernel!r} does not accept X: {error}")
+
+
+class BaseKernelData(TrainingData):
+    """Rows with several bound kernels, and with their weighted sum as the kernel of the fit.
+
+    Attributes
+    ----------
+    kernels : list of Kernel
+        Normalised by `normalise`.
+    scales : ndarray
+        What each was divided by.
+    weights : ndarray
+    is_convex : bool
+        Whether all kernels are known to be positive semidefinite on these rows.
+    """
+
+    def __init__(self, kernels, X, n_jobs=None):
+        self.kernels, self.n_jobs = list(kernels), n_jobs
+        self.scales, self.is_convex = np.ones(len(kernels)), True
+        self.X = X
+        self.choose(np.ones(len(kernels)))
+
+    def choose(self, weights):
+        """Make the weighted sum of the kernels the kernel of the fit."""
+        self.weights = weights
+        chosen = [Scaled.of(float(w), k) for w, k in zip(weights, self.kernels, strict=True) if w > 0]
+        super().__init__(chosen[0] if len(chosen) == 1 else Sum(tuple(chosen)), self.X)
+
+    def several(self):
+        """The kernels on all rows, prepared anew."""
+        shared, items = {}, []
+        for place, kernel in enumerate(self.kernels):
+            # Kernels of inner products take the same rows, moved to their mean or not.
+            key = kernel.is_translation_invariant if kernel.is_dot_product_form else f"own {place}"
+            if key not in shared:
+                shared[key] = self._prepared(place, kernel)
+            items.append(shared[key])
+        return SeveralKernels(self.kernels, items, self.n_jobs)
+
+    def _prepared(self, place, kernel):
+        try:
+            return TrainingData(kernel, self.X).prepare(np.float64)
+        except (MercerError, TypeError, ValueError, AttributeError) as error:
+            raise _refused(place, kernel, error) from error
+
+    def support_vectors(self, indices):
+        if isinstance(self.X, GivenMatrices):
+            return np.empty((0, 0))
+        return super().support_vectors(indices)
+
+    def expansion_vectors(self, indices):
+        if isinstance(self.X, GivenMatrices):
+            return self.X.columns_only(indices)
+        return super().expansion_vectors(indices)
+
+    def require_valid(self, used):
+        """Refuse a kernel that is not positive semidefinite on some of the rows in use, with a proof."""
+        some = used[:: -(-len(used) // LOOKED_AT)]
+        for place, kernel in enumerate(self.kernels):
+            if kernel.is_psd is not True:
+                self._require_valid(place, kernel, some)
+                self.is_convex = self.is_convex and len(some) == len(used)
+
+    def _require_valid(self, place, kernel, some):
+        rows = self._rows(some)
+        part = kernel.prepare(rows, np.float64)
+        gram = engine.fill(kernel, part, part, np.empty((len(part), len(part))), self.n_jobs)
+        tolerance = ROUNDING * max(1e-300, float(np.abs(gram.diagonal()).sum()))
+        if is_definite(gram, tolerance):
+            return
+        # An exact answer takes much longer, and has a proof.
+        verdict = mercer_check(kernel, rows, tol=tolerance)
+        if not verdict:
+            raise NotPositiveSemidefiniteError(
+                f"kernels[{place}] must be positive semidefinite for its weight to have a meaning, but {verdict}; "
+                "leave it out, change its parameters, or pass repair(gram) of its matrix",
+                witness=verdict.witness,
+            )
+
+    @staticmethod
+    def require_moderate(several):
+        """Refuse kernels whose values cannot be multiplied and summed."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            diagonals = several.diagonals()
+        for place, diagonal in enumerate(diagonals):
+            if not float(np.abs(diagonal).max(initial=0.0)) < LARGEST_ENTRY:
+                raise DataError(f"kernels[{place}]: {OVERFLOW}")
+
+    def normalise(self, several, how, weights, stop=None):
+        """Divide each kernel by its variance, or by the mean of k(x, x), over weighted rows.
+
+        A kernel that is constant has no variance, and is divided by the mean; one that is zero is
+        left as it is. Returns the kernels so divided.
+        """
+        if how is None:
+            return several
+        means, variances = several.spreads(weights, stop)
+        has_spread = variances > CONSTANT * means
+        scales = np.where(has_spread, variances, means) if how == "variance" else means
+        self.scales = np.where(scales > 0, scales, 1.0)
+        several = several.scaled(1.0 / self.scales)
+        self.kernels = several.kernels
+        return several

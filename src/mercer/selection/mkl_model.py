@@ -1,0 +1,168 @@
+"""What all machines that learn kernel weights have in common."""
+
+import sys
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from mercer._errors import DataError
+from mercer._jit.memory import available_bytes
+from mercer.estimators.calibrate import folds_of
+from mercer.estimators.inputs import require_fitted
+from mercer.estimators.kernel_model import KernelModel
+from mercer.estimators.parameters import require_choice, require_count, require_number
+from mercer.estimators.progress import watchers
+from mercer.kernels.given import GivenMatrices
+from mercer.selection.mkl_cv import FoldScores
+from mercer.selection.mkl_kernels import (
+    NORMALISATIONS,
+    BaseKernelData,
+    as_one,
+    bound_kernels,
+    is_given,
+    require_kernels,
+)
+from mercer.selection.mkl_machines import (
+    ENDINGS,
+    Machines,
+    WeightedEvidence,
+    WeightedSolved,
+    empty_solutions,
+    stopped_at,
+)
+from mercer.selection.mkl_weights import JOINT, allowed_weights, solve_with_weights
+from mercer.solvers import small
+
+
+class WeightedKernelModel(KernelModel):
+    """Base: kernels with weights that are learnt, in the place of one kernel.
+
+    A subclass says how its rows are scored when they are left out (`_score`) and what its problems
+    are without them (`_setup_without`), where it offers ``method="cv"``.
+    """
+
+    # Parameters of a single kernel, and of the machines, that are not offered.
+    coef0, degree, gamma = 0.0, 3, "scale"
+    shrinking, warm_start, cache_size = True, False, None
+    lam, cv, random_state = 0.1, 5, None
+    # Several solutions of machines take a while, also on a few hundred points.
+    _is_quick = False
+
+    @property
+    def kernel(self):
+        """A kernel that takes the data that the kernels take."""
+        return as_one(self.kernels)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if is_given(self.kernels):
+            tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags
+
+    def _check_parameters(self):
+        require_kernels(self.kernels)
+        super()._check_parameters()
+        require_choice("method", self.method, self._methods)
+        require_number("gap_tol", self.gap_tol, above=0.0)
+        require_number("p", self.p, least=1.0)
+        require_number("lam", self.lam, above=0.0, below=1.0)
+        if self.normalize is not None:
+            require_choice("normalize", self.normalize, NORMALISATIONS)
+        if isinstance(self.cv, int):
+            require_count("cv", self.cv, least=2)
+
+    def _watchers(self):
+        return watchers(self, _print_weights)
+
+    def _items_of(self, X):
+        """The data as the checks of input take them: several given matrices are one set of items."""
+        if not is_given(self.kernels):
+            return X
+        X = GivenMatrices.of(X)
+        if X.shape[0] != X.matrices[0].shape[1]:
+            raise DataError(f"precomputed matrices must be square, got shape {X.shape}; pass K_m(train, train)")
+        return X
+
+    def _training_data(self, X, weights, budget):
+        """Bound kernels, checked on the rows; their matrices are computed later, within the limits."""
+        named = bound_kernels(self.kernels, X, weights)
+        self.kernel_names_ = [name for name, _ in named]
+        data = BaseKernelData([kernel for _, kernel in named], X, self.n_jobs)
+        self._counts = np.ones(data.shape[0]) if weights is None else weights
+        data.require_valid(np.flatnonzero(self._counts))
+        return None, data
+
+    def _solve(self, data, setup, budget, limits):
+        several = data.several()
+        data.require_moderate(several)
+        try:
+            if several.bytes_needed <= self._room(data.shape[0], budget):
+                several.keep(limits.stop)
+            several = data.normalise(several, self.normalize, self._counts, limits.stop)
+        except ENDINGS as end:
+            return self._unsolved(data, setup, stopped_at(limits, end))
+        gap_tol = self.gap_tol if self.method in JOINT else None
+        machines = Machines(data, several, setup, budget, limits, self.tol, gap_tol, self._counts)
+        weights, solved = solve_with_weights(
+            machines, self, limits, lambda: self._targets(setup), lambda: self._fold_scores(data, setup, machines)
+        )
+        data.choose(weights)
+        return solved
+
+    def _unsolved(self, data, setup, status):
+        allowed = allowed_weights(self.method, self.p)
+        data.choose(allowed.equal(len(data.kernels)))
+        return WeightedSolved(setup, empty_solutions(setup, status), allowed, status, 0, [])
+
+    def _room(self, n, budget):
+        """Bytes for the matrices of all kernels."""
+        if self.memory_limit is None and n <= small.LARGEST:
+            return available_bytes() // 4
+        return budget.cache
+
+    def _fold_scores(self, data, setup, machines):
+        folds = self._folds(data, setup)
+        return FoldScores(machines, folds, lambda held: self._setup_without(setup, held), self._score(setup))
+
+    def _folds(self, data, setup):
+        """Masks of rows to be left out; a number of folds deals rows out by what they contain."""
+        counts, n = self._counts, len(setup.codes)
+        if isinstance(self.cv, int):
+            place = folds_of(data, setup.codes, counts, self.random_state, self.cv)
+            found = [place == fold for fold in range(self.cv)]
+        else:
+            splits = check_cv(self.cv).split(np.zeros((n, 1)), self._labels(setup))
+            found = [np.isin(np.arange(n), held) & (counts > 0) for _, held in splits]
+        found = [held for held in found if held.any()]
+        if not found:
+            raise DataError(f"method='cv' needs rows to leave out, got n_samples = {n} in cv={self.cv!r} folds")
+        return found
+
+    def _kind_of_evidence(self, setup):
+        return WeightedEvidence
+
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        self.weights_, self.scales_, self.kernel_ = data.weights, data.scales, data.kernel
+        del self._counts
+
+    def _values(self, X):
+        return super()._values(self._given_rows(X) if is_given(self.kernels) else X)
+
+    def _given_rows(self, X):
+        require_fitted(self)
+        X, expected = GivenMatrices.of(X), (len(self.weights_), self.shape_fit_[0])
+        if (len(X.matrices), X.shape[1]) != expected:
+            raise DataError(
+                f"X must hold {expected[0]} matrices with {expected[1]} columns, one for each training item, "
+                f"got {len(X.matrices)} with {X.shape[1]}; pass K_m(test, train)"
+            )
+        return X
+
+
+def _print_weights(point):
+    """A callback that prints a line on standard error."""
+    sys.stderr.write(
+        f"[mercer] {point.seconds:8.2f} s  {point.iterations:4d} weights  gap {point.violation:9.2e}  "
+        f"primal {point.primal:.8g}  kernels {point.working_set} of {point.active}\n"
+    )

@@ -1,0 +1,304 @@
+"""What a machine that chooses its own parameters does, whatever it learns."""
+
+import warnings
+from contextlib import suppress
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
+from mercer.estimators.inputs import is_precomputed, takes_items, tell_input
+from mercer.estimators.parameters import (
+    require_callbacks,
+    require_choice,
+    require_count,
+    require_flag,
+    require_n_jobs,
+    require_optional_number,
+)
+from mercer.estimators.training import Budget
+from mercer.selection.candidates import settings_of
+from mercer.selection.cv_results import DONE, Table
+from mercer.selection.fold_scores import SINGLE, Scores
+from mercer.selection.halving import halve
+from mercer.selection.progress import print_search
+from mercer.selection.racing import race
+from mercer.selection.search import Search, Task
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+
+SEARCHES = ("all", "halving")
+
+
+def is_refitted(search):
+    """Whether a search leaves a machine to predict with."""
+    return bool(search.refit)
+
+
+def _delegated(name, what):
+    def get(self):
+        return getattr(self._best(), name)
+
+    return property(get, doc=what)
+
+
+class TunedModel(BaseEstimator):
+    """Base: a subclass says which machine it tunes (`_machine`) and how its input is checked (`_input`)."""
+
+    _machine: type
+    _default_score: str
+    _classifies: bool
+
+    support_ = _delegated("support_", "Numbers of the support vectors.")
+    support_vectors_ = _delegated("support_vectors_", "The support vectors.")
+    n_support_ = _delegated("n_support_", "How many support vectors there are, by class.")
+    dual_coef_ = _delegated("dual_coef_", "Their coefficients.")
+    intercept_ = _delegated("intercept_", "The bias of each function.")
+    coef_ = _delegated("coef_", "Weights of the features; only for a linear kernel.")
+    n_iter_ = _delegated("n_iter_", "Steps of the refitted machine's solver.")
+    fit_status_ = _delegated("fit_status_", "0 where the refitted machine was solved to its tolerance, else 1.")
+    trace_ = _delegated("trace_", "The rounds of the refitted machine's solver.")
+    certificate_ = _delegated("certificate_", "Certificates of the refitted machine.")
+    expansion_ = _delegated("expansion_", "The refitted machine as sums of kernels.")
+
+    def _best(self):
+        if not self.refit or "best_estimator_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no refitted machine; fit it with refit=True")
+        return self.best_estimator_
+
+    def __sklearn_tags__(self):
+        return tell_input(super().__sklearn_tags__(), self._input_kernel())
+
+    def _input_kernel(self):
+        """The kernel that says what the data may be: of several, one that reads items, if there is one."""
+        several = self.kernels if isinstance(self.kernels, (list, tuple)) and len(self.kernels) else [self.kernel]
+        return next((kernel for kernel in several if takes_items(kernel)), several[0])
+
+    # --- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None, *, groups=None):
+        """Judge every setting by cross-validation, and fit the best one to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), (n, n) if precomputed, or n items
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Weighs rows in the fits, and in the scores that can weigh them.
+        groups : array-like of shape (n,), optional
+            For a `cv` that keeps groups together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = Limits(time_limit=self.time_limit, callbacks=self._watchers())
+        task = self._task(X, y, sample_weight, groups)
+        scores = Scores(self.scoring, self._default_score)
+        judge = self._judge(scores)
+        template = self._template()
+        settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
+        models = [clone(template).set_params(**setting) for setting in settings]
+        self.n_splits_ = len(task.folds)
+        with limits.catching_interrupts():
+            table, best = self._search(models, settings, task, scores, judge, limits)
+        self._keep(table, scores, judge, best, limits)
+        self._warn_failed(table)
+        if self.refit:
+            self._refit(template, X, y, sample_weight)
+        else:
+            vars(self).pop("best_estimator_", None)
+        self._warn_unless_done(table, limits)
+        return self
+
+    def _check_parameters(self):
+        require_choice("search", self.search, SEARCHES)
+        require_flag("early_stop", self.early_stop)
+        require_flag("return_train_score", self.return_train_score)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+        require_count("factor", self.factor, 2)
+        if self.n_iter is not None:
+            require_count("n_iter", self.n_iter)
+        is_number = isinstance(self.error_score, Real) and not isinstance(self.error_score, bool)
+        if not is_number and not (isinstance(self.error_score, str) and self.error_score == "raise"):
+            raise ParameterError(f"error_score must be a number or 'raise', got {self.error_score!r}")
+        if self.early_stop and self.search == "halving":
+            raise ParameterError("early_stop=True goes with search='all'; halving stops settings in its own way")
+
+    def _judge(self, scores):
+        """The score by which settings are compared."""
+        if scores.is_single:
+            require_flag("refit", self.refit)
+            return SINGLE
+        if self.refit is False:
+            return next(iter(scores.scorers))
+        require_choice("refit", self.refit, tuple(scores.scorers))
+        return self.refit
+
+    def _watchers(self):
+        return [*([print_search] if self.verbose else []), *(self.callbacks or [])]
+
+    def _task(self, X, y, sample_weight, groups):
+        probe = self._template().set_params(kernel=self._input_kernel())
+        rows, y = self._input(probe, X, y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(probe, name):
+                setattr(self, name, getattr(probe, name))
+        weights = None if sample_weight is None else self._weights(sample_weight, y)
+        return Task(rows, y, weights, self._folds(y, groups))
+
+    def _folds(self, y, groups):
+        splitter = check_cv(self.cv, y, classifier=self._classifies)
+        try:
+            folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros(len(y)), y, groups)]
+        except ValueError as error:
+            raise DataError(f"cv={self.cv!r} cannot split n_samples={len(y)} rows: {error}") from error
+        folds = [tuple(np.flatnonzero(p) if p.dtype == bool else p.astype(np.intp) for p in f) for f in folds]
+        if not folds or not all(len(train) and len(test) for train, test in folds):
+            raise DataError(f"cv={self.cv!r} must give folds with rows to learn from and rows to judge by")
+        return folds
+
+    def _template(self):
+        """The machine with the parameters that are not searched."""
+        own = self.get_params(deep=False)
+        names = self._machine().get_params(deep=False)
+        shared = {name: own[name] for name in names if name in own}
+        return self._machine(**{**shared, "time_limit": None, "callbacks": None, "verbose": False})
+
+    def _search(self, models, settings, task, scores, judge, limits):
+        """(Table, number of the best setting or None)."""
+        budget = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X)
+
+        def run(chosen, part, how=None):
+            table = Table([settings[k] for k in chosen], len(part.folds), scores.scorers)
+            search = Search(
+                [models[k] for k in chosen],
+                part,
+                scores,
+                table,
+                limits=limits,
+                budget=budget,
+                n_jobs=self.n_jobs,
+                error_score=self.error_score,
+                with_train=self.return_train_score,
+                judge=judge,
+            )
+            with suppress(Stopped):  # a limit: what has been judged is kept
+                (how or Search.run_all)(search)
+            return table
+
+        everything = list(range(len(models)))
+        if self.search == "halving":
+            return halve(
+                task,
+                len(models),
+                run,
+                factor=self.factor,
+                random_state=self.random_state,
+                classifies=self._classifies,
+                is_gram=is_precomputed(self._input_kernel()),
+                judge=judge,
+                limits=limits,
+            )
+        if not self.early_stop:
+            return run(everything, task), None
+        best_possible, word = scores.best_possible(judge), scores.words[judge]
+        if best_possible is None:
+            raise ParameterError(
+                f"early_stop=True needs a score whose best value is known, such as 'accuracy', got {self.scoring!r}"
+            )
+        return run(everything, task, lambda search: race(search, best_possible, word)), None
+
+    # --- what was found ---------------------------------------------------------------------
+
+    def _keep(self, table, scores, judge, best, limits):
+        tried = table.state == DONE
+        if not tried.any() and limits.reached() is None:
+            reasons = "; ".join(dict.fromkeys(table.errors.values()))
+            raise DataError(f"all the {tried.size} fits failed: {reasons}")
+
+        def suffix(name):
+            return SINGLE if scores.is_single else name
+
+        self.cv_results_ = table.as_results(self.return_train_score, suffix)
+        self.multimetric_ = not scores.is_single
+        self.scorer_ = scores.scorers[SINGLE] if scores.is_single else scores.scorers
+        self.best_index_ = best if best is not None else _best_of(table, judge)
+        self.best_params_ = table.settings[self.best_index_]
+        self.best_score_ = float(self.cv_results_[f"mean_test_{suffix(judge)}"][self.best_index_])
+
+    def _refit(self, template, X, y, sample_weight):
+        self.best_estimator_ = clone(template).set_params(**self.best_params_)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.best_estimator_.fit(X, y, **weights)
+        self.C_ = self.best_estimator_.C
+        self.kernel_ = self.best_estimator_.expansion_.kernel
+
+    def _warn_failed(self, table):
+        if not table.errors:
+            return
+        reasons = "; ".join(dict.fromkeys(table.errors.values()))
+        text = (
+            f"{len(table.errors)} of {table.state.size} fits failed and have the score {self.error_score!r}: {reasons}"
+        )
+        warnings.warn(text, FitFailedWarning, stacklevel=3)
+
+    def _warn_unless_done(self, table, limits):
+        ended = limits.reached()
+        fitted = self.best_estimator_.status_ if self.refit else Status.OPTIMAL
+        self.status_ = fitted if ended is None or self._is_all_done(table) else ended
+        endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
+        if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
+            done = int(np.count_nonzero(table.state == DONE))
+            text = f"{self.status_.name}: {done} of {table.state.size} fits were made; the best of those is kept"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        elif len(endings):
+            names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
+            text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    @staticmethod
+    def _is_all_done(table):
+        return "untried" not in table.fate()
+
+    # --- predicting -------------------------------------------------------------------------
+
+    def _fitted(self):
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    @available_if(is_refitted)
+    def predict(self, X):
+        """What the refitted machine says of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), (n, n_train) if precomputed, or n items
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._fitted().predict(X)
+
+
+def _best_of(table, judge):
+    """The setting of best mean score among those judged on every fold; where a search was stopped before
+    there was one, among those judged on most folds."""
+    scores, done = table.test[judge], table.state == DONE
+    counts = done.sum(axis=1)
+    most = counts.max()
+    if most == 0:
+        return 0
+    means = np.where(done, scores, 0.0).sum(axis=1) / np.maximum(counts, 1)
+    return int(np.argmax(np.where((counts == most) & np.isfinite(means), means, -np.inf)))

@@ -1,0 +1,64 @@
+r"""Kernel weights of p-norm 1, p > 1: the closed form for fixed machines, extrapolated.
+
+For fixed :math:`w_m` the best weights are :math:`\mu_m \propto \|w_m\|^{2/(p+1)}`, with
+:math:`\|w_m\|^2 = \mu_m^2 q_m` (Kloft et al. 2011, proposition 2); alternating with the machines the
+objective never grows. In the logarithms of the weights that map is nearly linear, and Anderson's
+mixing (Walker & Ni 2011) of the last few steps takes it to its fixed point in a fraction of them;
+an extrapolated point that is worse is dropped for the plain one.
+
+Cost of a step: one solution of the machines from the last one, and M products of a kernel matrix with
+beta. Needs p > 1.
+"""
+
+import numpy as np
+
+from mercer.solvers.result import Status
+
+# Steps that are extrapolated from.
+DEPTH = 5
+# Logarithms of weights do not fall below this: a kernel that is zero has no weight.
+LOWEST = -60.0
+# A step this small, in logarithms, changes nothing any more.
+STILL = 1e-11
+
+
+def minimise(search, n_kernels):
+    """Search the p-norm sphere for the weights of the smallest gap; returns a status."""
+    centre = search.visit(search.allowed.equal(n_kernels))
+    past = []
+    while (status := search.ended()) is None and centre is not None:
+        here, there = _logarithms(search, centre)
+        past = [*past[-DEPTH:], (here, there - here)]
+        if np.abs(there - here).max() <= STILL:
+            return Status.STALLED
+        found = search.visit(_weights(search, _extrapolated(past)))
+        if found is not None and found.primal > centre.primal and len(past) > 1:
+            past = past[-1:]
+            found = search.visit(_weights(search, there))
+        centre = found
+    return status
+
+
+def _logarithms(search, judged):
+    """Logarithms of the weights, and of those that are best for the same w_m."""
+    with np.errstate(divide="ignore"):
+        here = np.maximum(np.log(judged.weights), LOWEST)
+        sizes = 2.0 * here + np.log(np.maximum(judged.q, 0.0))
+    there = np.maximum(sizes / (search.allowed.p + 1.0), LOWEST)
+    return here, np.log(_weights(search, there))
+
+
+def _weights(search, logarithms):
+    found = np.exp(np.maximum(logarithms - logarithms.max(), LOWEST))
+    return search.allowed.normalised(found)
+
+
+def _extrapolated(past):
+    """Anderson's mixture of the last steps: that whose residuals cancel best."""
+    here, residual = past[-1]
+    if len(past) == 1:
+        return here + residual
+    places = np.array([here - before for before, _ in past[:-1]]).T
+    residuals = np.array([residual - before for _, before in past[:-1]]).T
+    shares = np.linalg.lstsq(residuals, residual, rcond=1e-10)[0]
+    return here + residual - (places + residuals) @ shares

@@ -1,0 +1,114 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import mercer as library
+from mercer.cli import COMMANDS, app
+from mercer.cli.progress import FitBar, shown_progress
+from mercer.solvers.result import TracePoint
+
+
+def test_solvers_are_set_side_by_side(files, answer, mercer):
+    found = answer("compare", files / "crossings.csv", "--target", "late", "--solver", "smo", "--solver", "qp")
+    assert [row["solver"] for row in found["solvers"]] == ["smo", "qp"]
+    assert found["spread"] < 1e-2
+    _, out, err = mercer("compare", files / "iris.csv", "--target", "species", "--solver", "smo", "--repeats", 1)
+    assert "spread of objectives" in out
+    assert "scaled" in err
+
+
+def test_an_unknown_solver_is_wrong_usage(files, mercer):
+    code, _, err = mercer("compare", files / "iris.csv", "--target", "species", "--solver", "smoo")
+    assert code == 2
+    assert "--solver must be one of auto, smo" in err
+
+
+def test_tuning_finds_the_better_kernel_and_saves_it(files, answer, tmp_path):
+    found = answer("tune", files / "iris.csv", "--target", "species", "--C", 1, "--C", 10, "--gammas", 2, "--cv", 3)
+    assert found["scores"]["accuracy"] > 0.9
+    (note,) = (note for note in found["notes"] if note.startswith("chosen from 4 settings in 3 folds"))
+    assert "C = " in note
+    assert library.load(tmp_path / "iris.mercer")["model"].C in (1, 10)
+
+
+def test_tuning_a_mixed_table_and_a_quantity(files, answer, mercer):
+    found = answer("tune", files / "crossings.csv", "--target", "late", "--C", 0.5, "--C", 5, "--cv", 3)
+    assert found["scores"]["accuracy"] > 0.7
+    assert mercer("predict", "crossings.mercer", files / "crossings.csv")[0] == 0
+    found = answer("tune", files / "prices.csv", "--target", "price", "--C", 1, "--C", 10, "--gammas", 2, "--cv", 3)
+    assert found["scores"]["r2"] > 0.9
+
+
+# ------------------------------------------------------------------ the command as a whole
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command_and_its_options(shell):
+    script = app.generate_completion(shell=shell)
+    for name in COMMANDS:
+        assert name in script
+    assert "memory-limit" in script
+    assert "holdout" in script
+
+
+def test_help_loads_nothing_that_is_slow():
+    code = (
+        "import sys\nfrom mercer.cli import run\nrun(['--help'])\n"
+        "print([m for m in ('numpy', 'numba', 'sklearn', 'scipy', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_who_reads_may_stop_reading(files):
+    code = "import sys; from mercer.cli import main; sys.argv = ['mercer', 'version']; main()"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+    assert b"Traceback" not in error
+
+
+# ------------------------------------------------------------------ progress
+
+
+class Bar:
+    def __init__(self):
+        self.said = []
+
+    def update(self, _task, *, completed, description):
+        self.said.append((completed, description))
+
+
+def test_the_bar_moves_with_the_logarithm_of_the_violation():
+    bar = Bar()
+    watcher = FitBar(bar, 0, 1e-3, None)
+    for violation in (1.0, 1e-1, 1e-2, 5e-2):
+        assert watcher(TracePoint(1.0, 1, violation, -3.5, 10, 10)) is False
+    assert [round(done) for done, _ in bar.said] == [0, 33, 67, 67]
+    assert "violation 1.0e-02 of 0.001, dual -3.5" in bar.said[2][1]
+    assert "s left" in bar.said[2][1]
+
+
+def test_no_bar_unless_somebody_looks(monkeypatch):
+    model = library.SVC()
+    with shown_progress(model, 10**6, None):
+        assert model.callbacks is None
+
+
+def test_who_watched_a_fit_is_no_part_of_the_model(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    model = library.SVC()
+    with shown_progress(model, 10**6, None):
+        (watcher,) = model.callbacks
+        assert isinstance(watcher, FitBar)
+    assert model.callbacks is None
+
+
+def test_json_is_one_object(files, mercer):
+    _, out, _ = mercer("train", files / "iris.csv", "--target", "species", "--json")
+    assert json.loads(out)["version"] == library.__version__

@@ -1,0 +1,222 @@
+"""predict, evaluate, inspect and convert: what is done with a saved model."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import mercer as library
+from mercer.cli import run
+from mercer.cli.exit_codes import ExitCode
+from mercer.io import read_table
+
+
+@pytest.fixture(scope="module")
+def models(files):
+    """A model of each file, trained once."""
+    for name, target in (("iris", "species"), ("crossings", "late"), ("prices", "price")):
+        assert run(["train", str(files / f"{name}.csv"), "--target", target, "--output", str(files / f"{name}.mercer"),
+                    "--json"]) == 0  # fmt: skip
+    return files
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predictions_are_those_of_the_model(models, mercer):
+    code, out, err = mercer("predict", models / "iris.mercer", models / "iris.csv")
+    assert (code, err) == (0, "")
+    with open(models / "iris.csv", newline="") as file:
+        truth = [row["species"] for row in csv.DictReader(file)]
+    said = [row["prediction"] for row in rows_of(out)]
+    table = read_table(models / "iris.csv", target="species")
+    assert said == library.load(models / "iris.mercer").predict(table.data).tolist()
+    assert np.mean([a == b for a, b in zip(said, truth, strict=True)]) > 0.9
+
+
+def test_scores_have_a_column_for_each_class(models, mercer):
+    _, out, _ = mercer("predict", models / "iris.mercer", models / "iris.csv", "--scores")
+    first = rows_of(out)[0]
+    assert list(first) == ["prediction", "score setosa", "score versicolor", "score virginica"]
+    scores = {name.removeprefix("score "): float(value) for name, value in list(first.items())[1:]}
+    assert max(scores, key=scores.get) == first["prediction"]
+
+
+def test_predictions_may_go_to_a_file_and_to_json(models, mercer, tmp_path):
+    assert mercer("predict", models / "prices.mercer", models / "prices.csv", "--output", "p.csv")[1] == ""
+    written = [float(row["prediction"]) for row in rows_of((tmp_path / "p.csv").read_text())]
+    said = json.loads(mercer("predict", models / "prices.mercer", models / "prices.csv", "--json")[1])
+    assert said == {"prediction": written}
+
+
+def test_wrong_columns_are_named(models, mercer, tmp_path):
+    (tmp_path / "wrong.csv").write_text("sl,sw,pl,width\n1,2,3,4\n")
+    code, out, err = mercer("predict", models / "iris.mercer", "wrong.csv")
+    assert (code, out) == (ExitCode.BAD_DATA, "")
+    assert "the columns 'pw' are missing; the model does not know 'width'" in err
+
+
+def test_columns_may_stand_in_another_order_with_others_between(models, mercer, tmp_path):
+    (tmp_path / "a.csv").write_text("sl,sw,pl,pw\n5.1,3.5,1.4,0.2\n6.3,3.3,6.0,2.5\n")
+    (tmp_path / "b.csv").write_text("id,pw,pl,sw,sl\n1,0.2,1.4,3.5,5.1\n2,2.5,6.0,3.3,6.3\n")
+    first = mercer("predict", models / "iris.mercer", "a.csv", "--scores")[1]
+    assert first == mercer("predict", models / "iris.mercer", "b.csv", "--scores")[1]
+
+
+def test_an_unseen_category_is_judged_by_the_other_columns(models, mercer, tmp_path):
+    """Its kernel with every support vector is 0 in that column: as if the column were not there."""
+    (tmp_path / "new.csv").write_text("wind,town,note\n18,Trier,fog and a heavy swell\n2,Trier,sun on a quiet sea\n")
+    code, out, err = mercer("predict", models / "crossings.mercer", "new.csv")
+    assert code == 0
+    assert [row["prediction"] for row in rows_of(out)] == ["yes", "no"]
+    assert "column 'town': 2 rows have a label that no support vector has (Trier)" in err
+
+
+def test_a_label_that_looks_like_a_number_is_the_same_label(mercer, tmp_path, answer):
+    """Codes beside words are texts; in a file with codes alone, they still are."""
+    rows = [("7", "a"), ("x", "b")] * 30
+    (tmp_path / "codes.csv").write_text("code,kind\n" + "".join(f"{code},{kind}\n" for code, kind in rows))
+    answer("train", "codes.csv", "--target", "kind", "--holdout", 0)
+    (tmp_path / "new.csv").write_text("code\n7\n7\n")
+    code, out, err = mercer("predict", "codes.mercer", "new.csv")
+    assert (code, err) == (0, "")
+    assert [row["prediction"] for row in rows_of(out)] == ["a", "a"]
+
+
+def test_a_word_where_the_model_needs_numbers_names_its_column(models, mercer, tmp_path):
+    (tmp_path / "new.csv").write_text("wind,town,note\nstrong,Ulm,fog\nweak,Ulm,sun\n")
+    code, out, err = mercer("predict", models / "crossings.mercer", "new.csv")
+    assert (code, out) == (ExitCode.BAD_DATA, "")
+    assert "column 'wind' must hold numbers" in err
+
+
+def test_evaluation_uses_the_target_that_the_model_knows(models, answer):
+    found = answer("evaluate", models / "crossings.mercer", models / "crossings.csv")
+    assert found["scores"]["rows"] == 120
+    assert found["scores"]["accuracy"] > 0.8
+
+
+def test_evaluation_of_quantities(models, answer):
+    assert answer("evaluate", models / "prices.mercer", models / "prices.csv")["scores"]["r2"] > 0.9
+
+
+def test_evaluation_without_labels_is_bad_data(models, mercer, tmp_path):
+    (tmp_path / "new.csv").write_text("sl,sw,pl,pw\n1,2,3,4\n")
+    code, _, err = mercer("evaluate", models / "iris.mercer", "new.csv")
+    assert code == ExitCode.BAD_DATA
+    assert "no column 'species'" in err
+
+
+def test_classes_that_the_model_does_not_know_count_as_wrong(models, answer, tmp_path):
+    (tmp_path / "new.csv").write_text("sl,sw,pl,pw,species\n5.1,3.5,1.4,0.2,setosa\n5.1,3.5,1.4,0.2,mirabilis\n")
+    found = answer("evaluate", models / "iris.mercer", "new.csv")
+    assert found["scores"]["correct"] == 1
+    assert any("mirabilis" in note for note in found["notes"])
+
+
+def test_a_report_of_an_evaluation(models, mercer, tmp_path):
+    code, out, _ = mercer("evaluate", models / "iris.mercer", models / "iris.csv", "--report", "r.html")
+    assert (code, out) == (0, "r.html\n")
+    assert "versicolor" in (tmp_path / "r.html").read_text()
+
+
+def test_inspection_says_what_the_file_holds(models, answer, mercer):
+    found = answer("inspect", models / "crossings.mercer")
+    assert found["file"]["metadata"]["target"] == "late"
+    assert found["classes"] == ["no", "yes"]
+    assert found["columns"] == ["wind", "town", "note"]
+    assert found["certificate"]["gap"] >= 0
+    _, out, err = mercer("inspect", models / "crossings.mercer")
+    assert err == ""
+    assert "delta@town" in out
+    assert "support vectors" in out
+
+
+def test_a_decision_is_explained_by_columns_that_add_up(models, answer):
+    found = answer("inspect", models / "crossings.mercer", models / "crossings.csv", "--row", 3)
+    (parts,) = found["contributions"].values()
+    assert set(parts) == {"wind", "town", "note"}
+    assert sum(parts.values()) + found["intercept"][0] == pytest.approx(found["decision"][0])
+
+
+def test_a_row_that_is_not_there(models, mercer):
+    code, _, err = mercer("inspect", models / "iris.mercer", models / "iris.csv", "--row", 150)
+    assert code == ExitCode.BAD_DATA
+    assert "--row must be from 0 to 149, got 150" in err
+
+
+BAD_MODELS = {
+    "not there": (None, "there is no model file"),
+    "empty": (b"", "not a model file"),
+    "text": (b"a,b\n1,2\n", "not a model file"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_MODELS.values(), ids=BAD_MODELS)
+def test_a_file_that_is_no_model_exits_with_three(content, message, models, mercer, tmp_path):
+    if content is not None:
+        (tmp_path / "m.mercer").write_bytes(content)
+    code, out, err = mercer("predict", "m.mercer", models / "iris.csv")
+    assert (code, out) == (ExitCode.BAD_DATA, "")
+    assert message in err
+
+
+def test_a_truncated_model_exits_with_three(models, mercer, tmp_path):
+    whole = (models / "iris.mercer").read_bytes()
+    for end in (20, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.mercer").write_bytes(whole[:end])
+        code, out, err = mercer("inspect", "cut.mercer")
+        assert (code, out) == (ExitCode.BAD_DATA, "")
+        assert err.startswith("mercer: cut.mercer")
+
+
+# ------------------------------------------------------------------ convert
+
+
+@pytest.fixture
+def vectors(tmp_path, answer):
+    """A model of plain rows, as other tools have them."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(80, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
+    features = [" ".join(f"{k + 1}:{value:.6f}" for k, value in enumerate(row)) for row in X]
+    (tmp_path / "v.svm").write_text("".join(f"{label} {row}\n" for label, row in zip(y, features, strict=True)))
+    answer("train", "v.svm", "--no-scale")
+    return tmp_path / "v.mercer"
+
+
+@pytest.mark.parametrize("kind", ["libsvm", "svmlight"])
+def test_models_of_other_tools_decide_alike(kind, vectors, mercer, tmp_path):
+    assert mercer("convert", vectors, f"v.{kind}")[:2] == (0, f"v.{kind}\n")
+    assert mercer("convert", f"v.{kind}", "back.mercer")[0] == 0
+    given, back = (mercer("predict", name, "v.svm", "--scores")[1] for name in ("v.mercer", "back.mercer"))
+    values = [[float(list(row.values())[1]) for row in rows_of(text)] for text in (given, back)]
+    assert values[0] == pytest.approx(values[1], abs=1e-9)
+
+
+def test_onnx_is_written_and_runs(models, mercer, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    assert mercer("convert", models / "iris.mercer", "iris.onnx")[0] == 0
+    session = runtime.InferenceSession(str(tmp_path / "iris.onnx"))
+    labels = session.run(["label"], {"X": np.array([[5.1, 3.5, 1.4, 0.2], [6.3, 3.3, 6.0, 2.5]])})[0]
+    assert list(labels) == ["setosa", "virginica"]
+
+
+WRONG = {
+    "unknown ending": (["{m}", "m.xyz"], 2, "must end in one of .mercer, .onnx"),
+    "reading ONNX": (["x.onnx", "m.mercer"], 2, "ONNX is written, not read"),
+    "no such kernel there": (["{c}", "m.libsvm"], 2, "LIBSVM"),
+    "no model": (["none.mercer", "m.onnx"], 3, "there is no model file"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_converted(arguments, code, message, models, mercer, tmp_path):
+    (tmp_path / "x.onnx").write_bytes(b"x")
+    given = [each.format(m=models / "iris.mercer", c=models / "crossings.mercer") for each in arguments]
+    found, out, err = mercer("convert", *given)
+    assert (found, out) == (code, ""), err
+    assert message in err

@@ -1,0 +1,33 @@
+"""scikit-learn's own checks for the machines that choose their parameters."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import SVCCV, SVRCV
+
+# Features of size 100, which some checks use, are beyond what a cubic kernel can do: the fit says so.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:(OPTIMAL_INACCURATE|STALLED|[0-9]+ of):sklearn.exceptions.ConvergenceWarning",
+    "ignore:[0-9]+ of:sklearn.exceptions.FitFailedWarning",
+    "ignore:The least populated class in y has only:UserWarning",
+)
+
+FEW = {"Cs": [1.0, 10.0], "gammas": 2, "cv": 3}
+VARIANTS = [SVCCV(**FEW), SVRCV(**FEW)]
+MORE = [
+    SVCCV(Cs=[1.0, 10.0], kernel="linear", cv=3, early_stop=True),
+    SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3, scoring="balanced_accuracy", multi_class="ovr", bias="penalised"),
+    SVCCV(**FEW, probability=True),
+    SVRCV(**FEW, search="halving", epsilons=[0.05, 0.1]),
+]
+
+
+@parametrize_with_checks(VARIANTS)
+def test_sklearn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(MORE)
+def test_sklearn_check_of_variants(estimator, check):
+    check(estimator)

@@ -1,0 +1,123 @@
+"""What is fuzzed: each target takes any bytes and may refuse them with a declared error, and nothing else.
+
+A model that is read must answer, and must be written and read again as the same model.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+import mercer
+from mercer import DataError, ParameterError
+from mercer.io import SvmlightFile, read_brackets, read_graphs, read_html, read_json, read_svmlight, read_xml
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
+# Rows wider than this are not asked for: a row of a model is as wide as its largest index.
+WIDEST = 100_000
+_GRAPH_FILES = ("A", "graph_indicator", "graph_labels", "node_labels", "edge_labels", "node_attributes")
+
+
+def _written(data, name="input"):
+    path = Path(_FOLDER.name) / name
+    path.write_bytes(data)
+    return path
+
+
+def svmlight(data):
+    """An svmlight file, in batches and at once: the same rows, finite, or the same refusal."""
+    path, parts = _written(data), []
+    refused = _refusal(lambda: parts.extend(SvmlightFile(path, n_features=WIDEST, chunk_bytes=16)))
+    whole = []
+    again = _refusal(lambda: whole.extend(read_svmlight(path, n_features=WIDEST)))
+    assert again == refused or not parts
+    if again is not None:
+        return
+    X, y = whole
+    assert np.isfinite(X.data).all()
+    assert np.isfinite(y).all()
+    assert X.has_canonical_format
+    assert (sparse.vstack([each for each, _ in parts]) != X).nnz == 0
+
+
+def _refusal(read):
+    """What a reader says of bad data, or None."""
+    try:
+        read()
+    except DataError as error:
+        return str(error)
+    return None
+
+
+def _model(data, read, write):
+    try:
+        model = read(_written(data))
+    except DataError:
+        return
+    if model.n_features_in_ > WIDEST:
+        return
+    row = sparse.csr_matrix(np.full((2, model.n_features_in_), 0.5)[:, : model.n_features_in_])
+    row = row.toarray() if getattr(model, "kernel", None) == "precomputed" else row
+    try:
+        expected = _answer(model, row)
+    except DataError:  # it overflows
+        return
+    try:
+        write(model, _written(b"", "again"))
+    except ParameterError:
+        return
+    again = read(Path(_FOLDER.name) / "again")
+    if again.n_features_in_ == model.n_features_in_:
+        scale = 1.0 + np.abs(expected).max() + np.abs(getattr(model, "dual_coef_", 0.0)).max(initial=0.0)
+        assert np.abs(_answer(again, row) - expected).max() <= 1e-9 * scale
+
+
+def _answer(model, row):
+    return np.asarray(model.decision_function(row) if hasattr(model, "decision_function") else model.predict(row))
+
+
+def libsvm_model(data):
+    """A LIBSVM model."""
+    _model(data, mercer.read_libsvm_model, mercer.write_libsvm_model)
+
+
+def svmlight_model(data):
+    """An SVMlight model."""
+    _model(data, mercer.read_svmlight_model, mercer.write_svmlight_model)
+
+
+def liblinear_model(data):
+    """A LIBLINEAR model."""
+    _model(data, mercer.read_liblinear_model, mercer.write_liblinear_model)
+
+
+def trees(data):
+    """A tree in brackets, XML, HTML or JSON, by the first byte."""
+    readers = (read_brackets, read_xml, read_html, read_json)
+    reader = readers[data[0] % len(readers)] if data else read_brackets
+    _refusal(lambda: reader(data[1:] if reader is not read_brackets else data[1:].decode("utf-8", "replace")))
+
+
+def graphs(data):
+    """A set of graphs: a zip file, or texts divided by zero bytes."""
+    if data[:2] == b"PK":
+        source = _written(data, "set.zip")
+    else:
+        source = Path(_FOLDER.name) / "graphs"
+        source.mkdir(exist_ok=True)
+        for old in source.iterdir():
+            old.unlink()
+        for name, text in zip(_GRAPH_FILES, data.split(b"\x00"), strict=False):
+            (source / f"DS_{name}.txt").write_bytes(text)
+    _refusal(lambda: read_graphs(source))
+
+
+TARGETS = {
+    "svmlight": svmlight,
+    "libsvm_model": libsvm_model,
+    "svmlight_model": svmlight_model,
+    "liblinear_model": liblinear_model,
+    "trees": trees,
+    "graphs": graphs,
+}

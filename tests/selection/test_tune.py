@@ -1,0 +1,273 @@
+"""SVCCV and SVRCV: the scores of a grid search, any cv and scoring, and what they leave behind."""
+
+import numpy as np
+import pytest
+import sklearn.svm
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
+from sklearn.preprocessing import StandardScaler
+
+from mercer import SVC, SVCCV, SVR, SVRCV
+from mercer.kernels import RBF, Linear, Spectrum
+
+GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1]}
+
+
+def scaled(load, rows=None):
+    X, y = load(return_X_y=True)
+    return StandardScaler().fit_transform(X)[:rows], y[:rows]
+
+
+def scores_of(search, n_folds=5):
+    return np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(n_folds)], axis=1)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+def test_scores_are_those_of_a_grid_search(load):
+    # iris and wine are solved as small problems, breast_cancer in place, digits as pairs of classes.
+    X, y = scaled(load, 1000)
+    own = SVCCV(GRID["C"], GRID["gamma"]).fit(X, y)
+    peer = GridSearchCV(sklearn.svm.SVC(), GRID).fit(X, y)
+    assert own.cv_results_["params"] == peer.cv_results_["params"]
+    # A row in two hundred may be so near to the boundary that the tolerance decides.
+    np.testing.assert_allclose(scores_of(own), scores_of(peer), atol=max(0.005, 1.01 / (len(y) // 5)))
+    assert (scores_of(own) == scores_of(peer)).mean() > 0.95
+    assert own.best_params_ == peer.best_params_
+    assert own.best_score_ == pytest.approx(peer.best_score_, abs=1e-3)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_scores_are_those_of_a_grid_search_over_the_same_machine(load):
+    X, y = scaled(load)
+    own = SVCCV(GRID["C"], GRID["gamma"]).fit(X, y)
+    peer = GridSearchCV(SVC(), GRID).fit(X, y)
+    np.testing.assert_array_equal(scores_of(own), scores_of(peer))
+    np.testing.assert_array_equal(own.cv_results_["rank_test_score"], peer.cv_results_["rank_test_score"])
+
+
+def test_decision_values_decide_as_those_of_a_grid_search():
+    X, y = scaled(load_breast_cancer)
+    own = SVCCV(GRID["C"], GRID["gamma"], scoring="roc_auc").fit(X, y)
+    peer = GridSearchCV(SVC(), GRID, scoring="roc_auc").fit(X, y)
+    np.testing.assert_allclose(scores_of(own), scores_of(peer), atol=1e-3)
+
+
+@pytest.mark.parametrize("options", [{"bias": "penalised"}, {"bias": "none"}, {"loss": "squared_hinge"}])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_every_form_of_the_problem(options, multi_class):
+    X, y = scaled(load_digits, 600)
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.01]}
+    own = SVCCV(grid["C"], grid["gamma"], multi_class=multi_class, cv=3, **options).fit(X, y)
+    peer = GridSearchCV(SVC(multi_class=multi_class, **options), grid, cv=3).fit(X, y)
+    np.testing.assert_allclose(scores_of(own, 3), scores_of(peer, 3), atol=0.006)
+
+
+def test_regression_scores_are_those_of_a_grid_search():
+    X, y = load_diabetes(return_X_y=True)
+    for rows in (300, 442):  # small, and in place
+        grid = {"C": [1.0, 100.0], "gamma": [0.1, 10.0], "epsilon": [1.0, 10.0]}
+        own = SVRCV(grid["C"], grid["gamma"], epsilons=grid["epsilon"], cv=11).fit(X[:rows], y[:rows])
+        peer = GridSearchCV(sklearn.svm.SVR(), grid, cv=11).fit(X[:rows], y[:rows])
+        assert own.best_params_ == peer.best_params_
+        order = [own.cv_results_["params"].index(setting) for setting in peer.cv_results_["params"]]
+        np.testing.assert_allclose(scores_of(own, 11)[order], scores_of(peer, 11), atol=1e-4)
+
+
+def test_gamma_of_each_fold_is_that_of_its_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    own = SVCCV([1.0, 10.0], ["scale", "auto"]).fit(X / X.max(axis=0), y)
+    peer = GridSearchCV(SVC(), {"C": [1.0, 10.0], "gamma": ["scale", "auto"]}).fit(X / X.max(axis=0), y)
+    np.testing.assert_array_equal(scores_of(own), scores_of(peer))
+
+
+def test_class_weights_sparse_rows_and_single_precision():
+    X, y = scaled(load_breast_cancer)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.01]}
+    for rows in (sparse.csr_array(X), X.astype(np.float32)):
+        own = SVCCV(grid["C"], grid["gamma"], class_weight="balanced").fit(rows, y)
+        peer = GridSearchCV(SVC(class_weight="balanced"), grid).fit(rows, y)
+        np.testing.assert_allclose(scores_of(own), scores_of(peer), atol=0.01)
+
+
+@pytest.mark.parametrize(
+    "cv", [3, KFold(4, shuffle=True, random_state=0), ShuffleSplit(3, random_state=0), "iterable"], ids=str
+)
+def test_every_kind_of_cv(cv):
+    X, y = scaled(load_wine)
+    cv = (
+        [(np.arange(0, 178, 2), np.arange(1, 178, 2)), (np.arange(1, 178, 2), np.arange(0, 178, 2))]
+        if cv == "iterable"
+        else cv
+    )
+    own = SVCCV([1.0, 10.0], [0.01, 0.1], cv=cv).fit(X, y)
+    peer = GridSearchCV(SVC(), {"C": [1.0, 10.0], "gamma": [0.01, 0.1]}, cv=cv).fit(X, y)
+    assert own.n_splits_ == peer.n_splits_
+    np.testing.assert_array_equal(own.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"])
+
+
+def test_groups_stay_together():
+    X, y = scaled(load_wine)
+    groups = np.arange(len(y)) % 7
+    own = SVCCV([1.0], [0.1], cv=GroupKFold(3)).fit(X, y, groups=groups)
+    peer = GridSearchCV(SVC(), {"C": [1.0], "gamma": [0.1]}, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(scores_of(own, 3), scores_of(peer, 3))
+
+
+def test_weights_count_rows_in_fits_and_scores():
+    X, y = scaled(load_wine)
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    parts = np.arange(len(y)) % 3
+    again = np.repeat(np.arange(len(y)), weights)
+    folds = [(np.flatnonzero(parts != k), np.flatnonzero(parts == k)) for k in range(3)]
+    repeated = [(np.flatnonzero(parts[again] != k), np.flatnonzero(parts[again] == k)) for k in range(3)]
+    weighted = SVCCV([0.1, 1.0], [0.01, 0.1], cv=folds).fit(X, y, sample_weight=weights)
+    plain = SVCCV([0.1, 1.0], [0.01, 0.1], cv=repeated).fit(X[again], y[again])
+    np.testing.assert_allclose(scores_of(weighted, 3), scores_of(plain, 3), atol=1e-12)
+
+
+def test_several_scores():
+    X, y = scaled(load_breast_cancer, 200)
+    scoring = {"f1": make_scorer(f1_score), "area": "roc_auc"}
+    own = SVCCV([0.1, 1.0], [0.01], scoring=scoring, refit="area", return_train_score=True).fit(X, y)
+    peer = GridSearchCV(
+        SVC(), {"C": [0.1, 1.0], "gamma": [0.01]}, scoring=scoring, refit="area", return_train_score=True
+    ).fit(X, y)
+    for name in ("mean_test_f1", "mean_test_area", "mean_train_f1", "std_test_area", "rank_test_f1"):
+        np.testing.assert_allclose(own.cv_results_[name], peer.cv_results_[name], atol=1e-12)
+    assert own.best_index_ == peer.best_index_
+
+
+def test_a_function_as_score_gets_a_real_machine():
+    def fewest(model, X, y):
+        assert model.predict(X).shape == y.shape
+        return -len(model.support_)
+
+    X, y = scaled(load_wine)
+    model = SVCCV([0.01, 10.0], [0.1], scoring=fewest).fit(X, y)
+    assert model.best_params_["C"] == 10.0
+
+
+def test_probabilities():
+    X, y = scaled(load_wine)
+    model = SVCCV([0.1, 1.0], [0.1], scoring="neg_log_loss", probability=True, cv=3).fit(X, y)
+    assert np.isfinite(model.best_score_)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert not hasattr(SVCCV(), "predict_proba")
+
+
+def test_parameters_of_kernels_by_path():
+    X, y = scaled(load_wine)
+    grid = {"C": [1.0], "kernel__k1__gamma": [0.01, 1.0], "kernel__k2__c": [0.5, 2.0]}
+    names = (RBF(0.1) + 2.0 * Linear()).get_params()
+    grid = {name if name == "C" else f"kernel__{path}": values for name, values, path in _paths(grid, names)}
+    kernel = RBF(0.1) + 2.0 * Linear()
+    own = SVCCV(kernel=kernel, param_grid=grid).fit(X, y)
+    peer = GridSearchCV(SVC(kernel=kernel), grid).fit(X, y)
+    np.testing.assert_array_equal(scores_of(own), scores_of(peer))
+    assert len(own.cv_results_["params"]) == len(peer.cv_results_["params"])
+
+
+def _paths(grid, names):
+    """Each axis of the grid with a numeric parameter that the kernel really has."""
+    numeric = [name for name, value in names.items() if isinstance(value, float)]
+    for (name, values), path in zip(grid.items(), ["C", *numeric], strict=False):
+        yield name, values, path
+
+
+def test_kernels_to_choose_from():
+    X, y = scaled(load_wine)
+    model = SVCCV([0.1, 1.0], [0.01, 0.1], kernels=["linear", "rbf", RBF(1.0)]).fit(X, y)
+    states = model.cv_results_
+    assert len(states["params"]) == 2 + 4 + 4
+    assert states["param_gamma"].mask.sum() == 6
+    assert states["param_kernel__gamma"].mask.sum() == 6
+
+
+def test_a_given_matrix_and_a_function_are_kernels_too():
+    X, y = scaled(load_wine)
+    K = RBF(0.05)(X)
+    expected = SVCCV([0.1, 1.0], None, kernel=RBF(0.05)).fit(X, y)
+
+    def function(A, B):
+        return RBF(0.05)(A, B)
+
+    for kernel, rows in (("precomputed", K), (function, X)):
+        model = SVCCV([0.1, 1.0], None, kernel=kernel).fit(rows, y)
+        np.testing.assert_array_equal(scores_of(model), scores_of(expected))
+        np.testing.assert_array_equal(model.predict(rows), expected.predict(X))
+
+
+def test_texts():
+    words = ["".join(np.random.default_rng(k).choice(list("ab" if k % 2 else "cd"), 12)) for k in range(60)]
+    labels = np.array(["vowel" if k % 2 else "none" for k in range(60)])
+    model = SVCCV([0.1, 1.0], None, kernel=Spectrum(2), param_grid={"C": [0.1, 1.0], "kernel__length": [1, 2]}).fit(
+        words, labels
+    )
+    assert model.best_score_ == 1.0
+    assert model.predict(words[:2]).tolist() == ["none", "vowel"]
+
+
+def test_what_is_left_behind():
+    X, y = scaled(load_wine)
+    model = SVCCV([0.1, 1.0], [0.01, 0.1]).fit(X, y)
+    alone = SVC(**model.best_params_).fit(X, y)
+    np.testing.assert_array_equal(model.support_, alone.support_)
+    np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+    assert model.certificate_[0].is_optimal(1e-3)
+    assert model.status_.name == "OPTIMAL"
+    assert model.best_params_["C"] == model.C_
+    assert model.kernel_ == RBF(model.best_params_["gamma"])
+    assert model.score(X, y) == alone.score(X, y)
+
+
+def test_without_refit_there_is_nothing_to_predict_with():
+    X, y = scaled(load_wine)
+    model = SVCCV([0.1, 1.0], [0.01], refit=False).fit(X, y)
+    assert model.best_params_["C"] in (0.1, 1.0)
+    assert not hasattr(model, "predict")
+    assert not hasattr(model, "support_")
+
+
+def test_default_grids_find_good_settings():
+    X, y = scaled(load_breast_cancer)
+    model = SVCCV(cv=3).fit(X, y)
+    assert len(model.cv_results_["params"]) == 48
+    assert model.best_score_ > 0.97
+    X, y = load_diabetes(return_X_y=True)
+    assert SVRCV(Cs=4, gammas=3, cv=3, epsilon=10.0).fit(X, y).best_score_ > 0.4
+
+
+def test_same_bits_on_one_thread_and_on_two():
+    X, y = scaled(load_breast_cancer)
+    found = [SVCCV(GRID["C"], GRID["gamma"], scoring="roc_auc", n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    np.testing.assert_array_equal(scores_of(found[0]), scores_of(found[1]))
+
+
+def test_without_room_for_the_matrix_rows_are_computed_when_asked_for():
+    X, y = scaled(load_breast_cancer)
+    grid = {"C": [1.0, 10.0], "gamma": [0.01]}
+    roomy, narrow = (SVCCV(grid["C"], grid["gamma"], memory_limit=limit).fit(X, y) for limit in (None, "13.5MiB"))
+    np.testing.assert_allclose(scores_of(roomy), scores_of(narrow), atol=0.01)
+
+
+@pytest.mark.filterwarnings("ignore:.*NOT_CONVEX:sklearn.exceptions.ConvergenceWarning")
+def test_an_indefinite_kernel_is_searched_as_it_is_fitted():
+    X, y = scaled(load_breast_cancer, 450)
+    grid = {"C": [0.1, 1.0], "gamma": [0.01, 0.001]}
+    own = SVCCV(grid["C"], grid["gamma"], kernel="sigmoid", cv=3).fit(X, y)
+    peer = GridSearchCV(SVC(kernel="sigmoid"), grid, cv=3).fit(X, y)
+    np.testing.assert_allclose(scores_of(own, 3), scores_of(peer, 3), atol=0.01)
+
+
+def test_a_regression_with_weights_and_no_bias():
+    X, y = load_diabetes(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    own = SVRCV([10.0, 100.0], [1.0], bias="none", epsilon=5.0, scoring="r2").fit(X, y, sample_weight=weights)
+    train, test = next(iter(KFold(5).split(X)))
+    alone = SVR(C=10.0, gamma=1.0, bias="none", epsilon=5.0).fit(X[train], y[train], sample_weight=weights[train])
+    assert own.cv_results_["split0_test_score"][0] == pytest.approx(
+        alone.score(X[test], y[test], sample_weight=weights[test]), abs=1e-4
+    )
