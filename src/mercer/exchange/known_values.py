@@ -17,12 +17,14 @@ for _home in (
     "problems.ramp:RampCertificate",
     "problems.version_space:CentreCertificate",
     "problems.perceptron:MistakeBound",
+    "problems.mkl:WeightedCertificate",
     "problems.fisher:FisherRule",
     "problems.regularization:Regularization",
     "solvers.chain_diagnostics:ChainDiagnostics",
     "solvers.cccp:CCCPStep",
     "solvers.result:TracePoint",
     "solvers.sgd:StepPoint",
+    "solvers.mkl_search:WeightPoint",
     "solvers.linear_result:LinearSolution",
 ):
     record(f"mercer.{_home}")
@@ -59,6 +61,7 @@ plain(
         "mercer.estimators.separation:SeparationEvidence",
         "mercer.estimators.kernel_perceptron:ProgramEvidence",
         "mercer.estimators.rank:_RankEvidence",
+        "mercer.selection.mkl_machines:WeightedEvidence",
     ),
 )
 plain(
