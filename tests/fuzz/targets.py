@@ -10,8 +10,17 @@ import numpy as np
 from scipy import sparse
 
 import mercer
-from mercer import DataError, ParameterError
-from mercer.io import SvmlightFile, read_brackets, read_graphs, read_html, read_json, read_svmlight, read_xml
+from mercer import DataError, ModelFileError, ParameterError
+from mercer.io import (
+    SvmlightFile,
+    read_brackets,
+    read_graphs,
+    read_html,
+    read_json,
+    read_svmlight,
+    read_table,
+    read_xml,
+)
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
 # Rows wider than this are not asked for: a row of a model is as wide as its largest index.
@@ -113,7 +122,24 @@ def graphs(data):
     _refusal(lambda: read_graphs(source))
 
 
+def model_file(data):
+    """A .mercer file."""
+    path = _written(data, "model.mercer")
+    try:
+        mercer.load(path)
+    except ModelFileError:
+        return
+
+
+def csv(data):
+    """A table in CSV."""
+    path = _written(data, "table.csv")
+    _refusal(lambda: read_table(path))
+
+
 TARGETS = {
+    "csv": csv,
+    "model_file": model_file,
     "svmlight": svmlight,
     "libsvm_model": libsvm_model,
     "svmlight_model": svmlight_model,
