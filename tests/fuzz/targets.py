@@ -3,6 +3,7 @@
 A model that is read must answer, and must be written and read again as the same model.
 """
 
+import io
 import tempfile
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from mercer.io import (
     read_table,
     read_xml,
 )
+from mercer.kernels.table.frame import as_frame
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
 # Rows wider than this are not asked for: a row of a model is as wide as its largest index.
@@ -131,15 +133,37 @@ def model_file(data):
         return
 
 
+def _table(data, **options):
+    """A table that is read has columns as long as it is."""
+    found = []
+    _refusal(lambda: found.append(read_table(io.BytesIO(data), memory_limit=2**28, **options)))
+    for each in found:
+        assert len(each) > 0
+        if each.kind == "table":
+            frame = as_frame(each.data)
+            assert all(len(frame.column(name).missing) == len(each) for name in frame.names)
+
+
 def csv(data):
-    """A table in CSV."""
-    path = _written(data, "table.csv")
-    _refusal(lambda: read_table(path))
+    """A table of delimited text."""
+    _table(data, format="csv")
+
+
+def json_lines(data):
+    """A table of JSON lines."""
+    _table(data, format="jsonl")
+
+
+def any_table(data):
+    """Whatever it is taken for: Parquet, Arrow, compressed, trees, svmlight."""
+    _table(data)
 
 
 TARGETS = {
     "csv": csv,
     "model_file": model_file,
+    "json_lines": json_lines,
+    "any_table": any_table,
     "svmlight": svmlight,
     "libsvm_model": libsvm_model,
     "svmlight_model": svmlight_model,
