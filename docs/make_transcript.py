@@ -15,11 +15,11 @@ from pathlib import Path
 
 PAGE = Path(__file__).with_name("transcript.md")
 SECTIONS = (
-    ("From a clone", "A clone needs Python 3.11 or newer and make; the rest is set up in `.venv` by the first command.", (
+    ("From a clone", "Python 3.11 or newer and make are all it needs; the first command sets up the rest in `.venv`.", (
         ("cd mercer\n$ make demo\n$ . .venv/bin/activate", None),
         ("mercer demo --output demo", ...),
     )),
-    ("Rows of numbers", "Handwritten digits, a column for each pixel. Columns are scaled, a fifth of the rows is held out.", (
+    ("Rows of numbers", "Handwritten digits, a column for each pixel; a fifth of the rows is held out.", (
         ("mercer train demo/data/digits.csv --target digit --C 10 --report digits.html", ...),
         ("mercer evaluate digits.mercer demo/data/digits.csv", ...),
         ("mercer convert digits.mercer digits.onnx", ...),
@@ -43,8 +43,7 @@ SECTIONS = (
         ("mercer evaluate rings.mercer demo/data/rings", ...),
     )),
     ("Other tools", "Sparse rows, and a model that LIBSVM reads. What cannot be said there is said here.", (
-        ("python -c \"print('\\n'.join(f'{1 - 2 * (k % 2)} 1:{k % 7} 3:{(-1) ** k * 0.5 + k / 99}' for k in range(60)))\""
-         " > points.svm", ...),
+        ("seq 60 | awk '{ s = 1 - 2 * ($1 % 2); print s, \"1:\" $1 % 7, \"3:\" s / 2 + $1 / 99 }' > points.svm", ...),
         ("mercer train points.svm --no-scale --kernel 'rbf(gamma=0.5)' --json | grep '\"accuracy\"'", ...),
         ("mercer convert points.mercer points.libsvm && head -7 points.libsvm", ...),
         ("mercer compare points.svm --no-scale --solver smo --solver qp --json | grep '\"spread\"'", ...),
@@ -85,10 +84,9 @@ def _section(title, words, commands, folder):
 def _output(command, folder):
     """What a command prints, both streams as a terminal would show them."""
     shell = f'mercer() {{ "{sys.executable}" -c "from mercer.cli import main; main()" "$@"; }}\n'
-    shell += f'python() {{ "{sys.executable}" "$@"; }}\n{command}'
-    width = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUNBUFFERED": "1", "SOURCE_DATE_EPOCH": "1767225600"}
+    settings = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "SOURCE_DATE_EPOCH": "1767225600"}
     done = subprocess.run(  # noqa: S603 - our own commands, above
-        ["/bin/bash", "-c", shell], cwd=folder, env={**os.environ, **width}, check=False,
+        ["/bin/bash", "-c", shell + command], cwd=folder, env={**os.environ, **settings}, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     lines = [line.rstrip() for line in done.stdout.splitlines() if not line.startswith("mercer: compiling")]

@@ -112,3 +112,14 @@ def test_who_watched_a_fit_is_no_part_of_the_model(monkeypatch):
 def test_json_is_one_object(files, mercer):
     _, out, _ = mercer("train", files / "iris.csv", "--target", "species", "--json")
     assert json.loads(out)["version"] == library.__version__
+
+
+def test_preflight_predicts_and_advises(files, answer, mercer):
+    for name, target in (("iris", "species"), ("crossings", "late")):
+        found = answer("preflight", files / f"{name}.csv", "--target", target, "--seconds", 0.2)
+        assert found["n_rows"] in (120, 150)
+        assert found["seconds"] > 0
+        assert found["advice"] == "exact"
+    _, out, err = mercer("preflight", files / "iris.csv", "--target", "species", "--seconds", 0.2)
+    assert "advice: exact" in out
+    assert "scaled" in err

@@ -198,7 +198,7 @@ def test_a_full_disk_leaves_the_old_report(files, mercer, monkeypatch, tmp_path)
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mercer.report.page.os.fsync", full)
+    monkeypatch.setattr("mercer.report.html_page.os.fsync", full)
     code, _, err = mercer("train", files / "crossings.csv", "--target", "late", "--report", "r.html")
     assert code == ExitCode.FAILED
     assert "No space left" in err

@@ -3,6 +3,7 @@
 A model that is read must answer, and must be written and read again as the same model.
 """
 
+import io
 import tempfile
 from pathlib import Path
 
@@ -10,8 +11,18 @@ import numpy as np
 from scipy import sparse
 
 import mercer
-from mercer import DataError, ParameterError
-from mercer.io import SvmlightFile, read_brackets, read_graphs, read_html, read_json, read_svmlight, read_xml
+from mercer import DataError, ModelFileError, ParameterError
+from mercer.io import (
+    SvmlightFile,
+    read_brackets,
+    read_graphs,
+    read_html,
+    read_json,
+    read_svmlight,
+    read_table,
+    read_xml,
+)
+from mercer.kernels.table.frame import as_frame
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
 # Rows wider than this are not asked for: a row of a model is as wide as its largest index.
@@ -113,7 +124,46 @@ def graphs(data):
     _refusal(lambda: read_graphs(source))
 
 
+def model_file(data):
+    """A .mercer file."""
+    path = _written(data, "model.mercer")
+    try:
+        mercer.load(path)
+    except ModelFileError:
+        return
+
+
+def _table(data, **options):
+    """A table that is read has columns as long as it is."""
+    found = []
+    _refusal(lambda: found.append(read_table(io.BytesIO(data), memory_limit=2**28, **options)))
+    for each in found:
+        assert len(each) > 0
+        if each.kind == "table":
+            frame = as_frame(each.data)
+            assert all(len(frame.column(name).missing) == len(each) for name in frame.names)
+
+
+def csv(data):
+    """A table of delimited text."""
+    _table(data, format="csv")
+
+
+def json_lines(data):
+    """A table of JSON lines."""
+    _table(data, format="jsonl")
+
+
+def any_table(data):
+    """Whatever it is taken for: Parquet, Arrow, compressed, trees, svmlight."""
+    _table(data)
+
+
 TARGETS = {
+    "csv": csv,
+    "model_file": model_file,
+    "json_lines": json_lines,
+    "any_table": any_table,
     "svmlight": svmlight,
     "libsvm_model": libsvm_model,
     "svmlight_model": svmlight_model,

@@ -27,6 +27,7 @@ COMMANDS = {
     "tune": "Choose C, gamma and kernel by cross-validation, and save the best model.",
     "inspect": "Show what a model file holds, or explain a decision.",
     "convert": "Convert a model to or from LIBSVM, SVMlight, LIBLINEAR, ONNX.",
+    "preflight": "Predict time and memory of a fit, and what to mind.",
     "compare": "Every solver on the same data, side by side.",
     "version": "Print the versions of Mercer and of what it runs on.",
 }

@@ -1,6 +1,6 @@
 """`mercer compare`: every solver on the same data, side by side."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -20,7 +20,7 @@ def compare(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
-    from mercer.cli.fitting import quietly
+    from mercer.cli.fitting import machine_and_rows, quietly
     from mercer.cli.reading import read_labelled
     from mercer.cli.saying import say, write_json, write_line
     from mercer.report.record import finite
@@ -30,7 +30,7 @@ def compare(
     found = read_labelled(data, reading, fit.memory_limit)
     limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
     assembly = assemble(found, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
-    estimator, X = _split_off_scaler(assembly)
+    estimator, X = machine_and_rows(assembly)
     unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]
     if unknown:
         raise ParameterError(f"--solver must be one of {', '.join(estimator.solvers)}, got {unknown[0]!r}")
@@ -43,14 +43,3 @@ def compare(
         say(note)
     write_line(table)
     return ExitCode.DONE
-
-
-def _split_off_scaler(assembly: Any) -> tuple[Any, Any]:
-    """(the machine alone, rows as it takes them)."""
-    if not hasattr(assembly.estimator, "steps"):
-        return assembly.estimator, assembly.X
-    *before, (_, machine) = assembly.estimator.steps
-    X = assembly.X
-    for _, step in before:
-        X = step.fit_transform(X)
-    return machine, X

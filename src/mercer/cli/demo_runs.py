@@ -10,7 +10,7 @@ from mercer.cli.fitting import replaced
 from mercer.cli.options import DataOptions, FitOptions, MachineOptions
 from mercer.cli.saying import say
 from mercer.cli.training import Training
-from mercer.report.page import styled
+from mercer.report.html_page import styled
 
 HOLDOUT = 0.25
 RUNS: dict[str, tuple[DataOptions, MachineOptions, str]] = {

@@ -20,7 +20,7 @@ def evaluate(
     from mercer.cli.reading import read_for_model
     from mercer.cli.record_report import show_record
     from mercer.cli.saying import write_json, write_line
-    from mercer.report.page import write_page
+    from mercer.report.html_page import write_page
 
     fitted, said = load_model(model)
     metadata = said.get("metadata", {})

@@ -92,6 +92,17 @@ def cross_validated(assembly: Any, folds: int, seed: int) -> tuple[Any, list[flo
     return predicted, scores
 
 
+def machine_and_rows(assembly: Any) -> tuple[Any, Any]:
+    """(the machine alone, rows as it takes them, scaled)."""
+    if not hasattr(assembly.estimator, "steps"):
+        return assembly.estimator, assembly.X
+    *before, (_, machine) = assembly.estimator.steps
+    X = assembly.X
+    for _, step in before:
+        X = step.fit_transform(X)
+    return machine, X
+
+
 @contextmanager
 def replaced(path: Path) -> Iterator[Any]:
     """A text file that takes the place of `path` as a whole, or not at all."""

@@ -74,7 +74,7 @@ def _read_typed(source: str, options: DataOptions, target: str | None, items: li
 
 def _named(content: bytes) -> Any:
     file = io.BytesIO(content)
-    file.name = "standard input"  # type: ignore[attr-defined]
+    file.name = "standard input"
     return file
 
 

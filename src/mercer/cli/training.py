@@ -9,8 +9,8 @@ from mercer.cli.options import DataOptions, FitOptions, MachineOptions
 from mercer.cli.progress import shown_progress
 from mercer.cli.reading import read_labelled
 from mercer.report.figures import Shown, taken
+from mercer.report.html_page import write_page
 from mercer.report.model_words import machine_of
-from mercer.report.page import write_page
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import score
 from mercer.selection.assemble import assemble

@@ -50,10 +50,6 @@ _register("estimators.regress:NuSVR", (*_MACHINE, "epsilon_"), _machine)
 _register("estimators.detect:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.detect:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
-_WEIGHTED = ("weights_", "scales_", "kernel_", "kernel_names_")
-_register("selection.mkl:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
-_register("selection.mkl:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
-_register("selection.mkl:MKLOneClassSVM", (*_MACHINE, "offset_", *_WEIGHTED), _machine)
 _register("estimators.linear:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
 _register("estimators.linear_regress:LinearSVR", _LINEAR, _linear)
 _register(
@@ -83,3 +79,13 @@ _register(
      "_n_features_out"),
     _method,
 )  # fmt: skip
+_WEIGHTED = ("kernel_names_", "weights_", "scales_", "kernel_")
+_register("selection.mkl:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
+_register("selection.mkl:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
+_register("selection.mkl:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
+_TUNED = (
+    *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
+    "best_estimator_", "C_", "kernel_", "status_",
+)  # fmt: skip
+_register("selection.tune:SVCCV", (*_TUNED, "classes_"), fitted.check_tuned)
+_register("selection.tune:SVRCV", (*_TUNED, "epsilon_"), fitted.check_tuned)

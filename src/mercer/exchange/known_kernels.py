@@ -25,8 +25,20 @@ matrix_form:Custom matrix_form:Precomputed given:GivenMatrix centred:Centred nor
 wrapped:Power wrapped:Scaled algebra:Product algebra:Sum
 """
 
+# No length, degree or depth of a kernel is as large; a file that says so wants to take memory and time.
+LARGEST_SIZE = 2**16
+
+
+def _check_sizes(kernel):
+    """Refuse a kernel whose parameters ask for more than any model has ever needed."""
+    for name, value in vars(kernel).items():
+        sizes = value if isinstance(value, tuple) else (value,)
+        if name != "random_state" and any(type(size) is int and abs(size) > LARGEST_SIZE for size in sizes):
+            raise Refused(f"must have {name} of at most {LARGEST_SIZE}, got {str(value)[:60]}")
+
+
 for _home in _KERNELS.split():
-    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}")
+    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}", check=_check_sizes)
 
 
 def _make_tree(cls, fields):

@@ -10,9 +10,9 @@ _HOME = {
     "Record": "mercer.report.record",
     "describe_model": "mercer.report.model_words",
     "machine_of": "mercer.report.model_words",
-    "page": "mercer.report.page",
+    "page": "mercer.report.html_page",
     "score": "mercer.report.scores",
-    "write_page": "mercer.report.page",
+    "write_page": "mercer.report.html_page",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605  (the index is the list)

@@ -62,7 +62,8 @@ def _single(kernel: Any) -> str:
     given = [
         f"{field.name}={_value(getattr(kernel, field.name))}"
         for field in dataclasses.fields(kernel)
-        if field.repr and getattr(kernel, field.name) != field.default
+        # Expressions have another default for gamma than the classes, so it is always said.
+        if field.repr and (field.name == "gamma" or getattr(kernel, field.name) != field.default)
     ]
     return f"{name}({', '.join(given)})" if given else name
 
