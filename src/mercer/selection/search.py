@@ -6,6 +6,7 @@ through the values of C from small to large, each solution being the start of th
 scores that want a real machine, matrices that do not fit) is fitted one by one.
 """
 
+import copy
 import threading
 import time
 from dataclasses import dataclass
@@ -243,10 +244,15 @@ class _Shared:
                 self._solve(matrix, convex)
         except Stopped:
             raise
+        except MemoryError:
+            # No room for the matrix after all: rows on demand.
+            _OneByOne(search, [(number, search.models[number]) for number in self._left()], self.fold).run()
         except Exception as error:  # noqa: BLE001 - recorded; the other kernels go on
-            for number in self.group.members:
-                if search.table.state[number, self.fold] != DONE:
-                    search.fail(number, self.fold, error)
+            for number in self._left():
+                search.fail(number, self.fold, error)
+
+    def _left(self):
+        return [number for number in self.group.members if self.search.table.state[number, self.fold] != DONE]
 
     def _solve(self, matrix, convex):
         search, task = self.search, self.search.task
@@ -276,6 +282,7 @@ class _Shared:
         task = self.search.task
         y, weights = task.y[train], task.weights_at(train)
         try:
+            model._check_parameters()
             if self.search.classifies:
                 setup, _, _ = model._setup(y, weights)
             else:
@@ -291,7 +298,7 @@ class _Shared:
             search.table.state[number, self.fold] = CUT
             search.table.fit_time[number, self.fold] = fit.seconds
             return
-        fitted = clone(model)
+        fitted = copy.copy(model)
         if search.classifies:
             fitted.classes_ = setup.classes
         kind = ClassifierAnswers if search.classifies else RegressorAnswers
