@@ -121,6 +121,8 @@ class Search:
         return 1 if self.task.n > SIDE_BY_SIDE else thread_count(self.n_jobs)
 
     def _jobs(self, group, folds, names, workers, hopeless):
+        if not all(shares_matrix(self.models[k]) for k in group.members):
+            return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
         try:
             is_bound = group.is_bound
         except Exception as error:  # noqa: BLE001 - one bad setting must not end the others
@@ -163,8 +165,8 @@ class Search:
         return is_precomputed(group.template.kernel)
 
     def _can_share(self, group, kept):
-        """Whether the machines are of the kind that shares, and the matrices have room."""
-        if not self.scores.need_values_only or not all(shares_matrix(self.models[k]) for k in group.members):
+        """Whether the scores are of the kind that values answer, and the matrices have room."""
+        if not self.scores.need_values_only:
             return False
         itemsize = 8 if self._exact or group.template.tol < 1e-5 else 4
         return kept * self.task.n**2 * itemsize <= self.budget.cache
