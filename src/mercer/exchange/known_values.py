@@ -18,7 +18,6 @@ for _home in (
     "problems.ramp:RampCertificate",
     "problems.version_space:CentreCertificate",
     "problems.perceptron:MistakeBound",
-    "problems.mkl:WeightedCertificate",
     "problems.fisher:FisherRule",
     "problems.regularization:Regularization",
     "solvers.chain_diagnostics:ChainDiagnostics",
