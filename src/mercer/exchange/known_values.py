@@ -25,7 +25,6 @@ for _home in (
     "solvers.result:TracePoint",
     "solvers.mkl_search:WeightPoint",
     "solvers.sgd:StepPoint",
-    "solvers.mkl_search:WeightPoint",
     "solvers.linear_result:LinearSolution",
 ):
     record(f"mercer.{_home}")
