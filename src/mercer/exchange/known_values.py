@@ -18,7 +18,6 @@ for _home in (
     "problems.ramp:RampCertificate",
     "problems.version_space:CentreCertificate",
     "problems.perceptron:MistakeBound",
-    "problems.mkl:WeightedCertificate",
     "problems.fisher:FisherRule",
     "problems.regularization:Regularization",
     "solvers.chain_diagnostics:ChainDiagnostics",
@@ -26,7 +25,6 @@ for _home in (
     "solvers.result:TracePoint",
     "solvers.mkl_search:WeightPoint",
     "solvers.sgd:StepPoint",
-    "solvers.mkl_search:WeightPoint",
     "solvers.linear_result:LinearSolution",
 ):
     record(f"mercer.{_home}")
