@@ -4,7 +4,7 @@ PYTHON ?= python3
 DEMO_DIR ?= build/demo
 MARK ?= not slow
 RACE ?=
-FUZZ ?= svmlight libsvm_model svmlight_model liblinear_model trees graphs
+FUZZ ?= csv model_file svmlight libsvm_model svmlight_model liblinear_model trees graphs
 FUZZ_SECONDS ?= 60
 
 VENV := .venv

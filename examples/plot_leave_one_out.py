@@ -21,9 +21,7 @@ BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 # A noisy problem
 # ---------------
 
-X, y = make_classification(240, 6, n_informative=4, flip_y=0.12, class_sep=0.9, random_state=4)
-X_new, y_new = X[160:], y[160:]
-X, y = X[:160], y[:160]
+X, y = make_classification(160, 6, n_informative=4, flip_y=0.12, class_sep=0.9, random_state=4)
 
 # %%
 # Every method for every C

@@ -34,8 +34,8 @@ print(sparse.certificate_)
 # %%
 # A table of which half is noise
 # ------------------------------
-# ``kernels="columns"`` takes a kernel for each column, by what it holds. What matters of these customers is their income,
-# the square of their age, the town and the tone of their letter.
+# ``kernels="columns"`` takes a kernel for each column, by what it holds. What matters of these customers is their
+# income, the square of their age, the town and the tone of their letter.
 
 rng = np.random.default_rng(2)
 n = 400
@@ -79,10 +79,10 @@ for k, (name, model) in enumerate(models.items()):
     heights = model.weights_ / model.weights_.sum()
     axes[1, 0].bar(places + 0.2 * (k - 1.5), heights, 0.2, color=methods[name], label=name.replace("_", " "))
 axes[1, 0].axvspan(3.5, 7.5, color="#EEEEEE", zorder=0)
-axes[1, 0].text(5.5, 0.97, "noise", ha="center", va="top", transform=axes[1, 0].get_xaxis_transform())
+axes[1, 0].text(5.5, 0.5, "nothing to learn here", ha="center", va="top", transform=axes[1, 0].get_xaxis_transform())
 axes[1, 0].set_xticks(places, models["simple"].kernel_names_, rotation=30, ha="right")
 axes[1, 0].set(title="columns of a table", ylabel="share of the weight")
-axes[1, 0].legend(frameon=False)
+axes[1, 0].legend(frameon=False, loc="upper right")
 
 steps = np.arange(1, 1 + len(sparse.trace_))
 axes[1, 1].semilogy(steps, [max(point.violation, 1e-12) for point in sparse.trace_], "o-", color=BLUE)

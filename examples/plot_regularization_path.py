@@ -81,4 +81,5 @@ def draw(k):
 
 
 animation = FuncAnimation(fig, draw, frames=len(frames), interval=250)
+fig.canvas.draw()  # the first frame, also where nothing is shown
 plt.show()

@@ -14,7 +14,7 @@ from sklearn.datasets import make_moons
 from mercer import SVCCV
 
 X, y = make_moons(600, noise=0.3, random_state=0)
-grid = {"Cs": 2.0 ** np.arange(-6, 11, 1), "gammas": 2.0 ** np.arange(-6, 8, 1)}
+grid = {"Cs": 2.0 ** np.arange(-6, 10.5, 1.5), "gammas": 2.0 ** np.arange(-6, 7.5, 1.5)}
 searches = {
     "all settings": SVCCV(**grid).fit(X, y),
     "without those proven not to win": SVCCV(**grid, early_stop=True).fit(X, y),

@@ -160,6 +160,7 @@ def test_a_precomputed_kernel_keeps_positions(tmp_path, n_classes):
     write_libsvm_model(model, tmp_path / "model")
     again = read_libsvm_model(tmp_path / "model", n_features=len(X))
     assert_same(again.decision_function(new @ X.T), model.decision_function(new @ X.T))
+    assert (again.support_ == model.support_).all()
     with pytest.raises(DataError, match="more than n_features=1"):
         read_libsvm_model(tmp_path / "model", n_features=1)
 

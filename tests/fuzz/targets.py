@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 import mercer
-from mercer import DataError, ParameterError
+from mercer import DataError, ModelFileError, ParameterError
 from mercer.io import (
     SvmlightFile,
     read_brackets,
@@ -124,6 +124,15 @@ def graphs(data):
     _refusal(lambda: read_graphs(source))
 
 
+def model_file(data):
+    """A .mercer file."""
+    path = _written(data, "model.mercer")
+    try:
+        mercer.load(path)
+    except ModelFileError:
+        return
+
+
 def _table(data, **options):
     """A table that is read has columns as long as it is."""
     found = []
@@ -152,6 +161,7 @@ def any_table(data):
 
 TARGETS = {
     "csv": csv,
+    "model_file": model_file,
     "json_lines": json_lines,
     "any_table": any_table,
     "svmlight": svmlight,

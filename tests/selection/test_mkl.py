@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
-from mercer import SVC, SVR, MKLClassifier, MKLOneClassSVM, MKLRegressor, OneClassSVM
+from mercer import SVC, SVR, MKLClassifier, MKLOneClassSVM, MKLRegressor, OneClassSVM, load, save
 from mercer._errors import DataError, NotPositiveSemidefiniteError, ParameterError
 from mercer.kernels import RBF, Custom, Linear, On, Polynomial, Precomputed, Sigmoid, Spectrum
 from mercer.problems.mkl import WeightedCertificate, WeightSet
@@ -297,6 +297,20 @@ def test_grid_search_clone_and_pickle():
     assert again.certificate_.primal == model.certificate_.primal
     assert clone(model).kernels == model.kernels
     assert cross_val_score(MKLClassifier("columns"), X, y, cv=3).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("is_given", [False, True])
+def test_a_model_file_holds_weights_and_certificate(kind, is_given, tmp_path):
+    weighted, _, parameters, X, y = kinds()[kind]
+    data = [k(X) for k in KERNELS] if is_given else X
+    model = weighted("precomputed" if is_given else KERNELS, **parameters).fit(data, y)
+    save(model, tmp_path / "weights.mercer")
+    again = load(tmp_path / "weights.mercer")
+    np.testing.assert_array_equal(values(again, data), values(model, data))
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+    assert again.certificate_ == model.certificate_
+    assert again.trace_[-1].violation == model.trace_[-1].violation
 
 
 def test_cross_validated_weights_take_any_splitter_and_are_the_best_tried():

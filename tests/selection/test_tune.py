@@ -271,3 +271,11 @@ def test_a_regression_with_weights_and_no_bias():
     assert own.cv_results_["split0_test_score"][0] == pytest.approx(
         alone.score(X[test], y[test], sample_weight=weights[test]), abs=1e-4
     )
+
+
+def test_values_that_a_fit_finds_by_itself():
+    X, y = scaled(load_wine)
+    own = SVCCV(param_grid={"C": [1.0, "auto"], "gamma": ["median", 0.1]}, cv=3).fit(X, y)
+    peer = GridSearchCV(SVC(), {"C": [1.0, "auto"], "gamma": ["median", 0.1]}, cv=3).fit(X, y)
+    assert (own.cv_results_["state"] == "done").all()
+    np.testing.assert_array_equal(scores_of(own, 3), scores_of(peer, 3))

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import SVCCV, SVRCV, DataError, ParameterError
 from mercer.kernels import Spectrum
+from mercer.selection.shared_gram import SharedGram
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,8 @@ def test_C_that_is_not_positive(wine, C):
         ({"error_score": "ignore"}, "error_score must be a number or 'raise'"),
         ({"time_limit": -1.0}, "time_limit must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
+        ({"tol": -1.0}, "tol must be"),
+        ({"bias": "some"}, "bias must be one of"),
     ],
 )
 def test_parameters_that_cannot_be(wine, options, message):
@@ -79,6 +82,23 @@ def test_one_failing_setting_does_not_lose_the_others(wine):
     assert model.best_index_ in (0, 2)
     worst = SVCCV(param_grid=grid, cv=3, error_score=-7.0).fit(X, y)
     assert worst.cv_results_["mean_test_score"][1] == -7.0
+
+
+@pytest.mark.filterwarnings("ignore:[0-9]+ of:sklearn.exceptions.FitFailedWarning")
+def test_every_parameter_of_a_setting_is_checked(wine):
+    model = SVCCV(param_grid={"tol": [1e-3, -1.0], "bias": ["free"]}, cv=3).fit(*wine)
+    assert model.cv_results_["state"].tolist() == ["done", "failed"]
+
+
+def test_without_memory_for_the_matrix_settings_are_fitted_by_themselves(wine, monkeypatch):
+    expected = SVCCV([0.1, 1.0], [0.1], cv=3).fit(*wine)
+
+    def no_room(self):
+        raise MemoryError
+
+    monkeypatch.setattr(SharedGram, "_evaluated", no_room)
+    found = SVCCV([0.1, 1.0], [0.1], cv=3).fit(*wine)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
 
 
 @pytest.mark.filterwarnings("ignore:[0-9]+ of:sklearn.exceptions.FitFailedWarning")

@@ -23,7 +23,7 @@ def node_at(K, signs, C):
     beta, _ = clarabel_qp.solve(K, signs, problem.C)
     # An interior point never quite reaches a bound.
     share = np.round(signs * beta / C, 6)
-    beta = problem.dual().feasible(np.where((share == 0) | (share == 1), signs * C * share, beta))
+    beta = np.where((share == 0) | (share == 1), signs * C * share, beta)
     bias = problem.dual().bias(beta, signs - K @ beta)
     seen = problem.certificate(beta, K @ beta, bias)
     loss = np.maximum(0.0, 1.0 - signs * (K @ beta + bias)).sum()

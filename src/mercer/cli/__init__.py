@@ -17,6 +17,7 @@ app = App(
     name="mercer",
     help="Support vector machines and kernel methods, each answer with its proof.",
     version=__version__,
+    help_format="plaintext",  # a parser of Markdown would take a quarter of the time that --help has
     suppress_keyboard_interrupt=False,  # `run` answers it, as it does every other end
 )
 COMMANDS = {

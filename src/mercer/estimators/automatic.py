@@ -47,11 +47,12 @@ def automatic_C(kernel, gamma, degree, coef0, X, bias, sample_weight=None, y=Non
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     weights = np.ones(n) if sample_weight is None else row_weights(sample_weight, n)
-    bound = resolve(kernel, gamma, degree, coef0, X, None if sample_weight is None else weights)
     used = np.flatnonzero(weights)
-    used = used[:: -(-len(used) // MOST_ROWS) or 1]
     if len(used) == 0:
+        # The fit refuses such weights, and says so.
         return 1.0
+    used = used[:: -(-len(used) // MOST_ROWS)]
+    bound = resolve(kernel, gamma, degree, coef0, X, None if sample_weight is None else weights)
     if isinstance(bound, Precomputed):
         K = np.asarray(X, dtype=np.float64)[np.ix_(used, used)]
     else:

@@ -50,7 +50,12 @@ def _kind(value):
 
 
 def _kind_of_array(array):
-    if array.dtype.kind not in "fiub" or not 1 <= array.ndim <= 2 or not array.flags.c_contiguous:
+    if (
+        type(array) is not np.ndarray
+        or array.dtype.kind not in "fiub"
+        or not 1 <= array.ndim <= 2
+        or not array.flags.c_contiguous
+    ):
         return "node"
     return "array", array.dtype.str, *array.shape[1:]
 

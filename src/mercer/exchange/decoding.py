@@ -136,6 +136,13 @@ def _texts(items, width, shape):
     return np.array(items, dtype=f"<U{width}").reshape(shape)
 
 
+def _read_masked(reader, node):
+    data, mask = reader.value(node["data"]), reader.tensor(node["mask"], "b")
+    if not isinstance(data, np.ndarray) or data.shape != mask.shape:
+        raise ModelFileError("a masked array must have a mask of its shape")
+    return np.ma.MaskedArray(data, mask)
+
+
 def _read_scalar(reader, node):
     if "text" in node:
         return np.str_(_as(str, node["text"]))
@@ -150,7 +157,11 @@ def _read_csr(reader, node):
         reader.tensor(node[part], kinds, 1) for part, kinds in (("data", "fiub"), ("indices", "i"), ("indptr", "i"))
     )
     shape = node["shape"]
-    if not isinstance(shape, list) or len(shape) != 2 or not all(type(one) is int and one >= 0 for one in shape):
+    if (
+        not isinstance(shape, list)
+        or len(shape) != 2
+        or not all(type(one) is int and 0 <= one < 2**62 for one in shape)
+    ):
         raise ModelFileError(f"a CSR matrix cannot have shape {shape!r}"[:300])
     require_sound_csr(data, indices, indptr, shape)
     make = sparse.csr_array if node.get("kind") == "array" else sparse.csr_matrix
@@ -316,7 +327,8 @@ def _unknown_attribute(_value):
 
 
 _READERS = {
-    "array": _read_array, "times": _read_times, "objects": _read_objects, "scalar": _read_scalar, "csr": _read_csr,
+    "array": _read_array, "masked": _read_masked,
+    "times": _read_times, "objects": _read_objects, "scalar": _read_scalar, "csr": _read_csr,
     "list": _read_list, "tuple": _read_list, "dict": _read_dict, "range": _read_range, "slice": _read_slice,
     "dtype": _read_dtype, "given": _read_given, "partial": _read_partial, "random": _read_random_state,
     "date": _read_date, "datetime": _read_date, "float": _read_float, "status": _read_status, "object": _read_object,

@@ -109,6 +109,8 @@ def taken_apart(kind, estimator):
     if "callbacks" in params:
         # They are part of a fit, not of a model.
         params["callbacks"] = None
+    # Found again by the parameter `scoring`.
+    state.pop("scorer_", None)
     if callable(state.get("_traces")):
         state["_traces"] = state["_traces"]()
     unknown = [name for name in state if name not in kind.state]
@@ -170,6 +172,10 @@ def _write_array(writer, array):
     dtype = "object" if array.dtype.kind == "O" else array.dtype.newbyteorder("<").str
     flat = columns.write(writer, array.reshape(-1).tolist())
     return {"is": "objects", "dtype": dtype, "shape": list(array.shape), "items": flat}
+
+
+def _write_masked(writer, array):
+    return {"is": "masked", "data": writer.node(array.data), "mask": writer.tensor(np.ma.getmaskarray(array))}
 
 
 def _write_scalar(writer, value):
@@ -239,6 +245,7 @@ def _write_date(_writer, value):
 
 _WRITERS = (
     (Status, lambda _writer, value: {"is": "status", "name": value.name}),
+    (np.ma.MaskedArray, _write_masked),
     (np.ndarray, _write_array),
     (np.generic, _write_scalar),
     ((list, tuple), _write_list),

@@ -149,6 +149,23 @@ def check_pegasos(model):
         model._evidence.form = form
 
 
+def check_tuned(model):
+    """A search with its winner; the scorer is found again by its name."""
+    if "cv_results_" not in vars(model):
+        return
+    from mercer.selection.fold_scores import SINGLE, Scores
+
+    scorers = Scores(model.scoring, model._default_score).scorers
+    model.scorer_ = scorers if model.multimetric_ else scorers.get(SINGLE)
+    _require(model.scorer_ is not None, "must have one scorer, or several")
+    if "best_estimator_" not in vars(model):
+        return
+    best = model.best_estimator_
+    _require(is_fitted(best), "must have a winner that is fitted")
+    if "classes_" in vars(model):
+        _require(np.array_equal(model.classes_, best.classes_), "must have the classes of its winner")
+
+
 def check_calibration(calibration):
     """Knots in order, with a level each."""
     _require(calibration.method in ("sigmoid", "isotonic"), "must have a method that is known")
@@ -179,12 +196,12 @@ def check_row_perceptron(machine):
 
 
 def _check_iterate(iterate):
-    from mercer.solvers.sgd_steps import new_clock
+    from mercer.solvers.sgd_steps import SCALE, STEP, new_clock
 
     steps = iterate.steps
     _require(len(iterate.clock) == len(new_clock()), "must have a clock")
     _require(np.isfinite(steps.lam) and steps.lam > 0 and steps.batch_size >= 1, "must have sound steps")
-    _require(steps.radius > 0 and iterate.clock[0] >= 0, "must have sound steps")
+    _require(steps.radius > 0 and iterate.clock[STEP] >= 1 and iterate.clock[SCALE] > 0, "must have sound steps")
 
 
 def check_linear_iterate(iterate):

@@ -21,12 +21,24 @@ node.at_nodes:AtNodes node.co_citation:CoCitation node.diffusion:Diffusion
 node.regularized_laplacian:RegularizedLaplacian
 table.columns:Columns table.cyclic:Cyclic table.on:On table.standardised:Standardised
 relational.link:Link relational.record:Record
-matrix_form:Custom matrix_form:Precomputed centred:Centred normalised:Normalised
+matrix_form:Custom matrix_form:Precomputed given:GivenMatrix centred:Centred normalised:Normalised
 wrapped:Power wrapped:Scaled algebra:Product algebra:Sum
 """
 
+# No length, degree or depth of a kernel is as large; a file that says so wants to take memory and time.
+LARGEST_SIZE = 2**16
+
+
+def _check_sizes(kernel):
+    """Refuse a kernel whose parameters ask for more than any model has ever needed."""
+    for name, value in vars(kernel).items():
+        sizes = value if isinstance(value, tuple) else (value,)
+        if name != "random_state" and any(type(size) is int and abs(size) > LARGEST_SIZE for size in sizes):
+            raise Refused(f"must have {name} of at most {LARGEST_SIZE}, got {str(value)[:60]}")
+
+
 for _home in _KERNELS.split():
-    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}")
+    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}", check=_check_sizes)
 
 
 def _make_tree(cls, fields):
@@ -99,6 +111,11 @@ def _make_matrix_items(cls, fields):
 
 
 plain("mercer.kernels.matrix_form:MatrixItems", {"index": rules.indices}, make=_make_matrix_items)
+plain(
+    "mercer.kernels.given:GivenMatrices",
+    {"index": rules.indices},
+    make=lambda cls, fields: cls(None, fields["index"]),
+)
 
 plain(
     "mercer.kernels.expansion:Group",
@@ -143,7 +160,7 @@ plain(
     "mercer.kernels.expansion:Expansion",
     {
         "kernel": rules.instance("Kernel"),
-        "vectors": rules.instance("ndarray", "_csr_base", "list", "Frame", "MatrixItems"),
+        "vectors": rules.instance("ndarray", "_csr_base", "list", "Frame", "MatrixItems", "GivenMatrices"),
         "groups": rules.list_of(rules.instance("Group")),
         "intercepts": rules.floats1,
         "origin": rules.optional(rules.floats1),

@@ -10,6 +10,7 @@ from mercer.exchange.registry import plain, record
 # Values without a life of their own: certificates, traces, losses, what turns scores into probabilities.
 for _home in (
     "problems.certificate:Certificate",
+    "problems.mkl:WeightedCertificate",
     "problems.ridge:RidgeCertificate",
     "problems.ridge:LeaveOneOut",
     "problems.least_squares:LeastSquaresCertificate",
@@ -22,6 +23,7 @@ for _home in (
     "solvers.chain_diagnostics:ChainDiagnostics",
     "solvers.cccp:CCCPStep",
     "solvers.result:TracePoint",
+    "solvers.mkl_search:WeightPoint",
     "solvers.sgd:StepPoint",
     "solvers.linear_result:LinearSolution",
 ):
@@ -59,6 +61,7 @@ plain(
         "mercer.estimators.separation:SeparationEvidence",
         "mercer.estimators.kernel_perceptron:ProgramEvidence",
         "mercer.estimators.rank:_RankEvidence",
+        "mercer.selection.mkl_machines:WeightedEvidence",
     ),
 )
 plain(

@@ -6,6 +6,8 @@ function of labels i and j (i before j) is positive where label i wins. The file
 number of features nor the training data.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
@@ -35,7 +37,8 @@ def read_libsvm_model(path, *, n_features=None, zero_based=False, classes=None):
     r"""A fitted estimator from a LIBSVM model file.
 
     Its decision values are those of LIBSVM. A certificate needs the training data, which the file
-    does not hold, so `certificate_` refuses; `status_` is what LIBSVM claims of every model it writes.
+    does not hold, so `certificate_` refuses; `status_` is what LIBSVM claims of every model it writes,
+    and `support_` counts the support vectors, since nobody knows which rows they were.
     The width of a regression's Laplace noise (``probA`` of svm-train -b 1) has no place in `SVR`.
 
     Parameters
@@ -184,7 +187,9 @@ def _machine(header, kernel, vectors, coefficients):
     """The machine with its classes in ascending order."""
     intercepts = -header["rho"]
     if header["svm_type"] not in _CLASSIFIERS:
-        return Machine(kernel, vectors, coefficients, np.array([coefficients.shape[1]]), intercepts)
+        support = vectors.index if isinstance(vectors, MatrixItems) else None
+        counts = np.array([coefficients.shape[1]])
+        return Machine(kernel, vectors, coefficients, counts, intercepts, support=support)
     labels = header["label"]
     order = np.argsort(labels)
     sigmoids = None
@@ -194,7 +199,9 @@ def _machine(header, kernel, vectors, coefficients):
     places = np.concatenate([np.arange(edges[c], edges[c + 1]) for c in order])
     dual_coef, intercepts, sigmoids = _by_pairs(order, edges, coefficients, intercepts, sigmoids)
     chosen = vectors.take(places) if isinstance(vectors, MatrixItems) else vectors[places]
-    return Machine(kernel, chosen, dual_coef[:, places], header["nr_sv"][order], intercepts, labels[order], sigmoids)
+    machine = Machine(kernel, chosen, dual_coef[:, places], header["nr_sv"][order], intercepts, labels[order], sigmoids)
+    # Of a precomputed kernel the file tells the positions.
+    return replace(machine, support=chosen.index) if isinstance(chosen, MatrixItems) else machine
 
 
 def _by_pairs(order, edges, coefficients, intercepts, sigmoids):
@@ -223,7 +230,7 @@ def _renamed(machine, classes):
     if machine.classes is None or names.shape != machine.classes.shape or (names[1:] <= names[:-1]).any():
         count = 0 if machine.classes is None else len(machine.classes)
         raise ParameterError(f"classes must be {count} labels in ascending order, got {classes!r}")
-    return Machine(**{**vars(machine), "classes": names})
+    return replace(machine, classes=names)
 
 
 def write_libsvm_model(model, path, *, support_vectors=True, labels=None):
@@ -263,7 +270,7 @@ def write_libsvm_model(model, path, *, support_vectors=True, labels=None):
     machine, kind = Machine.of(model), type_of(model)
     if isinstance(model, KernelLogisticRegression):
         # Its probabilities are the logistic function itself.
-        machine = Machine(**{**vars(machine), "sigmoids": [Sigmoid(-1.0, 0.0)]})
+        machine = replace(machine, sigmoids=[Sigmoid(-1.0, 0.0)])
     if not support_vectors:
         machine = machine.without_support_vectors()
     numbers = whole_labels(machine.classes, labels, "LIBSVM")
@@ -310,8 +317,9 @@ def _second_class_first(machine):
     places = np.r_[edge : machine.dual_coef.shape[1], 0:edge]
     vectors = machine.vectors
     chosen = vectors.take(places) if isinstance(vectors, MatrixItems) else vectors[places]
-    changes = {"vectors": chosen, "dual_coef": machine.dual_coef[:, places], "counts": machine.counts[::-1]}
-    return Machine(**{**vars(machine), **changes})
+    return replace(
+        machine, vectors=chosen, dual_coef=machine.dual_coef[:, places], counts=machine.counts[::-1], support=None
+    )
 
 
 def _header_text(kind, name, parameters, machine, labels):

@@ -123,8 +123,8 @@ class Machine:
         estimator.support_vectors_ = np.empty((0, 0)) if is_given else self.vectors
         estimator.n_support_ = self.counts.astype(np.int32)
         estimator.dual_coef_, estimator.intercept_ = self.dual_coef, self.intercepts
-        if self.support is not None:
-            estimator.support_ = self.support.astype(np.int32)
+        # Where nobody knows which training rows they were, they are counted.
+        estimator.support_ = self._support().indices
         # Rows of either kind are taken, whatever those of the fit were.
         estimator._sparse, estimator._items, estimator._last_betas = not is_given, None, None
         estimator.shape_fit_, estimator.n_features_in_ = shape, shape[1]

@@ -17,6 +17,8 @@ from mercer.exchange.registry import kind_of
 
 FORMAT = "mercer-model"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+# What Python says of numbers and objects that nobody thought of; a stranger's file must not surprise the caller.
+_UNFORESEEN = (ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, UnicodeError)
 # More feature names than this are in the model only, not in what is said about it.
 NAMES_SHOWN = 1000
 
@@ -139,7 +141,11 @@ def describe(path):
 
 def _load(path, given, mapped):
     manifest, arrays = read_model_file(path, mapped)
-    model = Reader(arrays, given).value(_checked_manifest(manifest)["model"])
+    node = _checked_manifest(manifest)["model"]
+    try:
+        model = Reader(arrays, given).value(node)
+    except _UNFORESEEN as error:
+        raise ModelFileError(f"the file says something that cannot be: {error}") from error
     kind = kind_of(model)
     if kind is None or not kind.is_estimator:
         raise ModelFileError(f"the file holds a {type(model).__name__}, not a model")

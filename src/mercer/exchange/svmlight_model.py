@@ -68,7 +68,7 @@ def read_svmlight_model(path, *, task="classification", n_features=None):
         kernel = kernel_named(name, parameters, text.name)
         vectors = csr_of(table, max(1, table.width, width) if n_features is None else n_features, text.name)
     machine = _machine(kernel, compact_rows(vectors), table.labels.T, np.array([intercept]), task)
-    return machine.into(TASKS[task](**parameters_of(kernel)), (count, vectors.shape[1]))
+    return machine.into(TASKS[task](**parameters_of(kernel)), (max(count, len(table)), vectors.shape[1]))
 
 
 def _machine(kernel, vectors, coefficients, intercepts, task):

@@ -63,7 +63,8 @@ def _require_known(setting, names):
 
 def _require_positive_C(setting):
     C = setting.get("C", 1.0)
-    if not isinstance(C, Regularization) and not (is_number(C) and C > 0):
+    is_known = isinstance(C, Regularization) or (isinstance(C, str) and C == "auto")
+    if not is_known and not (is_number(C) and C > 0):
         raise ParameterError(f"C must be positive in every setting, got {C!r}; take it out of the grid")
 
 

@@ -49,7 +49,8 @@ class LeftOut:
         return {key: each.tolist() if isinstance(each, np.ndarray) else each for key, each in asdict(self).items()}
 
     def __str__(self):
-        return f"leave-one-out error {self.error:.6g} ({self.kind}, by {self.method})"
+        how = self.kind if self.method == self.kind else f"{self.kind}, by {self.method}"
+        return f"leave-one-out error {self.error:.6g} ({how})"
 
 
 def leave_one_out(estimator, X, y, *, method="auto", sample_weight=None, time_limit=None):

@@ -131,7 +131,7 @@ class WeightedKernelModel(KernelModel):
             place = folds_of(data, setup.codes, counts, self.random_state, self.cv)
             found = [place == fold for fold in range(self.cv)]
         else:
-            splits = check_cv(self.cv).split(np.zeros((n, 1)), self._labels(setup))
+            splits = check_cv(self.cv).split(np.zeros((n, 1)), self._answers(setup))
             found = [np.isin(np.arange(n), held) & (counts > 0) for _, held in splits]
         found = [held for held in found if held.any()]
         if not found:

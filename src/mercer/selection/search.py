@@ -6,6 +6,7 @@ through the values of C from small to large, each solution being the start of th
 scores that want a real machine, matrices that do not fit) is fitted one by one.
 """
 
+import copy
 import threading
 import time
 from dataclasses import dataclass
@@ -120,6 +121,8 @@ class Search:
         return 1 if self.task.n > SIDE_BY_SIDE else thread_count(self.n_jobs)
 
     def _jobs(self, group, folds, names, workers, hopeless):
+        if not all(shares_matrix(self.models[k]) for k in group.members):
+            return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
         try:
             is_bound = group.is_bound
         except Exception as error:  # noqa: BLE001 - one bad setting must not end the others
@@ -162,8 +165,8 @@ class Search:
         return is_precomputed(group.template.kernel)
 
     def _can_share(self, group, kept):
-        """Whether the machines are of the kind that shares, and the matrices have room."""
-        if not self.scores.need_values_only or not all(shares_matrix(self.models[k]) for k in group.members):
+        """Whether the scores are of the kind that values answer, and the matrices have room."""
+        if not self.scores.need_values_only:
             return False
         itemsize = 8 if self._exact or group.template.tol < 1e-5 else 4
         return kept * self.task.n**2 * itemsize <= self.budget.cache
@@ -243,10 +246,15 @@ class _Shared:
                 self._solve(matrix, convex)
         except Stopped:
             raise
+        except MemoryError:
+            # No room for the matrix after all: rows on demand.
+            _OneByOne(search, [(number, search.models[number]) for number in self._left()], self.fold).run()
         except Exception as error:  # noqa: BLE001 - recorded; the other kernels go on
-            for number in self.group.members:
-                if search.table.state[number, self.fold] != DONE:
-                    search.fail(number, self.fold, error)
+            for number in self._left():
+                search.fail(number, self.fold, error)
+
+    def _left(self):
+        return [number for number in self.group.members if self.search.table.state[number, self.fold] != DONE]
 
     def _solve(self, matrix, convex):
         search, task = self.search, self.search.task
@@ -276,6 +284,7 @@ class _Shared:
         task = self.search.task
         y, weights = task.y[train], task.weights_at(train)
         try:
+            model._check_parameters()
             if self.search.classifies:
                 setup, _, _ = model._setup(y, weights)
             else:
@@ -291,7 +300,7 @@ class _Shared:
             search.table.state[number, self.fold] = CUT
             search.table.fit_time[number, self.fold] = fit.seconds
             return
-        fitted = clone(model)
+        fitted = copy.copy(model)
         if search.classifies:
             fitted.classes_ = setup.classes
         kind = ClassifierAnswers if search.classifies else RegressorAnswers

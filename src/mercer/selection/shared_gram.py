@@ -22,9 +22,16 @@ ALONG = ("C",)
 
 def shares_matrix(model):
     """Whether a machine is of the kind whose settings can be solved over one matrix."""
+    if _asks_data(model.C) or _asks_data(model.kernel):
+        return False
     is_plain = getattr(model, "solver", "auto") in ("auto", "smo") and not getattr(model, "probability", False)
     has_tasks = getattr(model, "multi_class", "ovo") in ("ovo", "ovr")
     return is_plain and has_tasks and model.gap_tol is None and bool(np.isfinite(_place(model)))
+
+
+def _asks_data(value):
+    """Whether a fit is to find the value from its own rows."""
+    return isinstance(value, str) and value == "auto"
 
 
 class KernelGroup:
@@ -64,6 +71,8 @@ class KernelGroup:
 
 
 def _place(model):
+    if _asks_data(model.C):
+        return 0.0
     return model.C.numerator if isinstance(model.C, Regularization) else float(model.C)
 
 

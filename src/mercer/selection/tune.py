@@ -261,9 +261,9 @@ class SVRCV(RegressorMixin, TunedModel):
     >>> from sklearn.datasets import load_diabetes
     >>> from mercer import SVRCV
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = SVRCV(Cs=[1, 10, 100, 1000], gammas=[0.1, 1.0, 10.0], epsilon=10.0).fit(X, y)
+    >>> model = SVRCV(Cs=[1, 10, 100], gammas=[1.0, 10.0], epsilon=10.0).fit(X, y)
     >>> model.best_params_, round(model.best_score_, 2)
-    ({'C': 1000, 'gamma': 0.1}, 0.48)
+    ({'C': 100, 'gamma': 10.0}, 0.49)
     """
 
     _machine = SVR

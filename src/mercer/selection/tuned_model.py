@@ -104,6 +104,7 @@ class TunedModel(BaseEstimator):
         scores = Scores(self.scoring, self._default_score)
         judge = self._judge(scores)
         template = self._template()
+        template._check_parameters()
         settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
         models = [clone(template).set_params(**setting) for setting in settings]
         self.n_splits_ = len(task.folds)

@@ -84,9 +84,9 @@ def minimise(search, n_kernels):
     centre = min(cuts, key=lambda cut: cut.primal, default=None)
     machines, damping, H = search.machines, DAMPING, None
     while centre is not None and (status := search.ended()) is None:
-        H = machines.curvature(centre) if H is None else H
+        H = _bounded(machines.curvature(centre), _majorant(centre)) if H is None else H
         scale = max(1.0, abs(centre.primal))
-        weights, promised, shares = _step(centre, cuts, H + damping * _majorant(centre))
+        weights, promised, shares = _step(centre, cuts, H + damping * np.diag(_majorant(centre)))
         gain = centre.primal - promised
         if max(gain, NO_GAP * scale) < centre.machines_gap and machines.tighten():
             # What is promised is less than the machines know: solve them more finely.
@@ -126,7 +126,16 @@ def _majorant(centre):
     step can hardly fail. Kernels without a weight have that of a small one, so that they can come back."""
     least = 0.05 / len(centre.weights)
     sizes = np.maximum(centre.q, 1e-3 * max(centre.q.max(), 1e-300))
-    return np.diag(sizes / np.maximum(centre.weights, least) + 1e-9 * max(1.0, abs(centre.primal)))
+    return sizes / np.maximum(centre.weights, least) + 1e-9 * max(1.0, abs(centre.primal))
+
+
+def _bounded(H, majorant):
+    """H, with rows and columns shrunk until its diagonal is nowhere above the majorant's.
+
+    Where the machine has no unique beta the objective has a kink, and H is a large number that means nothing.
+    """
+    shrink = np.sqrt(np.minimum(1.0, majorant / np.maximum(np.diag(H), 1e-300)))
+    return H * np.outer(shrink, shrink)
 
 
 def _step(centre, cuts, H):

@@ -67,8 +67,8 @@ class WeightSearch:
             judged.bound(self.allowed),
             int(np.count_nonzero(judged.weights)),
             len(judged.weights),
-            judged.primal,
-            judged.weights,
+            primal=judged.primal,
+            weights=judged.weights,
         )
         self.trace.append(point)
         self.limits.report(point)
