@@ -77,18 +77,20 @@ function transmit(what, request) {
   const kind = kinds.get(what);
   kind.n = ++number;
   kind.sent = performance.now();
+  // An answer is heard by who asked for it, even if somebody else has asked since.
   kind.asked = request.asked;
+  kind.handler = request.handler;
   kind.last = request;
-  const { asked, ...rest } = request;
+  const { asked, handler, ...rest } = request;
   socket.send(JSON.stringify({ ...rest, n: kind.n, do: what }));
 }
 
 // Ask; `handler(header, arrays, asked)` hears every answer to the newest request of this kind.
 export function ask(what, request, handler, { sticky = false, at = performance.now() } = {}) {
   const kind = kinds.get(what) ?? { n: 0, sent: 0, waiting: null, last: null };
-  Object.assign(kind, { handler, sticky });
+  kind.sticky = sticky;
   kinds.set(what, kind);
-  const next = { ...request, do: what, asked: at };
+  const next = { ...request, do: what, asked: at, handler };
   if (!socket || socket.readyState !== 1) { kind.waiting = next; return; }
   if (kind.sent && performance.now() - kind.sent < PATIENCE) {
     kind.waiting = next;

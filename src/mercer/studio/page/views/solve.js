@@ -88,12 +88,15 @@ export class SolveView {
     this.plane.draw();
     const request = { ...this.scene, window: this.plane.view, solver: state.solver };
     this.node.dataset.recording = "true";
-    ask("record", request, (header, arrays) => this.recorded(header, arrays, request), { sticky: true });
+    const number = (this.asked = (this.asked ?? 0) + 1);
+    ask("record", request, (header, arrays) => {
+      this.recorded(header, arrays, request);
+      this.node.dataset.recording = String(number !== this.asked);
+    }, { sticky: true });
     saveLink();
   }
 
   recorded(header, arrays, request) {
-    this.node.dataset.recording = "false";
     this.notice.hidden = !header.error;
     if (header.error) {
       this.notice.textContent = header.error;
