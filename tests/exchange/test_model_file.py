@@ -159,7 +159,9 @@ def test_pieces_are_summed_wherever_arrays_end(tmp_path, monkeypatch):
 
 def test_nothing_is_unpickled_or_evaluated():
     """No module of the room so much as names what could execute a file."""
-    forbidden = re.compile(r"\b(pickle|marshal|eval|exec|compile|__import__|shelve|dill|joblib|cloudpickle)\b\(?")
+    forbidden = re.compile(
+        r"(?<!re\.)\b(pickle|marshal|eval|exec|compile|__import__|shelve|dill|joblib|cloudpickle)\b\(?"
+    )
     for source in Path(model_file.__file__).parent.glob("*.py"):
         for line in source.read_text().splitlines():
             code = line.partition("#")[0]

@@ -21,8 +21,8 @@ except ImportError:  # Windows: without a lock, as Numba does by itself
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
-COMPILED_ROOMS = ("_jit", "kernels", "problems", "solvers")
-"""Compiled functions import other compiled functions, and constants, only from these."""
+COMPILED_ROOMS = ("_jit", "io", "kernels", "problems", "solvers")
+"""All compiled functions are here, and so is what they inline or read as a constant."""
 
 
 def source_digest(package=_PACKAGE):
