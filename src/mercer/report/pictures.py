@@ -85,9 +85,10 @@ def horizontal_bars(names: Sequence[Any], values: Sequence[float], what: str) ->
     """One bar for each name, to the right above zero and to the left below."""
     height = 22.0 * len(names) + 10
     reach = max((abs(value) for value in values), default=1.0) or 1.0
-    left = 170.0
+    left, number = 170.0, 50.0
     is_signed = any(value < 0 for value in values)
-    zero = (left + WIDTH - 60) / 2 if is_signed else left
+    # The number of the longest bar to the left stands between it and the names.
+    zero = (left + number + WIDTH - 60) / 2 if is_signed else left
     across = Scale(0.0, reach, zero, WIDTH - 60)
     body = []
     for k, (name, value) in enumerate(zip(names, values, strict=True)):

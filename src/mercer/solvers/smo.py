@@ -248,7 +248,7 @@ class _Rounds:
         self.iterations += working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
         self.curvature = min(self.curvature, working.curvature)
         self._apply(working)
-        self._record(violation, len(chosen))
+        self._record(len(chosen))
         if working.is_stalled and state.matrix.dtype == np.float32:
             self._switch_to_double()
         else:
@@ -297,10 +297,9 @@ class _Rounds:
         self.is_refined = False
         self.state.move(working.indices, working.beta, *working.change())
 
-    def _record(self, violation, size):
-        point = TracePoint(
-            self.limits.seconds, self.iterations, violation, self.state.dual, size, len(self.state.active)
-        )
+    def _record(self, size):
+        state, violation = self.state, self.problem.distance(*self.state.extremes())
+        point = TracePoint(self.limits.seconds, self.iterations, violation, state.dual, size, len(state.active))
         self.trace.append(point)
         self.limits.report(point)
 
