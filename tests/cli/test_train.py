@@ -12,6 +12,7 @@ import mercer as library
 from mercer import Status
 from mercer.cli import training
 from mercer.cli.exit_codes import ExitCode
+from mercer.selection import assemble
 
 
 def test_a_file_becomes_a_scored_and_saved_model(files, mercer, tmp_path):
@@ -128,16 +129,16 @@ def test_standard_input(files, answer, monkeypatch):
 
 
 def test_a_fit_that_did_not_converge_is_written_and_exits_with_four(files, mercer, monkeypatch, tmp_path):
-    monkeypatch.setattr(training, "assemble", _with_max_iter(training.assemble, 1))
+    monkeypatch.setattr(assemble, "assemble", _with_max_iter(assemble.assemble, 1))
     code, out, err = mercer("train", files / "crossings.csv", "--target", "late")
     assert code == ExitCode.NOT_CONVERGED
     assert "ITERATION_LIMIT" in err
     assert library.load(tmp_path / out.strip()).status_ == Status.ITERATION_LIMIT
 
 
-def _with_max_iter(assemble, steps):
+def _with_max_iter(function, steps):
     def limited(*arguments, **options):
-        return assemble(*arguments, max_iter=steps, **options)
+        return function(*arguments, max_iter=steps, **options)
 
     return limited
 

@@ -20,16 +20,14 @@ def compare(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
-    from mercer.cli.fitting import machine_and_rows, quietly
+    from mercer.cli.fitting import assembled, machine_and_rows, quietly
     from mercer.cli.reading import read_labelled
     from mercer.cli.saying import say, write_json, write_line
     from mercer.report.record import finite
-    from mercer.selection.assemble import assemble
     from mercer.selection.compare import compare_solvers
 
     found = read_labelled(data, reading, fit.memory_limit)
-    limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
-    assembly = assemble(found, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
+    assembly = assembled(found, machine, fit)
     estimator, X = machine_and_rows(assembly)
     unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]
     if unknown:

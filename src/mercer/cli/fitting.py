@@ -19,6 +19,14 @@ def exit_code(status: str | None) -> ExitCode:
     return ExitCode.DONE if status in (None, "OPTIMAL") else ExitCode.NOT_CONVERGED
 
 
+def assembled(data: Any, machine: Any, fit: Any) -> Any:
+    """The machine that the options ask for, as the data need it (see `mercer.selection.assemble`)."""
+    from mercer.selection.assemble import assemble
+
+    limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
+    return assemble(data, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """The status is reported and becomes the exit code; a warning would say it twice."""

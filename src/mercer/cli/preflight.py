@@ -18,17 +18,15 @@ def preflight(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Look at a file and predict time and memory of a fit; say what to mind before it."""
-    from mercer.cli.fitting import machine_and_rows, quietly
+    from mercer.cli.fitting import assembled, machine_and_rows, quietly
     from mercer.cli.reading import read_labelled
     from mercer.cli.saying import say, write_json, write_line
     from mercer.kernels.table.frame import as_frame, is_data_frame
     from mercer.report.record import finite
-    from mercer.selection.assemble import assemble
     from mercer.selection.preflight import preflight as look
 
     found = read_labelled(data, reading, fit.memory_limit)
-    limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
-    assembly = assemble(found, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
+    assembly = assembled(found, machine, fit)
     estimator, X = machine_and_rows(assembly)
     if is_data_frame(X):
         # Samples are chosen by position, which tables of Arrow do not know.

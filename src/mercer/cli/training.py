@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer import save
-from mercer.cli.fitting import cross_validated, model_path, quietly, split, timed
+from mercer.cli.fitting import assembled, cross_validated, model_path, quietly, split, timed
 from mercer.cli.options import DataOptions, FitOptions, MachineOptions
 from mercer.cli.progress import shown_progress
 from mercer.cli.reading import read_labelled
@@ -13,7 +13,6 @@ from mercer.report.html_page import write_page
 from mercer.report.model_words import machine_of
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import score
-from mercer.selection.assemble import assemble
 
 
 class Training:
@@ -23,10 +22,7 @@ class Training:
         self.source, self.options, self.seconds = source, fit, {}
         with timed(self.seconds, "read"):
             self.data = read_labelled(source, reading, fit.memory_limit)
-        limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
-        self.assembly = assemble(
-            self.data, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits
-        )
+        self.assembly = assembled(self.data, machine, fit)
 
     def fit(self, holdout: float) -> None:
         """Fit to the rows that are not held out."""

@@ -3,7 +3,7 @@ import { h, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, isDark, rgb } from "../../palette.js";
 import { Plane } from "../../plane.js";
-import { complain, frame, picture } from "./frame.js";
+import { complain, drawStreet, frame, picture } from "./frame.js";
 
 // Two points, two alphas: the dual is a hill, the box is where one may walk.
 export class DualBoxIdea {
@@ -93,19 +93,8 @@ export class DualBoxIdea {
 
   paintLine(ctx, plane, t) {
     if (!this.found) return;
-    const [w1, w2] = this.found.weights, norm = Math.hypot(w1, w2), far = 20;
-    if (!norm) return;
-    for (const [level, width, dash] of [[0, 2.4, []], [1, 1.2, [5, 5]], [-1, 1.2, [5, 5]]]) {
-      const [cx, cy] = [(w1 * level) / norm ** 2, (w2 * level) / norm ** 2];
-      ctx.beginPath();
-      ctx.moveTo(...plane.toScreen(cx - (far * w2) / norm, cy + (far * w1) / norm));
-      ctx.lineTo(...plane.toScreen(cx + (far * w2) / norm, cy - (far * w1) / norm));
-      ctx.strokeStyle = t.ink;
-      ctx.lineWidth = width;
-      ctx.setLineDash(dash);
-      ctx.stroke();
-      ctx.setLineDash([]);
-    }
+    const weights = this.found.weights;
+    if (Math.hypot(...weights)) drawStreet(ctx, plane, weights, 0, t.ink);
   }
 
   svg() { return this.hill.toSvg(); }

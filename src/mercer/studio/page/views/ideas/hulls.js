@@ -2,7 +2,7 @@ import { h, segmented, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, trace } from "../../palette.js";
 import { Plane } from "../../plane.js";
-import { complain, frame, picture } from "./frame.js";
+import { complain, drawStreet, frame, picture } from "./frame.js";
 
 const APART = [[-2.2, 0.9, 0], [-1.2, -1.1, 0], [-0.9, 0.8, 0], [-2.6, -0.5, 0], [1.1, 0.2, 1], [2.3, 1.3, 1], [1.9, -1.2, 1], [2.9, 0.1, 1]];
 const MEETING = [[-2.2, 0.9, 0], [-1.2, -1.1, 0], [1.0, 0.5, 0], [-2.6, -0.5, 0], [0.1, 0.1, 1], [2.3, 1.3, 1], [1.9, -1.2, 1], [2.9, 0.1, 1]];
@@ -51,18 +51,7 @@ export class HullsIdea {
       ctx.globalAlpha = 1;
     });
     if (!found.separable) return;
-    const [w1, w2] = found.weights, b = found.bias, far = 40, norm = Math.hypot(w1, w2);
-    for (const [level, width, dash] of [[0, 2.4, []], [1, 1.2, [5, 5]], [-1, 1.2, [5, 5]]]) {
-      const [cx, cy] = [(w1 * (level - b)) / norm ** 2, (w2 * (level - b)) / norm ** 2];
-      ctx.beginPath();
-      ctx.moveTo(...plane.toScreen(cx - (far * w2) / norm, cy + (far * w1) / norm));
-      ctx.lineTo(...plane.toScreen(cx + (far * w2) / norm, cy - (far * w1) / norm));
-      ctx.strokeStyle = t.ink;
-      ctx.lineWidth = width;
-      ctx.setLineDash(dash);
-      ctx.stroke();
-      ctx.setLineDash([]);
-    }
+    drawStreet(ctx, plane, found.weights, found.bias, t.ink);
     const [a, c] = found.nearest.map((p) => plane.toScreen(...p));
     ctx.beginPath(); ctx.moveTo(...a); ctx.lineTo(...c);
     ctx.strokeStyle = t.accent;
