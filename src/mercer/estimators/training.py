@@ -24,7 +24,8 @@ from mercer.solvers.small import LARGEST
 SIDE_BY_SIDE = 12_000
 # Up to this many points, and entries this cheap, the whole matrix is computed at once.
 STORED_SIZE = 4_000
-ENOUGH_FOR_SMALL = 2**26
+# Fits of no more points than this need next to nothing.
+SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
 # With more features than this, columns that never vary are left out if it is at least a twentieth of them.
 MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
 # Tiles of two threads: inner products, kernel values, transposes.
@@ -58,12 +59,12 @@ class Budget:
         What the prepared rows and the tiles take is set aside first.
         """
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        if memory_limit is not None:
-            total = parse_bytes(memory_limit)
+        if memory_limit is None and n <= SMALL_FIT:
+            # Asking the system takes as long as a small fit does.
+            left = ENOUGH_FOR_SMALL
         else:
-            # A small fit needs next to nothing, and asking the system takes as long as it does.
-            total = ENOUGH_FOR_SMALL if n <= LARGEST else available_bytes() // 2
-        left = max(0, total - _prepared_bytes(X) - TILES)
+            total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
+            left = max(0, total - _prepared_bytes(X) - TILES)
         cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
         # A working set may be built from a second block of its size.
         return cls(cache=cache, working=min(left // 6, 2**30))

@@ -15,6 +15,8 @@ from mercer._jit.vectors import vector_loop
 
 TILE = 512
 GRAM_TILE, LARGE_GRAM_TILE, FEW_FEATURES = 192, 384, 64
+# Up to so many items, tiles of a symmetric matrix are so many rows and all that is right of the diagonal.
+WIDEST, WIDE_TILE = 1024, 128
 # Below this many entries, waking a second thread costs more than it saves.
 SERIAL_ENTRIES = 40_000
 # Sums over a symmetric matrix are taken in so many parts, each by one thread.
@@ -35,9 +37,32 @@ def _mirror(out, top, bottom, left, right):
                     target[i] = out[i, j]
 
 
+@jit
+def _transpose(out, top, bottom, left, right):
+    """Copy out[top:bottom, left:right], which does not meet the diagonal, across it: blocks that stay in
+    the first-level cache, whose rows of a fixed length become vector stores."""
+    whole = top + (bottom - top) // 16 * 16
+    for first in range(left, right, 32):
+        last = min(first + 32, right)
+        for row in range(top, whole, 16):
+            for j in range(first, last):
+                target = out[j, row : row + 16]
+                for i in range(16):
+                    target[i] = out[row + i, j]
+        for row in range(whole, bottom):
+            for j in range(first, last):
+                out[j, row] = out[row, j]
+
+
 def spans(n, length=TILE):
     """The (begin, end) of consecutive tiles."""
     return [(begin, min(begin + length, n)) for begin in range(0, n, length)]
+
+
+def _even_spans(n, longest):
+    """As `spans`, with tiles of about the same length: what is left over would be a narrow one."""
+    count = max(1, -(-n // longest))
+    return spans(n, min(longest, -(-n // (16 * count)) * 16))
 
 
 def _longest(items):
@@ -85,19 +110,23 @@ class _Share:
         self.done += entries
 
 
-def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0)):
+def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0), mirrored=False):
     """Write K(left_i, right_j) to out[i, j], moved by `corner`; `out` is C-ordered, of the
-    prepared dtype."""
+    prepared dtype. `mirrored`: the block is part of a symmetric matrix, and written to both its places."""
     length = _longest(left)
     share = _Share(stop, len(left) * len(right))
 
     def column_panel(columns):
         part = right.slice(*columns)
-        for rows in spans(len(left), length):
-            share.ask((rows[1] - rows[0]) * len(part))
-            kernel.tile(left.slice(*rows), part, out, corner[0] + rows[0], corner[1] + columns[0])
+        for rows in _even_spans(len(left), length):
+            share.ask(_entries(rows, columns))
+            top, beside = rows[0] + corner[0], columns[0] + corner[1]
+            kernel.tile(left.slice(*rows), part, out, top, beside)
+            if mirrored:
+                mirror(out, (top, top + rows[1] - rows[0]), (beside, beside + len(part)))
 
-    run_parallel(column_panel, spans(len(right), length), _workers(n_jobs, len(left) * len(right), left), stop)
+    panels = _even_spans(len(right), length)
+    run_parallel(column_panel, panels, _workers(n_jobs, len(left) * len(right), left), stop)
     return out
 
 
@@ -107,19 +136,37 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     if n <= min(GRAM_TILE, _longest(points)):
         return _small_gram(kernel, points, out, stop)
 
-    length = _gram_length(points)
-    share = _Share(stop, sum(end * (end - begin) for begin, end in spans(n, length)))
+    tiles = _wide_tiles(n) if _is_short(points) else _square_tiles(n, _gram_length(points))
+    share = _Share(stop, sum(_entries(*tile) for panel in tiles for tile in panel))
 
-    def column_panel(columns):
-        part = points.slice(*columns)
-        for rows in spans(columns[1], length):
-            share.ask((rows[1] - rows[0]) * len(part))
-            kernel.tile(points.slice(*rows), part, out, rows[0], columns[0])
+    def panel(places):
+        for rows, columns in places:
+            share.ask(_entries(rows, columns))
+            kernel.tile(points.slice(*rows), points.slice(*columns), out, rows[0], columns[0])
             mirror(out, rows, columns)
 
     # The longest panels first, so that the cores finish together.
-    run_parallel(column_panel, reversed(spans(n, length)), _workers(n_jobs, n * n // 2, points), stop)
+    run_parallel(panel, tiles, _workers(n_jobs, n * n // 2, points), stop)
     return out
+
+
+def _entries(rows, columns):
+    return (rows[1] - rows[0]) * (columns[1] - columns[0])
+
+
+def _is_short(points):
+    """Whether a whole row of the matrix fits into a tile, and few calls matter more than half a tile."""
+    return len(points) <= WIDEST and _longest(points) == TILE
+
+
+def _wide_tiles(n):
+    """Panels of one tile each: some rows, and all columns from the diagonal on."""
+    return [[(rows, (rows[0], n))] for rows in spans(n, WIDE_TILE)]
+
+
+def _square_tiles(n, length):
+    """Panels of the tiles above the diagonal in the same columns."""
+    return [[(rows, columns) for rows in spans(columns[1], length)] for columns in reversed(spans(n, length))]
 
 
 def _small_gram(kernel, points, out, stop):
@@ -205,11 +252,10 @@ def folded_product(block, coefficients, workers, stop=None):
 
 def mirror(out, rows, columns):
     """Copy the block out[rows, columns], on or above the diagonal, to its place below."""
-    if rows[1] <= columns[0]:
-        # NumPy's own copy has no diagonal to look at, and takes two thirds of the time.
-        out[slice(*columns), slice(*rows)] = out[slice(*rows), slice(*columns)].T
-    else:
-        _mirror(out, *rows, *columns)
+    beyond = max(rows[1], columns[0])
+    _transpose(out, *rows, beyond, columns[1])
+    if columns[0] < rows[1]:
+        _mirror(out, *rows, columns[0], beyond)
 
 
 def product(kernel, left, right, coefficients, n_jobs=None, stop=None):

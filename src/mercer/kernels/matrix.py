@@ -14,6 +14,7 @@ import numpy as np
 from mercer._jit.scratch import borrow, give_back
 from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels import engine
+from mercer.kernels.forms import computed_once
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
 
 # An entry that costs more than this many multiplications is worth keeping in memory.
@@ -193,18 +194,25 @@ class EvaluatedMatrix(KernelMatrix):
         Bound on the rows kept; rows are kept only if an entry is expensive.
     is_rough : bool
         Whether some entries may err by more than a solver's tolerance.
+    n : int, optional
+        How many items there are; without it they are prepared at once.
     """
 
-    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None, is_rough=False):
+    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None, is_rough=False, n=None):
         self.is_rough = is_rough
         self.kernel = kernel
         self.prepare = prepare
-        self.items = prepare(np.dtype(dtype))
-        super().__init__(len(self.items), dtype, n_jobs)
+        self.dtype = np.dtype(dtype)
+        super().__init__(len(self.items) if n is None else n, dtype, n_jobs)
         self.cache_bytes = cache_bytes
         self._cache = None
         self._groups = {}
         self._lock = threading.RLock()
+
+    @computed_once
+    def items(self):
+        """The items as the kernel wants them; those of a view that is never asked are never copied."""
+        return self.prepare(self.dtype)
 
     @property
     def diag(self):
@@ -235,8 +243,7 @@ class EvaluatedMatrix(KernelMatrix):
         values = padded_square(n + m, self.dtype, _borrowed)
         values[:n, :n] = left_block
         values[n:, n : n + m] = right_block
-        engine.fill(self.kernel, left, right, values, self.n_jobs, stop, corner=(0, n))
-        engine.mirror(values, (0, n), (n, n + m))
+        engine.fill(self.kernel, left, right, values, self.n_jobs, stop, corner=(0, n), mirrored=True)
         return StoredMatrix(values, self.n_jobs, self.view(np.concatenate([first, second])))
 
     def _group(self, indices, stop):
@@ -328,7 +335,9 @@ class EvaluatedMatrix(KernelMatrix):
             places = indices if chosen is None else indices[chosen]
             return self.items.take(places) if dtype == self.dtype else self.prepare(dtype, places)
 
-        return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.is_rough)
+        return EvaluatedMatrix(
+            self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.is_rough, len(indices)
+        )
 
     def in_double(self):
         if self.dtype == np.float64:

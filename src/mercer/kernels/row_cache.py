@@ -63,6 +63,9 @@ def add_weighted_rows(store, slots, weights, out, workers):
     """Parallel form of `weighted_rows` over the whole length of `out`."""
     # Weights in double precision: the sum of thousands of products must not drift.
     weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if workers == 1:
+        weighted_rows(store, slots, weights, out, 0, len(out))
+        return
     run_parallel(lambda span: weighted_rows(store, slots, weights, out, *span), split(len(out), 4 * workers), workers)
 
 

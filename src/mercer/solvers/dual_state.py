@@ -7,6 +7,9 @@ by one kernel product when it returns.
 
 import numpy as np
 
+# Coordinates on which single precision is checked.
+SAMPLE = 128
+
 
 class DualState:
     """Coefficients of a dual problem with the gradient of the active ones.
@@ -88,12 +91,11 @@ class DualState:
 
     def gradient_in_double(self, rows):
         """The gradient at `rows` from kernel entries in double precision."""
-        support = np.flatnonzero(self.beta)
-        product = self.matrix.product_in_double(support, self.beta[support], rows)
-        product += self.problem.shift * self.beta.sum()
-        if self.problem.ridge is not None:
-            product += self.problem.ridge[rows] * self.beta[rows]
-        return self.problem.linear[rows] - product
+        return gradient_in_double(self.problem, self.matrix, self.beta, rows)
+
+    def rounding_error(self, level):
+        """As the function of this name, where the solver stands; `level` is its bias."""
+        return rounding_error(self.problem, self.matrix, self.beta, self.gradient, level)
 
     def switch_to_double(self):
         """Go on with a matrix in double precision; everything becomes active."""
@@ -104,3 +106,24 @@ class DualState:
     def balance(self):
         """Take the rounding errors of many steps out of the sum of beta, where there is room."""
         self.beta = self.problem.balanced(self.beta)
+
+
+def gradient_in_double(problem, matrix, beta, rows):
+    """g at `rows` from kernel entries in double precision."""
+    support = np.flatnonzero(beta)
+    product = matrix.product_in_double(support, beta[support], rows)
+    product += problem.shift * beta.sum()
+    if problem.ridge is not None:
+        product += problem.ridge[rows] * beta[rows]
+    return problem.linear[rows] - product
+
+
+def rounding_error(problem, matrix, beta, gradient, level):
+    """How much single precision disturbs the gradient, on some free coordinates, or on those whose
+    gradient is nearest to `level`."""
+    candidates = np.flatnonzero(problem.is_free(beta))
+    if len(candidates) == 0:
+        distances = np.abs(gradient - problem.thresholds(level))
+        candidates = np.argsort(distances, kind="stable")[:SAMPLE]
+    sample = candidates[:: max(1, len(candidates) // SAMPLE)]
+    return float(np.abs(gradient_in_double(problem, matrix, beta, sample) - gradient[sample]).max(initial=0.0))

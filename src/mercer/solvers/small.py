@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._jit.compile import announce_compilation
 from mercer.kernels.matrix import StoredMatrix
-from mercer.solvers import smo
+from mercer.solvers import direct, smo
 from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.small_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
@@ -35,6 +35,7 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
     What ends neither way (an indefinite kernel, a dual without a maximum) is left to more
     pair steps.
     """
+    begun = None
     if matrix.n <= LARGEST and isinstance(matrix, StoredMatrix) and matrix.dtype == np.float64:
         solution = None
         if start is None and gap_tol is None and problem.is_plain and not limits.stop():
@@ -43,9 +44,23 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
             solution = _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol)
         if solution is not None:
             return solution
-    return smo.solve(
+    elif start is None and gap_tol is None and _goes_straight_through(problem, matrix, convex):
+        begun = direct.solve(problem, matrix, tol, limits)
+        if begun.status is not None:
+            return begun
+        start, limits = begun.beta, limits.after(begun.iterations)
+    solution = smo.solve(
         problem, matrix, tol=tol, limits=limits, convex=convex, start=start, gap=gap, gap_tol=gap_tol, **options
     )
+    if begun is not None:
+        solution.iterations += begun.iterations
+        solution.trace[:0] = begun.trace
+    return solution
+
+
+def _goes_straight_through(problem, matrix, convex):
+    is_in_memory = isinstance(matrix, StoredMatrix) and matrix.n <= smo.DIRECT_SIZE and not matrix.is_rough
+    return is_in_memory and convex and problem.is_plain
 
 
 def _solve_at_once(problem, matrix, tol, limits, convex):

@@ -25,7 +25,7 @@ OPTIMAL, OPTIMAL_INACCURATE, ITERATION_LIMIT, STALLED, NOT_CONVEX, LEFT = 0, 1, 
 
 
 @jit
-def _begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
+def begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
     """The state of `pair_steps` at beta = 0."""
     m = matrix.shape[0]
     for i in range(m):
@@ -50,7 +50,7 @@ def _gradient(matrix, linear, beta, gradient):
 
 
 @jit
-def _margin(beta, gradient, lower, upper):
+def margin(beta, gradient, lower, upper):
     """(violation, bias): as `DualProblem.violation` and `DualProblem.bias`."""
     highest, lowest, total, free = -UNBOUNDED, UNBOUNDED, 0.0, 0
     for i in range(beta.shape[0]):
@@ -93,13 +93,13 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
     """
     m, width = matrix.shape
     diag, scores, rise, fall = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
-    _begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall)
+    begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall)
     allowed = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter)
     steps, highest, lowest, curvature = pair_steps(
         matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, 0.9 * tol, allowed, scores
     )
     largest = _gradient(matrix, linear, beta, gradient)
-    violation, bias = _margin(beta, gradient, lower, upper)
+    violation, bias = margin(beta, gradient, lower, upper)
     solved = highest - lowest <= tol
     if not solved and steps == max_iter:
         return steps, ITERATION_LIMIT, violation, bias
@@ -119,7 +119,7 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
     groups = np.zeros(m, np.int64)
     exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
     if _gradient(matrix, linear, better, moved) < NEVER_BINDS:
-        improved, its_bias = _margin(better, moved, lower, upper)
+        improved, its_bias = margin(better, moved, lower, upper)
         if improved <= violation:
             violation, bias = improved, its_bias
             for i in range(m):

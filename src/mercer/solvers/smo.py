@@ -38,8 +38,6 @@ ROUND_ACCURACY = 0.1
 # Problems that are not small begin with samples of at least this size, solved to this goal.
 SMALLEST_SAMPLE = 2000
 SAMPLE_GOAL = 0.5
-# Coordinates on which single precision is checked.
-SAMPLE = 128
 MOST_REFINEMENTS = 4
 # A violation this small, relative to the labels, counts as solved where rounding ends progress.
 INACCURATE = 1e-6
@@ -346,7 +344,7 @@ class _Rounds:
         """
         if self.is_refined:
             return True
-        error = np.inf if self.state.matrix.is_rough else self._rounding_error()
+        error = np.inf if self.state.matrix.is_rough else self.state.rounding_error(self._level)
         if violation + 2.0 * error <= self.tol:
             return True
         if self.refinements == MOST_REFINEMENTS:
@@ -354,15 +352,6 @@ class _Rounds:
         else:
             self._refine(4.0 * error + self.tol)
         return False
-
-    def _rounding_error(self):
-        """How much single precision disturbs the gradient, on some free coordinates."""
-        state, candidates = self.state, self.state.free
-        if len(candidates) == 0:
-            distances = np.abs(state.gradient - self.problem.thresholds(self._level))
-            candidates = np.argsort(distances, kind="stable")[:SAMPLE]
-        sample = candidates[:: max(1, len(candidates) // SAMPLE)]
-        return float(np.abs(state.gradient_in_double(sample) - state.gradient[sample]).max(initial=0.0))
 
     def _refine(self, slack):
         """Recompute the gradient in double precision of all but the firmly settled."""
