@@ -41,8 +41,21 @@ def test_fill_leaves_what_is_outside_its_corner_alone():
     assert (out[:, 527:] == -1).all()
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(40, 33), (530, 640)])
+def test_a_block_of_a_symmetric_matrix_is_written_to_both_its_places(rows, columns):
+    kernel = RBF(0.7)
+    X, left = prepared(kernel, rows, seed=1)
+    Y, right = prepared(kernel, columns, seed=2)
+    out = np.zeros((rows + columns, rows + columns + 3))
+    engine.fill(kernel, left, right, out, corner=(0, rows), mirrored=True)
+    np.testing.assert_allclose(out[:rows, rows : rows + columns], np.exp(-0.7 * squared(X, Y)), atol=1e-13)
+    np.testing.assert_array_equal(out[rows:, :rows], out[:rows, rows : rows + columns].T)
+    assert not out[:rows, :rows].any()
+    assert not out[rows:, rows:].any()
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("n", [1, 15, 16, 17, 511, 513, 1100])
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 193, 511, 513, 1024, 1100])
 def test_gram_is_symmetric_to_the_bit(n, n_jobs):
     kernel = RBF(0.7)
     X, points = prepared(kernel, n, np.float32)

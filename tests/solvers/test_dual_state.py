@@ -27,14 +27,18 @@ def matrix_of(dtype=np.float64):
     )
 
 
-def move_some(state, rng):
+def move_some(state, rng, is_known=False):
     """Move a few active coordinates within their box."""
     indices = np.sort(rng.permutation(state.active)[:5])
     lower, upper = state.problem.lower[indices], state.problem.upper[indices]
     after = rng.uniform(np.maximum(lower, -3.0), np.minimum(upper, 3.0))
     change = after - state.beta[indices]
     moved = change != 0
-    state.move(indices, after, indices[moved], change[moved])
+    own = None
+    if is_known:
+        columns = indices[moved]
+        own = state.problem.quadratic_product(state.matrix, columns, change[moved], indices)
+    state.move(indices, after, indices[moved], change[moved], own)
 
 
 @pytest.mark.parametrize("bias", ["free", "penalised"])
@@ -47,7 +51,7 @@ def test_the_gradient_is_right_where_it_is_known_and_everywhere_after_unparking(
     for _ in range(data.draw(st.integers(1, 8))):
         what = data.draw(st.sampled_from(["move", "move", "park", "unpark last"]))
         if what == "move":
-            move_some(state, rng)
+            move_some(state, rng, data.draw(st.booleans()))
         elif what == "park" and len(state.active) > 10:
             state.park(np.sort(rng.permutation(state.active)[:4]))
         elif what == "unpark last" and state.parked:

@@ -126,3 +126,16 @@ def test_the_users_matrix_is_not_written_to(data):
         working.run(1e-3, Limits(), 0)
         np.testing.assert_array_equal(matrix.values[:, :90], K)
         assert not matrix.values[:, 90:].any()
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_its_own_entries_say_what_the_change_takes_off_its_gradient(loss, bias, data):
+    K, signs = data
+    problem, indices = SoftMargin(signs, np.full(90, 2.0), loss, bias), np.arange(0, 90, 2)
+    working = working_set(problem, K, indices)
+    working.run(1e-3, Limits(), 0)
+    moved, change = working.change()
+    assert len(moved) > 5
+    expected = problem.dual().quadratic_product(StoredMatrix.of(K), moved, change, indices)
+    np.testing.assert_allclose(working.own_product(workers=2), expected, atol=1e-12)

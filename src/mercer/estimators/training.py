@@ -14,7 +14,8 @@ from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels import engine
 from mercer.kernels.matrix import WORTH_KEEPING, EvaluatedMatrix, StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
-from mercer.kernels.rows import column_means, squared_norms
+from mercer.kernels.row_passes import moved_columns, summary
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.table.frame import Frame
 from mercer.solvers import smo
 from mercer.solvers.result import Solution, Status
@@ -83,13 +84,14 @@ class TrainingData:
     def __init__(self, kernel, X):
         self.kernel = kernel
         self.X = X
-        dense = isinstance(X, np.ndarray) and X.ndim == 2
-        self.origin = column_means(X) if kernel.is_translation_invariant and dense else None
+        is_dense = isinstance(X, np.ndarray) and X.ndim == 2
+        self._summary = summary(X) if kernel.is_translation_invariant and is_dense and len(X) else None
+        self.origin = None if self._summary is None else self._summary.means
 
     def prepare(self, dtype, indices=None):
         rows, origin = self.X if indices is None else self._rows(indices), self.origin
         if self._varying is not None:
-            rows, origin = np.take(rows, self._varying, axis=1), origin[self._varying]
+            rows, origin = moved_columns(rows, self._varying, origin, dtype), None
         return self.kernel.prepare(rows, dtype, origin=origin, check=False)
 
     @cached_property
@@ -99,7 +101,7 @@ class TrainingData:
         is_costly = self.shape[0] > LARGEST and self.shape[-1] > MANY_FEATURES
         if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
             return None
-        varies = self.X.max(axis=0) > self.X.min(axis=0)
+        varies = self._summary.greatest > self._summary.least
         few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
         return np.flatnonzero(varies) if few and varies.any() else None
 
@@ -178,9 +180,9 @@ class TrainingData:
         (four times the mean)."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.origin is not None:
-                spread = np.maximum(self.X.max(axis=0) - self.origin, self.origin - self.X.min(axis=0))
-                squares = np.einsum("ij,ij->", self.X, self.X, dtype=np.float64)
-                largest, mean = spread @ spread, squares / len(self.X) - self.origin @ self.origin
+                means, least, greatest, square = self._summary
+                spread = np.maximum(greatest - means, means - least)
+                largest, mean = spread @ spread, square - means @ means
             else:
                 norms = squared_norms(self.X)
                 largest, mean = norms.max(initial=0.0), norms.mean()

@@ -62,7 +62,7 @@ def spans(n, length=TILE):
 def _even_spans(n, longest):
     """As `spans`, with tiles of about the same length: what is left over would be a narrow one."""
     count = max(1, -(-n // longest))
-    return spans(n, min(longest, -(-n // (16 * count)) * 16))
+    return spans(n, min(longest, max(1, -(-n // (16 * count))) * 16))
 
 
 def _longest(items):

@@ -11,6 +11,7 @@ from scipy import sparse
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
+from mercer.kernels.row_passes import squared_lengths
 
 # A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
 # updates SPREAD products at a time with vector instructions.
@@ -180,7 +181,7 @@ class Rows:
         """Squared norms |x|^2, accumulated in double precision."""
         if self.is_sparse:
             return self.values.squared_norms().astype(self.dtype)
-        return np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64).astype(self.dtype)
+        return squared_lengths(self.values).astype(self.dtype)
 
     @property
     def dtype(self):

@@ -28,6 +28,8 @@ class KernelMatrix(ABC):
     # Whether some entries may err by more than a solver's tolerance: its answer must then be
     # checked with entries in double precision, everywhere.
     is_rough = False
+    # Whether every entry that is asked for is computed then and there.
+    keeps_nothing = False
 
     def __init__(self, n, dtype, n_jobs=None):
         self.n = n
@@ -229,6 +231,10 @@ class EvaluatedMatrix(KernelMatrix):
         if self._cache is None and self.entry_cost > WORTH_KEEPING:
             self._cache = RowCache(self.n, self.dtype, self.cache_bytes)
         return self._cache
+
+    @property
+    def keeps_nothing(self):
+        return self.cache is None
 
     def stored(self, stop=None):
         values = padded_square(self.n, self.dtype, _borrowed)

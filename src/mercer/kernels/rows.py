@@ -5,6 +5,7 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.forms import Rows
+from mercer.kernels.row_passes import moved, squared_lengths
 
 _SHAPE_REMEDY = "X.reshape(-1, 1) makes one column of it, X.reshape(1, -1) one row"
 
@@ -45,7 +46,7 @@ def squared_norms(X):
     """|x|^2 of each row, dense or sparse, in double precision."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1, dtype=np.float64)).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return squared_lengths(X)
 
 
 def numeric_matrix(X):
@@ -76,21 +77,10 @@ def _dense(X, dtype, origin, check):
             converted = np.ascontiguousarray(values, dtype=dtype)
         else:
             _require_same_width(values.shape[1], len(origin))
-            converted = _centred(values, origin, np.dtype(dtype))
+            converted = moved(values, origin, dtype)
     if check and values.dtype != dtype:
         _require_in_range(converted)
     return converted
-
-
-def _centred(values, origin, dtype):
-    """values - origin in `dtype`, with no temporary copy of all rows."""
-    out = np.empty(values.shape, dtype)
-    if values.dtype == dtype:
-        # Distances do not notice which origin it is, so its rounding does no harm.
-        return np.subtract(values, origin.astype(dtype), out=out)
-    for begin in range(0, len(values), 1024):
-        out[begin : begin + 1024] = values[begin : begin + 1024] - origin
-    return out
 
 
 def _canonical_csr(X, dtype, check):

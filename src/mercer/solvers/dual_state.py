@@ -48,8 +48,11 @@ class DualState:
         """Largest active gradient that may rise, smallest that may fall."""
         return self.problem.extremes(self.beta, self.gradient, self.active)
 
-    def move(self, indices, beta, moved, change):
-        """Set beta[indices], of which `moved` changed by `change`, and update the gradient."""
+    def move(self, indices, beta, moved, change, own=None):
+        """Set beta[indices], of which `moved` changed by `change`, and update the gradient.
+
+        `own` is what the change takes off the gradient at `indices`, where that is known.
+        """
         self.dual += self.problem.kink_cost(self.beta[indices]) - self.problem.kink_cost(beta)
         self.beta[indices] = beta
         if len(moved) == 0:
@@ -57,9 +60,13 @@ class DualState:
         for _, missed in self.parked:
             missed[moved] += change
         before = self.gradient[moved]
-        rows = None if len(self.active) == len(self.problem) else self.active
+        rows = self.active if own is None else self.active[~self._mask(indices)[self.active]]
         self.is_current = False
-        self.gradient[self.active] -= self.problem.quadratic_product(self.matrix, moved, change, rows, self.stop)
+        if len(rows):
+            everything = None if len(rows) == len(self.problem) else rows
+            self.gradient[rows] -= self.problem.quadratic_product(self.matrix, moved, change, everything, self.stop)
+        if own is not None:
+            self.gradient[indices] -= own
         self.is_current = True
         self.dual += 0.5 * float(change @ (before + self.gradient[moved]))
 

@@ -4,7 +4,9 @@ import numpy as np
 
 from mercer._jit.compile import announce_compilation
 from mercer._jit.scratch import scratch
+from mercer.kernels.engine import SERIAL_ENTRIES
 from mercer.kernels.matrix import StoredMatrix, padded
+from mercer.kernels.row_cache import add_weighted_rows
 from mercer.solvers.face import newton_on_face
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.smo_steps import MASK, grouped_pair_steps, pair_steps, single_steps
@@ -170,8 +172,19 @@ class WorkingSet:
 
     def change(self):
         """(coordinates that moved, by how much)."""
-        moved = np.flatnonzero(self.beta != self.start)
+        moved = self._moved
         return self.indices[moved], self.beta[moved] - self.start[moved]
+
+    @property
+    def _moved(self):
+        return np.flatnonzero(self.beta != self.start)
+
+    def own_product(self, workers):
+        """(K + s 11' + R) among the chosen coordinates times what changed, from the entries at hand."""
+        moved, out = self._moved, np.zeros(len(self.indices))
+        workers = 1 if len(moved) * len(out) < SERIAL_ENTRIES * 8 else workers
+        add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, workers)
+        return out
 
 
 class Piece:
