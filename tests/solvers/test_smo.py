@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mercer import SVC
 from mercer.kernels import RBF
 from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
 from mercer.problems.dual import DualProblem
@@ -176,3 +177,45 @@ def test_single_precision_ends_as_accurate_as_double(data):
     assert solution.status is Status.OPTIMAL
     verdict = judge(RBF(0.5)(X), signs, problem.C, solution.beta, solution.bias)
     assert_solved(verdict, 1e-3)
+
+
+def far_and_near(rng, distance, n=900):
+    """Points around the origin, and a few so far away that single precision does not tell them apart."""
+    X = rng.normal(size=(n, 3))
+    X[: n // 30] += distance
+    return X, np.where(X[:, 0] + X[:, 1] + rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("C", [1.0, 50.0])
+def test_rows_far_away_are_solved_as_if_in_double_precision(C, rng, monkeypatch):
+    monkeypatch.setattr(smo, "DIRECT_SIZE", 200)
+    monkeypatch.setattr(smo, "SMALLEST_WORKING_SIZE", 200)
+    X, signs = far_and_near(rng, 3000.0)
+    origin, kernel, problem = X.mean(axis=0), RBF(0.5), SoftMargin(signs, np.full(len(X), C))
+
+    def prepare(dtype, rows=None):
+        return kernel.prepare(X if rows is None else X[rows], dtype, origin=origin, check=False)
+
+    matrix = EvaluatedMatrix(kernel, prepare, np.float32, far=1e6)
+    assert matrix.is_rough
+    np.testing.assert_array_equal(matrix.rough_rows(), np.arange(len(X) // 30))
+    solution = smo.solve(problem.dual(), matrix, tol=1e-3)
+    assert solution.status is Status.OPTIMAL
+    verdict = judge(kernel(X), signs, problem.C, solution.beta, problem.intercept(solution.beta, solution.bias))
+    assert_solved(verdict, 1e-3)
+
+
+def test_only_rows_far_away_are_computed_again_in_double(rng, monkeypatch):
+    asked = []
+    again = EvaluatedMatrix.product_in_double
+
+    def watched(self, columns, coefficients, rows):
+        asked.append(len(rows))
+        return again(self, columns, coefficients, rows)
+
+    monkeypatch.setattr(EvaluatedMatrix, "product_in_double", watched)
+    X, signs = far_and_near(rng, 60.0)
+    model = SVC(gamma=0.5).fit(X, np.where(signs > 0, "in", "out"))
+    assert model.status_ is Status.OPTIMAL
+    assert asked
+    assert max(asked) < len(X) // 3

@@ -149,9 +149,8 @@ class TrainingData:
         """The kernel matrix of all rows, in the precision that the tolerances need."""
         if isinstance(self.kernel, Precomputed):
             return StoredMatrix.of(_square(self.X), n_jobs)
-        single, rough = self._precision(tol, gap_tol)
-        dtype = np.float32 if single else np.float64
-        matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, rough)
+        dtype, far = self._precision(tol, gap_tol)
+        matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, far)
         with np.errstate(over="ignore"):
             is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
             if is_bounded and self.kernel.is_dot_product_form:
@@ -161,19 +160,21 @@ class TrainingData:
         return matrix
 
     def _precision(self, tol, gap_tol):
-        """(whether single precision will do, whether some of its entries err by more than `tol`)."""
+        """(precision that will do, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
         is_coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
         if not (is_coarse and self.kernel.is_dot_product_form and self.shape[0] > LARGEST):
-            return False, False
+            return np.float64, None
         largest, typical = self._norm_bounds()
         if not largest < LARGEST_ENTRY:
             raise DataError(OVERFLOW)
         try:
             largest_error, typical_error = (self.kernel.entry_error(norm, np.float32) for norm in (largest, typical))
-            single = typical_error <= tol and self.kernel.entry_bound(largest) < 1e15
+            is_enough = typical_error <= tol and self.kernel.entry_bound(largest) < 1e15
         except OverflowError as error:
             raise DataError(OVERFLOW) from error
-        return single, single and largest_error > tol
+        if not is_enough:
+            return np.float64, None
+        return np.float32, typical if largest_error > tol else None
 
     def _norm_bounds(self):
         """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them

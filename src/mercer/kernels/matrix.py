@@ -73,6 +73,11 @@ class KernelMatrix(ABC):
     def product_in_double(self, columns, coefficients, rows):
         """As `product`, but with every entry evaluated in float64: for checks."""
 
+    def rough_rows(self):
+        """Items some of whose entries may err by more than a solver's tolerance: none, or, where it
+        is not known which, all."""
+        return np.arange(self.n if self.is_rough else 0)
+
     @property
     def _workers(self):
         return thread_count(self.n_jobs)
@@ -134,6 +139,9 @@ class StoredMatrix(KernelMatrix):
         """Hand the memory to the next matrix; this one must not be used again."""
         give_back("stored matrix", self.values)
 
+    def rough_rows(self):
+        return np.arange(0) if self._source is None else self._source.rough_rows()
+
     @property
     def diag(self):
         return self.values.diagonal().astype(np.float64)
@@ -194,14 +202,14 @@ class EvaluatedMatrix(KernelMatrix):
     dtype : float32 or float64
     cache_bytes : int
         Bound on the rows kept; rows are kept only if an entry is expensive.
-    is_rough : bool
-        Whether some entries may err by more than a solver's tolerance.
+    far : float, optional
+        Where |x|^2 of an item is larger, its entries may err by more than a solver's tolerance.
     n : int, optional
         How many items there are; without it they are prepared at once.
     """
 
-    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None, is_rough=False, n=None):
-        self.is_rough = is_rough
+    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None, far=None, n=None):
+        self.far = far
         self.kernel = kernel
         self.prepare = prepare
         self.dtype = np.dtype(dtype)
@@ -231,6 +239,13 @@ class EvaluatedMatrix(KernelMatrix):
         if self._cache is None and self.entry_cost > WORTH_KEEPING:
             self._cache = RowCache(self.n, self.dtype, self.cache_bytes)
         return self._cache
+
+    @property
+    def is_rough(self):
+        return self.far is not None
+
+    def rough_rows(self):
+        return np.flatnonzero(self.items.norms > self.far) if self.is_rough else np.arange(0)
 
     @property
     def keeps_nothing(self):
@@ -341,9 +356,7 @@ class EvaluatedMatrix(KernelMatrix):
             places = indices if chosen is None else indices[chosen]
             return self.items.take(places) if dtype == self.dtype else self.prepare(dtype, places)
 
-        return EvaluatedMatrix(
-            self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.is_rough, len(indices)
-        )
+        return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.far, len(indices))
 
     def in_double(self):
         if self.dtype == np.float64:

@@ -23,6 +23,10 @@ class RepeatedMatrix(KernelMatrix):
         self.base = base
         self.is_rough = base.is_rough
 
+    def rough_rows(self):
+        rows = self.base.rough_rows()
+        return np.concatenate([rows, rows + self.base.n])
+
     @property
     def diag(self):
         return np.tile(self.base.diag, 2)

@@ -100,9 +100,9 @@ class DualState:
         """The gradient at `rows` from kernel entries in double precision."""
         return gradient_in_double(self.problem, self.matrix, self.beta, rows)
 
-    def rounding_error(self, level):
+    def rounding_error(self, level, apart):
         """As the function of this name, where the solver stands; `level` is its bias."""
-        return rounding_error(self.problem, self.matrix, self.beta, self.gradient, level)
+        return rounding_error(self.problem, self.matrix, self.beta, self.gradient, level, apart)
 
     def switch_to_double(self):
         """Go on with a matrix in double precision; everything becomes active."""
@@ -125,12 +125,13 @@ def gradient_in_double(problem, matrix, beta, rows):
     return problem.linear[rows] - product
 
 
-def rounding_error(problem, matrix, beta, gradient, level):
+def rounding_error(problem, matrix, beta, gradient, level, apart=()):
     """How much single precision disturbs the gradient, on some free coordinates, or on those whose
-    gradient is nearest to `level`."""
-    candidates = np.flatnonzero(problem.is_free(beta))
+    gradient is nearest to `level`; those that stand `apart` are not among them."""
+    candidates = np.setdiff1d(np.flatnonzero(problem.is_free(beta)), apart, assume_unique=True)
     if len(candidates) == 0:
         distances = np.abs(gradient - problem.thresholds(level))
+        distances[apart] = np.inf
         candidates = np.argsort(distances, kind="stable")[:SAMPLE]
     sample = candidates[:: max(1, len(candidates) // SAMPLE)]
     return float(np.abs(gradient_in_double(problem, matrix, beta, sample) - gradient[sample]).max(initial=0.0))

@@ -33,6 +33,8 @@ SMALLEST_STORE = 16
 NEGATIVE_CURVATURE = -1e-4
 # A diagonal beyond this is not added to a matrix in single precision.
 LARGEST_SINGLE_RIDGE = 1e15
+# A working set with this share of the active coordinates is left out of the product with all of them.
+WORTH_LEAVING_OUT = 0.1
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
 # Problems that are not small begin with samples of at least this size, solved to this goal.
@@ -294,9 +296,12 @@ class _Rounds:
             self.bias = working.middle
         matrix = self.state.matrix
         self.is_refined = False
-        # Rows that are kept are computed in full anyway.
-        own = working.own_product(thread_count(matrix.n_jobs)) if matrix.keeps_nothing else None
+        own = working.own_product(thread_count(matrix.n_jobs)) if self._has_many(working.indices) else None
         self.state.move(working.indices, working.beta, *working.change(), own)
+
+    def _has_many(self, indices):
+        """Whether it is worth leaving the working set out of the product; rows that are kept are computed in full."""
+        return self.state.matrix.keeps_nothing and len(indices) >= WORTH_LEAVING_OUT * len(self.state.active)
 
     def _record(self, size):
         state, violation = self.state, self.problem.distance(*self.state.extremes())
@@ -347,19 +352,24 @@ class _Rounds:
         """
         if self.is_refined:
             return True
-        error = np.inf if self.state.matrix.is_rough else self.state.rounding_error(self._level)
-        if violation + 2.0 * error <= self.tol:
+        rough = self.state.matrix.rough_rows()
+        error = np.inf if len(rough) == len(self.problem) else self.state.rounding_error(self._level, rough)
+        holds = violation + 2.0 * error <= self.tol
+        if holds and len(rough) == 0:
             return True
         if self.refinements == MOST_REFINEMENTS:
             self._switch_to_double()
         else:
-            self._refine(4.0 * error + self.tol)
+            self._refine(rough if holds else np.union1d(rough, self._undecided(4.0 * error + self.tol)))
         return False
 
-    def _refine(self, slack):
-        """Recompute the gradient in double precision of all but the firmly settled."""
-        undecided = self.state.active[~self._violations().settled(slack)]
-        self.state.gradient[undecided] = self.state.gradient_in_double(undecided)
+    def _undecided(self, slack):
+        """All but the firmly settled."""
+        return self.state.active[~self._violations().settled(slack)]
+
+    def _refine(self, rows):
+        """Recompute the gradient at `rows` in double precision."""
+        self.state.gradient[rows] = self.state.gradient_in_double(rows)
         self.refinements += 1
         self.is_refined = True
 
