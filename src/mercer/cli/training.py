@@ -36,7 +36,7 @@ class Training:
 
     def _fitted(self, estimator: Any, X: Any, y: Any) -> Any:
         """The estimator, fitted, while a bar shows how it goes."""
-        with shown_progress(machine_of(estimator), len(y), self.options.time_limit):
+        with shown_progress(machine_of(estimator), len(y)):
             return estimator.fit(X, y)
 
     @property
