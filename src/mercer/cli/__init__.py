@@ -41,19 +41,41 @@ app.register_install_completion_command(help="Install completion for this shell 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors become one line on standard error."""
     try:
-        return app(arguments, result_action="return_value") or ExitCode.DONE
+        code = app(arguments, result_action="return_value") or ExitCode.DONE
+        _flush()
+        return code
     except ParameterError as error:
         return _complain(error, ExitCode.WRONG_USAGE)
     except (DataError, ModelFileError) as error:
         return _complain(error, ExitCode.BAD_DATA)
     except BrokenPipeError:
-        # Who reads has had enough, as `head` does; what Python would still write goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who reads has had enough, as `head` does.
+        _leave_unwritten()
         return ExitCode.DONE
-    except (MercerError, OSError) as error:
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return _complain(f"{where}{error.strerror or error}", ExitCode.FAILED)
+    except MercerError as error:
         return _complain(error, ExitCode.FAILED)
     except KeyboardInterrupt:
         return _complain("interrupted", ExitCode.INTERRUPTED)
+
+
+def _flush() -> None:
+    """Write what is still held back while somebody can be told that it failed."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _leave_unwritten()
+        error.filename = "standard output"
+        raise
+
+
+def _leave_unwritten() -> None:
+    """Let what Python would still write go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(reason: object, code: ExitCode) -> ExitCode:
