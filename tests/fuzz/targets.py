@@ -22,7 +22,9 @@ from mercer.io import (
     read_table,
     read_xml,
 )
+from mercer.kernels import parse
 from mercer.kernels.table.frame import as_frame
+from mercer.report.kernel_words import kernel_words
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
 # Rows wider than this are not asked for: a row of a model is as wide as its largest index.
@@ -159,6 +161,30 @@ def any_table(data):
     _table(data)
 
 
+def database(data):
+    """A file of SQLite, or of DuckDB by its first bytes: the rows of its only table."""
+    kind = "duckdb" if data[8:12] == b"DUCK" else "sqlite"
+    path = _written(data, f"table.{kind}")
+    _refusal(lambda: read_table(path, format=kind, memory_limit=2**28))
+    for beside in path.parent.glob(f"{path.name}*"):
+        beside.unlink()
+
+
+def kernel_expression(data):
+    """A kernel as text: one that is read can be printed, and is the same kernel when it is read again."""
+    try:
+        kernel = parse(data.decode("utf-8", "replace"))
+    except ParameterError:
+        return
+    try:
+        again = parse(kernel_words(kernel))
+    except ParameterError as error:
+        # Only what is longer or deeper than an expression may be.
+        assert "longer" in str(error) or "deep" in str(error), error
+        return
+    assert again == kernel
+
+
 TARGETS = {
     "csv": csv,
     "model_file": model_file,
@@ -170,4 +196,6 @@ TARGETS = {
     "liblinear_model": liblinear_model,
     "trees": trees,
     "graphs": graphs,
+    "database": database,
+    "kernel_expression": kernel_expression,
 }

@@ -26,7 +26,7 @@ def show_record(record: Any, out: Console | None = None) -> None:
         out.print(line.append(value if isinstance(value, Text) else Text(str(value), style="default")), soft_wrap=True)
     if record.scores and "confusion" in record.scores:
         _show_confusion(out, record.scores)
-    _show_bounds(out, record.bounds)
+    _show_bounds(out, record)
     out.print()
 
 
@@ -96,8 +96,11 @@ def _cell(value: int, is_right: bool) -> Text:
     return Text(str(value), style="bold" if is_right else POOR)
 
 
-def _show_bounds(out: Console, bounds: list[dict[str, Any]]) -> None:
+def _show_bounds(out: Console, record: Record) -> None:
+    bounds = record.bounds
     said = [one for one in bounds if one["applies"] and one["value"] < 1]
+    if record.no_bounds:
+        out.print(Text("  bounds           ", style="dim").append(f" none: {record.no_bounds}"), soft_wrap=True)
     if not bounds:
         return
     out.print(Text("  bounds", style="dim"))

@@ -198,6 +198,8 @@ def _certificate(record: Record) -> str:
 
 
 def _bounds(record: Record) -> str:
+    if record.no_bounds:
+        return f"<h2>What theory says</h2><p class='soft'>Nothing here: {escape(record.no_bounds)}</p>"
     if not record.bounds:
         return ""
     rows = "".join(
