@@ -4,12 +4,13 @@ import os
 import resource
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
 import mercer as library
 from mercer.cli import run
-from tests.exchange.test_atomic import child, ended
+from tests.exchange.test_atomic import child, ended, names
 
 FULL = "/dev/full"
 
@@ -53,7 +54,7 @@ def test_a_model_is_not_replaced_by_half_of_one(trained, files):
     assert code == 1
     assert words.endswith(f"mercer: {trained}: File too large\n")
     assert trained.read_bytes() == before
-    assert os.listdir(trained.parent) == [trained.name]
+    assert names(trained.parent) == [trained.name]
     assert library.load(trained).n_features_in_ == 4
 
 
@@ -76,10 +77,10 @@ def test_predictions_are_replaced_as_a_whole(trained, files):
     assert code == 1
     assert words == f"mercer: {target}: File too large\n"
     assert target.read_text() == "old"
-    assert sorted(os.listdir(trained.parent)) == ["iris.mercer", "said.csv"]
+    assert sorted(names(trained.parent)) == ["iris.mercer", "said.csv"]
 
 
-@pytest.mark.skipif(not os.path.exists(FULL), reason="this system has no /dev/full")
+@pytest.mark.skipif(not Path(FULL).exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -100,7 +101,7 @@ def test_standard_output_to_a_full_disk(arguments, trained, files, monkeypatch):
     assert words.endswith("mercer: standard output: No space left on device\n")
 
 
-@pytest.mark.skipif(not os.path.exists(FULL), reason="this system has no /dev/full")
+@pytest.mark.skipif(not Path(FULL).exists(), reason="this system has no /dev/full")
 def test_a_device_is_no_place_for_a_model(trained, files):
     arguments = ["train", files / "iris.csv", "--target", "species", "--output", FULL]
     code, words = outcome(trained.parent, arguments)

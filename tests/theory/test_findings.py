@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model import Perceptron as LinearPerceptron
 
 from mercer import SVC, DataError, ParameterError, Regularization, theory
-from mercer.theory import findings
 from mercer.kernels import RBF, Custom
+from mercer.theory import findings
 from mercer.theory.machine import read_machine
 
 
@@ -284,7 +284,9 @@ def test_other_rows_than_those_of_the_fit_are_refused(toy):
 def test_classes_learnt_together_are_refused_with_a_remedy(petals):
     X, y = petals
     model = SVC(multi_class="crammer_singer", bias="penalised").fit(X, y)
-    with pytest.raises(ParameterError, match="in pairs or each against the rest, got multi_class='crammer_singer'; fit it"):
+    with pytest.raises(
+        ParameterError, match="in pairs or each against the rest, got multi_class='crammer_singer'; fit it"
+    ):
         theory.report(model, X, y)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
 from mercer import SVC, DataError, LinearSVC, ParameterError, theory
@@ -94,6 +95,4 @@ def test_what_is_no_machine_is_refused(iris):
     with pytest.raises(DataError, match="in the same order"):
         theory.report(SVC().fit(X, y), X[:9], y[:9])
     with pytest.raises(ParameterError, match="got multi_class=None"):
-        from sklearn.linear_model import LogisticRegression
-
         theory.report(LogisticRegression().fit(X, y), X, y)

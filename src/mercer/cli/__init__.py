@@ -41,9 +41,7 @@ app.register_install_completion_command(help="Install completion for this shell 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors become one line on standard error."""
     try:
-        code = app(arguments, result_action="return_value") or ExitCode.DONE
-        _flush()
-        return code
+        return _flushed(app(arguments, result_action="return_value") or ExitCode.DONE)
     except ParameterError as error:
         return _complain(error, ExitCode.WRONG_USAGE)
     except (DataError, ModelFileError) as error:
@@ -61,8 +59,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _complain("interrupted", ExitCode.INTERRUPTED)
 
 
-def _flush() -> None:
-    """Write what is still held back while somebody can be told that it failed."""
+def _flushed(code: int) -> int:
+    """The code, after what was held back is written, while somebody can be told that it failed."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -71,6 +69,7 @@ def _flush() -> None:
         _leave_unwritten()
         error.filename = "standard output"
         raise
+    return code
 
 
 def _leave_unwritten() -> None:

@@ -96,7 +96,7 @@ def _cell(value: int, is_right: bool) -> Text:
     return Text(str(value), style="bold" if is_right else POOR)
 
 
-def _show_bounds(out: Console, record: Record) -> None:
+def _show_bounds(out: Console, record: Any) -> None:
     bounds = record.bounds
     said = [one for one in bounds if one["applies"] and one["value"] < 1]
     if record.no_bounds:

@@ -48,7 +48,9 @@ def _staged(show):
         if stage == "kernel":
             sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  kernel matrix {point.working_set:3d} %\n")
         elif stage == "problems":
-            sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {point.working_set} of {point.active} problems solved\n")
+            sys.stderr.write(
+                f"[mercer] {point.seconds:8.2f} s  {point.working_set} of {point.active} problems solved\n"
+            )
         else:
             show(point)
 

@@ -47,7 +47,7 @@ class Record:
     no_bounds: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    trace: list[dict[str, float]] = field(default_factory=list)
+    trace: list[dict[str, Any]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     version: str = __version__
 

@@ -76,7 +76,9 @@ def report_of_classes(model, X, y, delta, n_jobs=None):
     values, betas = _functions(model, X, len(tasks))
     rows = reading._rows_or_items(X)
     machines = {
-        task.name: _machine(model, rows, task, values[task.places, k], None if betas is None else betas[task.places, k], k)
+        task.name: _machine(
+            model, rows, task, values[task.places, k], None if betas is None else betas[task.places, k], k
+        )
         for k, task in enumerate(tasks)
     }
     pairs = list(zip(tasks, machines.values(), strict=True))
@@ -179,6 +181,8 @@ def _certified_gap(model, k):
 
 def _reasons(unmet):
     """Each condition once, with how many of the machines do not meet it."""
+    # What differs from machine to machine (a lambda) comes after a comma, and is left out.
+    unmet = [tuple(reason.partition(", that with")[0] for reason in one) for one in unmet]
     reasons = list(dict.fromkeys(reason for one in unmet for reason in one))
     return tuple(f"{sum(reason in one for one in unmet)} of {len(unmet)} machines: {reason}" for reason in reasons)
 
