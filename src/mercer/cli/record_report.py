@@ -109,4 +109,5 @@ def _show_bounds(out: Console, record: Any) -> None:
         out.print(line, soft_wrap=True)
     rest = len(bounds) - len(said)
     if rest:
-        out.print(Text(f"    {rest} more of mercer.theory are vacuous here or do not apply", style="dim"))
+        which = f"{rest} more" if said else f"none says anything here: all {rest}"
+        out.print(Text(f"    {which} of mercer.theory are vacuous or do not apply", style="dim"))
