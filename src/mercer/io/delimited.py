@@ -98,9 +98,11 @@ def _quotes(name, content):
     try:
         with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb", buffering=0) as file:
             first = file.readline().count(_QUOTE)
-            buffer, rest = np.empty(_BLOCK, np.uint8), 0
+            buffer, rest = bytearray(_BLOCK), 0
             while (size := file.readinto(buffer)) > 0:
-                rest += int(np.count_nonzero(buffer[:size] == ord(_QUOTE)))
+                # Most files have none, which is sooner found out than how many there are.
+                if buffer.find(_QUOTE, 0, size) >= 0:
+                    rest += int(np.count_nonzero(np.frombuffer(buffer, np.uint8, size) == ord(_QUOTE)))
     except OSError as error:
         raise DataError(f"{name}: cannot be read to its end: {error}") from error
     return first, rest
