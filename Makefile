@@ -4,7 +4,8 @@ PYTHON ?= python3
 DEMO_DIR ?= build/demo
 MARK ?= not slow
 RACE ?=
-FUZZ ?= csv model_file svmlight libsvm_model svmlight_model liblinear_model trees graphs
+FUZZ ?= csv json_lines any_table svmlight trees graphs database kernel_expression \
+	model_file libsvm_model svmlight_model liblinear_model
 FUZZ_SECONDS ?= 60
 
 VENV := .venv

@@ -21,12 +21,14 @@ X, y = data.data[:, [2]], data.target
 # Only points on the border of the tube (circles) or outside it (diamonds) are support vectors. A certificate says of
 # each fit how far it can be from the optimum.
 
-figure, axes = plt.subplots(1, 3, figsize=(15, 5.4), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(12, 5.6), sharey=True, layout="constrained")
 kernel = {"C": 50.0, "gamma": 0.015}
 models = (SVR(epsilon=30.0, **kernel), NuSVR(nu=0.5, **kernel), NuSVR(nu=0.1, **kernel))
 names = ("SVR: the tube is given", "NuSVR: half may be outside", "NuSVR: a tenth may be outside")
 for ax, model, name in zip(axes, models, names, strict=True):
-    display = TubeDisplay.from_estimator(model.fit(X, y), X, y, ax=ax, xlabel="body mass index", ylabel="progress")
+    labels = {"xlabel": "body mass index", "ylabel": "progress"}
+    display = TubeDisplay.from_estimator(model.fit(X, y), X, y, ax=ax, legend=ax is axes[1], **labels)
+    ax.label_outer()
     outside = np.abs(display.residuals) > display.epsilon
     ax.set_title(f"{name}\nε = {display.epsilon:.1f}, outside: {outside.mean():.0%}")
     print(f"{name}: epsilon {display.epsilon:.1f}, {outside.mean():.0%} outside, {len(model.support_)} support vectors")

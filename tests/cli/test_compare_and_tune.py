@@ -1,4 +1,5 @@
 import json
+import math
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 import mercer as library
 from mercer.cli import COMMANDS, app
 from mercer.cli.progress import FitBar, shown_progress
+from mercer.estimators.pace import Pace
 from mercer.solvers.result import TracePoint
 
 
@@ -83,19 +85,48 @@ class Bar:
         self.said.append((completed, description))
 
 
-def test_the_bar_moves_with_the_logarithm_of_the_violation():
+def shown(*points, **options):
     bar = Bar()
-    watcher = FitBar(bar, 0, 1e-3, None)
-    for violation in (1.0, 1e-1, 1e-2, 5e-2):
-        assert watcher(TracePoint(1.0, 1, violation, -3.5, 10, 10)) is False
-    assert [round(done) for done, _ in bar.said] == [0, 33, 67, 67]
-    assert "violation 1.0e-02 of 0.001, dual -3.5" in bar.said[2][1]
-    assert "s left" in bar.said[2][1]
+    watcher = FitBar(bar, 0, Pace(1e-3, **options))
+    assert not any(watcher(point) for point in points)
+    return bar.said
+
+
+def test_the_bar_moves_with_the_logarithm_of_the_violation():
+    violations = (1.0, 1e-1, 1e-2, 5e-2)
+    said = shown(*(TracePoint(3.0, 1, violation, -3.5, 10, 10, gap=violation**2) for violation in violations))
+    assert [round(done) for done, _ in said] == [0, 33, 67, 67]
+    assert [words for _, words in said] == [
+        "gap 1.0e+00, time left unknown",
+        "gap 1.0e-02, 6.0 s left",
+        "gap 1.0e-04, 1.5 s left",
+        "gap 2.5e-03, 1.5 s left",
+    ]
+
+
+def test_a_time_limit_bounds_the_time_left():
+    point = TracePoint(3.0, 1, 1.0, 0.0, 10, 10)
+    assert shown(point, time_limit=20.0) == [(0.0, "violation 1.0e+00, 17 s left")]
+
+
+def test_the_bar_shows_the_kernel_matrix_and_counts_problems():
+    said = shown(
+        TracePoint(1.0, 0, math.inf, 0.0, 40, 100, "kernel"),
+        TracePoint(2.0, 5, 1.0, 1.0, 9, 9, gap=0.5),
+        TracePoint(3.0, 0, 0.0, 0.0, 1, 4, "problems"),
+        TracePoint(4.0, 5, 1.0, 1.0, 9, 9, gap=0.25),
+    )
+    assert said == [
+        (0.0, "kernel matrix 40 %, time left unknown"),
+        (0.0, "gap 5.0e-01, time left unknown"),
+        (25.0, "gap 5.0e-01, 1 of 4 problems solved, 9.0 s left"),
+        (25.0, "gap 2.5e-01, 1 of 4 problems solved, 12 s left"),
+    ]
 
 
 def test_no_bar_unless_somebody_looks(monkeypatch):
     model = library.SVC()
-    with shown_progress(model, 10**6, None):
+    with shown_progress(model, 10**6):
         assert model.callbacks is None
 
 
@@ -103,7 +134,7 @@ def test_who_watched_a_fit_is_no_part_of_the_model(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
     model = library.SVC()
-    with shown_progress(model, 10**6, None):
+    with shown_progress(model, 10**6):
         (watcher,) = model.callbacks
         assert isinstance(watcher, FitBar)
     assert model.callbacks is None

@@ -193,20 +193,6 @@ def test_a_full_disk_is_a_failure_in_one_line(files, mercer, monkeypatch):
     assert "No space left on device" in err
 
 
-def test_a_full_disk_leaves_the_old_report(files, mercer, monkeypatch, tmp_path):
-    (tmp_path / "r.html").write_text("old")
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("mercer.report.html_page.os.fsync", full)
-    code, _, err = mercer("train", files / "crossings.csv", "--target", "late", "--report", "r.html")
-    assert code == ExitCode.FAILED
-    assert "No space left" in err
-    assert (tmp_path / "r.html").read_text() == "old"
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".r.html")]
-
-
 # ------------------------------------------------------------------ bad input
 
 WRONG = {

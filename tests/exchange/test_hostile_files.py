@@ -26,6 +26,7 @@ from mercer import (
     Tree,
 )
 from mercer import kernels as k
+from mercer.exchange.model_file import HEADER
 from tests.exchange import forging
 from tests.exchange.forging import forged, parts_of
 
@@ -90,27 +91,54 @@ def test_the_files_are_sound(files):
         assert asked(files / f"{name}.mercer", items)
 
 
-def test_truncated_at_every_byte(files, tmp_path):
-    path = tmp_path / "m"
-    path.write_bytes((files / "linear.mercer").read_bytes() + b"\0")
-    with pytest.raises(ModelFileError, match="truncated or damaged"):
+def refuses(path):
+    """Whether a file is refused as it must be: by a ModelFileError."""
+    with pytest.raises(ModelFileError):
         mercer.load(path)
-    for length in reversed(range(path.stat().st_size - 1)):
+
+
+def truncated_at(lengths, whole, path):
+    """Cut a file at each of these lengths, the longest first."""
+    path.write_bytes(whole)
+    for length in sorted(lengths, reverse=True):
         os.truncate(path, length)
-        with pytest.raises(ModelFileError):
-            mercer.load(path)
+        refuses(path)
 
 
-def test_every_byte_changed(files, tmp_path):
-    whole, path = (files / "linear.mercer").read_bytes(), tmp_path / "m"
+def flipped_at(places, whole, path):
+    """Change each of these bytes, one at a time."""
     path.write_bytes(whole)
     with path.open("r+b", buffering=0) as file:
-        for place, byte in enumerate(whole):
-            os.pwrite(file.fileno(), bytes([byte ^ 0xFF]), place)
-            with pytest.raises(ModelFileError):
-                mercer.load(path)
-            os.pwrite(file.fileno(), bytes([byte]), place)
-    assert asked(path, X)
+        for place in places:
+            os.pwrite(file.fileno(), bytes([whole[place] ^ 0xFF]), place)
+            refuses(path)
+            os.pwrite(file.fileno(), whole[place : place + 1], place)
+
+
+def test_longer_than_it_says(files, tmp_path):
+    (tmp_path / "m").write_bytes((files / "linear.mercer").read_bytes() + b"\0")
+    with pytest.raises(ModelFileError, match="truncated or damaged"):
+        mercer.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_truncated_or_changed_at_some_bytes(name, files, tmp_path):
+    """The same bytes in every run: all of the header, and some of the rest. The slow test tries every one."""
+    whole, path = (files / f"{name}.mercer").read_bytes(), tmp_path / "m"
+    places = np.unique([*range(0, HEADER, 5), *np.random.default_rng(8).integers(0, len(whole), 25), len(whole) - 1])
+    truncated_at(places, whole, path)
+    flipped_at(places, whole, path)
+    assert asked(path, MODELS[name][1])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("name", MODELS)
+def test_truncated_and_changed_at_every_byte(name, files, tmp_path):
+    whole, path = (files / f"{name}.mercer").read_bytes(), tmp_path / "m"
+    truncated_at(range(len(whole)), whole, path)
+    flipped_at(range(len(whole)), whole, path)
+    assert asked(path, MODELS[name][1])
 
 
 @pytest.mark.parametrize("value", forging.EXTREMES)

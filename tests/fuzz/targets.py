@@ -22,7 +22,10 @@ from mercer.io import (
     read_table,
     read_xml,
 )
+from mercer.kernels import parse
+from mercer.kernels.base import Kernel
 from mercer.kernels.table.frame import as_frame
+from mercer.report.kernel_words import kernel_words
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
 # Rows wider than this are not asked for: a row of a model is as wide as its largest index.
@@ -159,6 +162,27 @@ def any_table(data):
     _table(data)
 
 
+def database(data):
+    """A file of SQLite, or of DuckDB by its first bytes: the rows of its only table."""
+    kind = "duckdb" if data[8:12] == b"DUCK" else "sqlite"
+    path = _written(data, f"table.{kind}")
+    _refusal(lambda: read_table(path, format=kind, memory_limit=2**28))
+    for beside in path.parent.glob(f"{path.name}*"):
+        beside.unlink()
+
+
+def kernel_expression(data):
+    """A kernel as text: what is read is a kernel, the same every time, that can be said in words."""
+    text = data.decode("utf-8", "replace")
+    try:
+        kernel = parse(text)
+    except ParameterError:
+        return
+    assert isinstance(kernel, Kernel)
+    assert parse(text) == kernel
+    assert kernel_words(kernel)
+
+
 TARGETS = {
     "csv": csv,
     "model_file": model_file,
@@ -170,4 +194,6 @@ TARGETS = {
     "liblinear_model": liblinear_model,
     "trees": trees,
     "graphs": graphs,
+    "database": database,
+    "kernel_expression": kernel_expression,
 }

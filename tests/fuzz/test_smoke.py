@@ -4,6 +4,7 @@
 """
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ NASTY = (
     b"\xff\x00",
 )
 MUTATIONS = 400
+
+
+def test_make_runs_every_target():
+    listed = re.search(r"^FUZZ \?= ((?:.*\\\n)*.*)$", (CORPUS.parents[2] / "Makefile").read_text(), re.MULTILINE)[1]
+    assert sorted(listed.replace("\\", " ").split()) == sorted(TARGETS)
 
 
 def seeds(name):

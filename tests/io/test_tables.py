@@ -317,3 +317,12 @@ def test_rows_are_chosen_with_their_target(either_reader):
 def test_an_integer_of_any_size_in_json_is_a_number():
     found = read(json.dumps({"a": 10**30}).encode() + b'\n{"a": 1}\n')
     assert rows_of(found)[0]["a"] == pytest.approx(1e30)
+
+
+def test_whole_numbers_that_no_double_holds_are_read(either_reader, tmp_path):
+    """Identifiers of nineteen digits are rounded where numbers are wanted, and kept where labels are."""
+    path = tmp_path / "ids.csv"
+    path.write_text("id,x\n1111110111111111111,1\n-9007199254740993,2\n7,3\n")
+    found = read_table(path)
+    assert found.matrix()[:, 0].tolist() == [1111110111111111111.0, -9007199254740993.0, 7.0]
+    assert read_table(path, target="id").target.tolist() == [1111110111111111111, -9007199254740993, 7]

@@ -26,3 +26,9 @@ def test_a_deep_tree_is_no_trouble():
         tree = Tree.from_preorder(["n", *tree.labels], [1, *tree.counts])
     places, _ = positions(tree)
     assert places[:, 1].max() == 3000
+
+
+def test_a_label_above_an_only_leaf_has_room():
+    assert width_of(Tree.parse("(S (PRONOUN a) (B b))")) == width_of(Tree.parse("(S (A pronoun) (B b))"))
+    places, _ = positions(Tree.parse("(S (PRONOUN a) (PRONOUN b))"))
+    assert places[3, 0] - places[1, 0] > 2.0

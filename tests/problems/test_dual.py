@@ -5,9 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mercer import ParameterError
+from mercer import SVR, ParameterError
+from mercer.kernels import RBF
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.dual import DualProblem
+from mercer.problems.soft_margin import SoftMargin
 
 
 @pytest.fixture
@@ -166,3 +168,43 @@ def test_a_total_out_of_reach_is_refused():
     problem = DualProblem(np.zeros(2), np.zeros(2), np.full(2, 0.25), total=1.0)
     with pytest.raises(ParameterError, match="no point of the box has the sum 1"):
         problem.feasible(np.zeros(2))
+
+
+def soft_margin(loss, bias, K, rng):
+    signs = np.where(np.arange(12) % 2, 1.0, -1.0)
+    problem = SoftMargin(signs, rng.uniform(0.5, 2.0, 12), loss, bias)
+    dual = problem.dual()
+    beta = dual.feasible(signs * rng.uniform(0.0, 0.6, 12) * (rng.random(12) < 0.7))
+    return problem, dual, beta, dual.gradient(StoredMatrix.of(K), beta)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_gap_is_that_of_the_certificate(loss, bias, K, rng):
+    problem, dual, beta, gradient = soft_margin(loss, bias, K, rng)
+    price = dual.bias(beta, gradient)
+    certificate = problem.certificate(beta, K @ beta, problem.intercept(beta, price))
+    assert certificate.gap > 0.1
+    assert dual.gap(beta, gradient, price) == pytest.approx(certificate.gap)
+    assert dual.relative_gap(beta, gradient, price, certificate.dual) == pytest.approx(certificate.relative_gap)
+    halves = [dual.gap(beta, gradient, price, at) for at in (np.arange(5), np.arange(5, 12))]
+    assert min(halves) >= 0.0
+    assert sum(halves) == pytest.approx(certificate.gap)
+
+
+def test_the_gap_of_regression_is_that_of_its_certificate(rng):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    with pytest.warns(match="ITERATION_LIMIT"):
+        model = SVR(max_iter=25, epsilon=0.2).fit(X, y)
+    K = RBF(gamma=1.0 / (3 * X.var()))(X)
+    beta = np.zeros(40)
+    beta[model.support_] = model.dual_coef_[0]
+    dual = DualProblem(y, np.full(40, -1.0), np.full(40, 1.0), kink=0.2)
+    gap = dual.gap(beta, dual.gradient(StoredMatrix.of(K), beta), model.intercept_[0])
+    assert gap == pytest.approx(model.certificate_.gap)
+
+
+def test_the_gap_of_an_endless_box_is_infinite_off_the_margin(K):
+    problem = dataclasses.replace(program(), upper=np.full(12, np.inf), lower=np.full(12, -np.inf))
+    assert problem.gap(np.zeros(12), problem.linear, 0.0) == np.inf
+    assert problem.relative_gap(np.zeros(12), problem.linear, 0.0, 0.0) == np.inf

@@ -53,7 +53,7 @@ def fitted(content, target, **options):
     model = found.estimator.fit(found.X, found.y)
     record = Record.of_model("a title", model, data, found.task, len(data))
     record.scores = {**score(found.task, found.y, model.predict(found.X)), "how": "held out"}
-    record.bounds = bounds_of(model, found.X, found.y)
+    record.bounds, record.no_bounds = bounds_of(model, found.X, found.y)
     record.notes = list(found.notes)
     return record, Shown(model, (found.X, found.y), (found.X, found.y), data)
 

@@ -137,6 +137,8 @@ def test_the_trace_tells_what_happened(data):
     # The violation, like the dual, is that after the round.
     assert trace[0].violation > 1e-6
     assert trace[-1].violation <= 1e-6
+    assert trace[-1].gap == pytest.approx(data[2].gap(solution.beta, solution.gradient), abs=1e-9)
+    assert trace[0].gap > 100 * trace[-1].gap
 
 
 @pytest.mark.usefixtures("small_working_sets")

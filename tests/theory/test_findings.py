@@ -10,6 +10,7 @@ from sklearn.linear_model import Perceptron as LinearPerceptron
 
 from mercer import SVC, DataError, ParameterError, Regularization, theory
 from mercer.kernels import RBF, Custom
+from mercer.theory import findings
 from mercer.theory.machine import read_machine
 
 
@@ -280,10 +281,24 @@ def test_other_rows_than_those_of_the_fit_are_refused(toy):
             theory.report(model, rows, labels)
 
 
-def test_more_classes_are_refused_with_a_remedy(petals):
+def test_classes_learnt_together_are_refused_with_a_remedy(petals):
     X, y = petals
-    with pytest.raises(ParameterError, match="model must have two classes, got 3; fit it to the rows of one pair"):
-        theory.report(SVC().fit(X, y), X, y)
+    model = SVC(multi_class="crammer_singer", bias="penalised").fit(X, y)
+    with pytest.raises(
+        ParameterError, match="in pairs or each against the rest, got multi_class='crammer_singer'; fit it"
+    ):
+        theory.report(model, X, y)
+
+
+def test_many_rows_are_judged_by_a_ball_that_encloses_them(monkeypatch, rng):
+    X = rng.normal(size=(300, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=300) > 0, 1, -1)
+    model = SVC(C=0.3).fit(X, y)
+    exact = theory.report(model, X, y)
+    monkeypatch.setattr(findings, "EVERY_PAIR", 100)
+    found = theory.report(model, X, y)
+    assert exact.ball.radius - 1e-9 <= found.ball.radius <= 1.02 * exact.ball.radius
+    assert exact["xi_alpha"].value <= found["xi_alpha"].value <= found["support_vectors"].value
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, float("nan"), "0.1"])

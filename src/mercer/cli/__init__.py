@@ -41,19 +41,40 @@ app.register_install_completion_command(help="Install completion for this shell 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors become one line on standard error."""
     try:
-        return app(arguments, result_action="return_value") or ExitCode.DONE
+        return _flushed(app(arguments, result_action="return_value") or ExitCode.DONE)
     except ParameterError as error:
         return _complain(error, ExitCode.WRONG_USAGE)
     except (DataError, ModelFileError) as error:
         return _complain(error, ExitCode.BAD_DATA)
     except BrokenPipeError:
-        # Who reads has had enough, as `head` does; what Python would still write goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who reads has had enough, as `head` does.
+        _leave_unwritten()
         return ExitCode.DONE
-    except (MercerError, OSError) as error:
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return _complain(f"{where}{error.strerror or error}", ExitCode.FAILED)
+    except MercerError as error:
         return _complain(error, ExitCode.FAILED)
     except KeyboardInterrupt:
         return _complain("interrupted", ExitCode.INTERRUPTED)
+
+
+def _flushed(code: int) -> int:
+    """The code, after what was held back is written, while somebody can be told that it failed."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _leave_unwritten()
+        error.filename = "standard output"
+        raise
+    return code
+
+
+def _leave_unwritten() -> None:
+    """Let what Python would still write go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(reason: object, code: ExitCode) -> ExitCode:

@@ -1,6 +1,6 @@
 """What train, tune and evaluate do alike: hold out, fit, score, write."""
 
-import os
+import io
 import time
 import warnings
 from collections.abc import Iterator
@@ -114,14 +114,9 @@ def machine_and_rows(assembly: Any) -> tuple[Any, Any]:
 @contextmanager
 def replaced(path: Path) -> Iterator[Any]:
     """A text file that takes the place of `path` as a whole, or not at all."""
-    temporary = path.with_name(f".{path.name}.part")
+    from mercer.exchange.atomic import replace_file
+
+    text = io.StringIO(newline="")
+    yield text
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    replace_file(path, [text.getvalue().encode()])

@@ -1,40 +1,33 @@
-"""How a fit stands, on a terminal: the violation left, the dual, and an estimate of the time left."""
+"""How a fit stands, on a terminal: the duality gap, and an estimate of the time left."""
 
-import math
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from mercer.cli.saying import console
+from mercer.estimators.pace import Pace, standing
 
 # Smaller fits end before a bar could be read.
 SMALLEST = 2_000
 
 
 class FitBar:
-    """A callback that moves a bar: the violation falls about exponentially from its first value to the goal."""
+    """A callback that moves a bar by the pace of a fit."""
 
-    def __init__(self, bar: Any, task: Any, tol: float, time_limit: float | None) -> None:
-        self.bar, self.task, self.tol, self.time_limit = bar, task, tol, time_limit
-        self.begin, self.first, self.share = time.monotonic(), 0.0, 0.0
+    def __init__(self, bar: Any, task: Any, pace: Pace) -> None:
+        self.bar, self.task, self.pace = bar, task, pace
+        self.words, self.problems = "beginning", ""
 
     def __call__(self, point: Any) -> bool:
-        violation = float(getattr(point, "violation", math.nan))
-        self.first = max(self.first, violation) if math.isfinite(violation) else self.first
-        if self.first > self.tol and violation > 0:
-            done = math.log(self.first / violation) / math.log(self.first / self.tol)
-            self.share = max(self.share, min(0.99, done))
-        words = f"violation {violation:.1e} of {self.tol:g}, dual {getattr(point, 'dual', math.nan):.6g}"
-        self.bar.update(self.task, completed=100 * self.share, description=f"{words}, {self._left()} left")
+        self.pace.note(point)
+        stage = getattr(point, "stage", "solve")
+        if stage == "problems":
+            self.problems = f", {point.working_set} of {point.active} problems solved"
+        else:
+            self.words = f"kernel matrix {point.working_set} %" if stage == "kernel" else standing(point)
+        words = f"{self.words}{self.problems}, {self.pace.words()}"
+        self.bar.update(self.task, completed=100 * self.pace.share, description=words)
         return False
-
-    def _left(self) -> str:
-        elapsed = time.monotonic() - self.begin
-        left = elapsed * (1 / self.share - 1) if self.share > 0.02 else math.inf
-        if self.time_limit is not None:
-            left = min(left, self.time_limit - elapsed)
-        return "?" if math.isinf(left) else f"{max(0.0, left):.0f} s"
 
 
 class SearchBar:
@@ -50,7 +43,7 @@ class SearchBar:
 
 
 @contextmanager
-def shown_progress(machine: Any, rows: int, time_limit: float | None) -> Iterator[None]:
+def shown_progress(machine: Any, rows: int) -> Iterator[None]:
     """Show the fit of `machine` that happens inside, if somebody is there to see it."""
     words, is_search = console(), hasattr(machine, "cv")
     is_short = rows < SMALLEST and not is_search
@@ -62,7 +55,7 @@ def shown_progress(machine: Any, rows: int, time_limit: float | None) -> Iterato
     columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=words, transient=True) as bar:
         task = bar.add_task("beginning", total=100)
-        watcher = SearchBar(bar, task) if is_search else FitBar(bar, task, machine.tol, time_limit)
+        watcher = SearchBar(bar, task) if is_search else FitBar(bar, task, Pace.of(machine))
         machine.set_params(callbacks=[watcher])
         try:
             yield

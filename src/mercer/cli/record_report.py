@@ -26,7 +26,7 @@ def show_record(record: Any, out: Console | None = None) -> None:
         out.print(line.append(value if isinstance(value, Text) else Text(str(value), style="default")), soft_wrap=True)
     if record.scores and "confusion" in record.scores:
         _show_confusion(out, record.scores)
-    _show_bounds(out, record.bounds)
+    _show_bounds(out, record)
     out.print()
 
 
@@ -96,8 +96,11 @@ def _cell(value: int, is_right: bool) -> Text:
     return Text(str(value), style="bold" if is_right else POOR)
 
 
-def _show_bounds(out: Console, bounds: list[dict[str, Any]]) -> None:
+def _show_bounds(out: Console, record: Any) -> None:
+    bounds = record.bounds
     said = [one for one in bounds if one["applies"] and one["value"] < 1]
+    if record.no_bounds:
+        out.print(Text("  bounds           ", style="dim").append(f" none: {record.no_bounds}"), soft_wrap=True)
     if not bounds:
         return
     out.print(Text("  bounds", style="dim"))
@@ -106,4 +109,5 @@ def _show_bounds(out: Console, bounds: list[dict[str, Any]]) -> None:
         out.print(line, soft_wrap=True)
     rest = len(bounds) - len(said)
     if rest:
-        out.print(Text(f"    {rest} more of mercer.theory are vacuous here or do not apply", style="dim"))
+        which = f"{rest} more" if said else f"none says anything here: all {rest}"
+        out.print(Text(f"    {which} of mercer.theory are vacuous or do not apply", style="dim"))

@@ -36,7 +36,7 @@ class Training:
 
     def _fitted(self, estimator: Any, X: Any, y: Any) -> Any:
         """The estimator, fitted, while a bar shows how it goes."""
-        with shown_progress(machine_of(estimator), len(y), self.options.time_limit):
+        with shown_progress(machine_of(estimator), len(y)):
             return estimator.fit(X, y)
 
     @property
@@ -68,7 +68,7 @@ class Training:
             elif len(self.held):
                 X, y = self._rows(self.held)
                 self.record.scores = {**score(self.assembly.task, y, self.model.predict(X)), "how": "held out"}
-            self.record.bounds = bounds_of(self.model, *self._rows(self.learnt))
+            self.record.bounds, self.record.no_bounds = bounds_of(self.model, *self._rows(self.learnt))
 
     def write_report(self, path: Path) -> None:
         """Write the page."""

@@ -40,7 +40,7 @@ class Tuning(Training):
         if is_data_frame(X):
             # Folds are chosen by position, which tables of Arrow do not know.
             X = as_frame(X).rows()
-        with shown_progress(search, len(y), self.options.time_limit):
+        with shown_progress(search, len(y)):
             search.fit(X, y)
         self._note(search)
         best = search.best_estimator_

@@ -18,7 +18,7 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_round, watchers
+from mercer.estimators.progress import round_printer, watchers
 from mercer.estimators.support import linear_coefficients
 from mercer.estimators.training import TrainingData
 from mercer.kernels.expansion import Expansion
@@ -59,7 +59,7 @@ class KernelModel(BaseEstimator):
         return nullcontext() if is_quick else limits.catching_interrupts()
 
     def _watchers(self):
-        return watchers(self, print_round)
+        return watchers(self, round_printer(self))
 
     def _training_data(self, X, weights, budget):
         """X with its kernel; where a function's whole matrix has room, it is computed at once.

@@ -18,7 +18,7 @@ from mercer.estimators.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.progress import print_round, watchers
+from mercer.estimators.progress import round_printer, watchers
 from mercer.estimators.scored import PredictsByScore, linear_scores
 from mercer.problems.regularization import resolve_C
 from mercer.problems.soft_margin import BIASES
@@ -76,7 +76,7 @@ class LinearEstimator(BaseEstimator):
         return self.solver if wanted == "auto" else wanted
 
     def _limits(self):
-        return Limits(self.max_iter, self.time_limit, watchers(self, print_round))
+        return Limits(self.max_iter, self.time_limit, watchers(self, round_printer(self)))
 
     def _finite_C(self, n):
         C = resolve_C(self.C, n)

@@ -5,6 +5,7 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.estimators.pace import Pace, standing
 from mercer.solvers.result import Status
 
 _REMEDIES = {
@@ -40,28 +41,38 @@ def watchers(estimator, show):
 
 
 def _staged(show):
-    """`show`, and before it a line now and then while the kernel matrix is in the making."""
+    """`show`, and a line for what is no round: the kernel matrix in the making, a problem of several solved."""
 
     def staged(point):
-        if getattr(point, "stage", "solve") == "kernel":
+        stage = getattr(point, "stage", "solve")
+        if stage == "kernel":
             sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  kernel matrix {point.working_set:3d} %\n")
+        elif stage == "problems":
+            sys.stderr.write(
+                f"[mercer] {point.seconds:8.2f} s  {point.working_set} of {point.active} problems solved\n"
+            )
         else:
             show(point)
 
     return staged
 
 
-def print_round(point):
-    """A callback that prints a line on standard error."""
-    line = (
-        f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  violation {point.violation:9.2e}  "
-        f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}"
-    )
-    sys.stderr.write(line + "\n")
+def round_printer(estimator):
+    """A callback that prints a line on standard error, with an estimate of the time left."""
+    pace = Pace.of(estimator)
+
+    def print_round(point):
+        pace.note(point)
+        sys.stderr.write(
+            f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  {standing(point)}  "
+            f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}, {pace.words()}\n"
+        )
+
+    return print_round
 
 
 def print_epoch(point):
-    """As `print_round`, for methods that go through the data in epochs."""
+    """As the lines of `round_printer`, for methods that go through the data in epochs."""
     line = (
         f"[mercer] {point.seconds:8.2f} s  epoch {point.iterations:6d}  loss {point.violation:9.2e}  "
         f"mistakes {point.working_set} of {point.active}"
@@ -78,5 +89,5 @@ def print_step(point):
 
 
 def print_residual(point):
-    """As `print_round`, for methods that solve equations."""
+    """The same for methods that solve equations."""
     sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {point.iterations:6d} steps  residual {point.violation:9.2e}\n")

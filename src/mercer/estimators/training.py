@@ -258,9 +258,14 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
         return solutions
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
     large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE]
-    for k in large:
+
+    def run_and_tell(k):
         run(k)
-    run_parallel(run, order[len(large) :], thread_count(n_jobs))
+        limits.report_solved(sum(solution is not None for solution in solutions), len(tasks))
+
+    for k in large:
+        run_and_tell(k)
+    run_parallel(run_and_tell, order[len(large) :], thread_count(n_jobs))
     shared.release()
     return solutions
 

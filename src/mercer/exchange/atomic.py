@@ -43,8 +43,25 @@ def replace_file(path, pieces, check=None):
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "only a file can be replaced, not a device or a pipe", str(target))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
-    mode = _mode(target)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+    with _blaming(path, temporary):
+        _write(target, temporary, pieces, check)
+    _flush_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _blaming(path, temporary):
+    """Errors of the disk name the path that was asked for: the temporary one means nothing to anybody."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename in (None, str(temporary)):
+            error.filename = str(path)
+        raise
+
+
+def _write(target, temporary, pieces, check):
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(temporary, flags, _mode(target))
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             for piece in pieces:
@@ -57,7 +74,6 @@ def replace_file(path, pieces, check=None):
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    _flush_folder(target.parent)
 
 
 def _mode(target):

@@ -80,6 +80,19 @@ def with_texts(table, names):
     return table
 
 
+def complete_texts(table, name):
+    """A column of Arrow texts, none missing, as an array; None for any other. Each different text is made once."""
+    if isinstance(table, list):
+        return None
+    import pyarrow as pa
+
+    column = table.column(name)
+    if column.null_count or not pa.types.is_string(column.type):
+        return None
+    encoded = column.combine_chunks().dictionary_encode()
+    return np.array(encoded.dictionary.to_pylist())[encoded.indices.to_numpy()]
+
+
 def column_names(table):
     """The names of a table's columns."""
     return list(dict.fromkeys(name for row in table for name in row)) if isinstance(table, list) else table.column_names

@@ -51,7 +51,7 @@ def _answer(source, connection, sql):
     try:
         cursor = connection.execute(sql)
         rows = cursor.fetchall()
-    except (sqlite3.Error, sqlite3.Warning, RuntimeError) as error:
+    except (sqlite3.Error, sqlite3.Warning, RuntimeError, UnicodeDecodeError) as error:
         raise DataError(f"{source.name}: cannot answer: {error}") from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):

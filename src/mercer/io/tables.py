@@ -10,7 +10,7 @@ from mercer._errors import DataError, ParameterError
 from mercer.io.columnar import read_arrow, read_parquet
 from mercer.io.delimited import read_delimited
 from mercer.io.delimited_lines import MISSING
-from mercer.io.frames import chosen, column_names, matrix_of, with_texts, without
+from mercer.io.frames import chosen, column_names, complete_texts, matrix_of, with_texts, without
 from mercer.io.graphs import read_graphs
 from mercer.io.json_lines import read_json_lines
 from mercer.io.labelled_trees import read_labelled_trees
@@ -196,16 +196,18 @@ def _whole(y):
 def _divided(whole, name):
     """The table less its target, and the target."""
     _known(name, whole.columns, whole.name, "target")
-    column = as_frame(whole.data).column(name)
-    if column.missing.any():
-        row = int(np.flatnonzero(column.missing)[0])
-        raise DataError(f"{whole.name}: the target {name!r} has no value in row {row}; leave such rows out")
+    target = complete_texts(whole.data, name)
+    if target is None:
+        target = _target(as_frame(whole.data).column(name), whole.name)
     if len(whole.columns) == 1:
         raise DataError(f"{whole.name}: there is no column beside the target {name!r}")
-    return replace(whole, data=without(whole.data, name), target=_target(column, whole.name), target_name=name)
+    return replace(whole, data=without(whole.data, name), target=target, target_name=name)
 
 
 def _target(column, name):
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0])
+        raise DataError(f"{name}: the target {column.name!r} has no value in row {row}; leave such rows out")
     if column.kind == "number":
         # Whole numbers stay whole: they are the labels of classes.
         values = np.asarray(column.as_came())

@@ -140,7 +140,7 @@ class ExplanationDisplay:
         if self.kind_ == "text":
             return 8.0, 1.1 + 0.36 * len(lines_of(self.parts.item))
         if self.kind_ == "tree":
-            return float(np.clip(0.6 * width_of(self.parts.item), 4.0, 16.0)), 1.2 + 0.75 * self.parts.item.depth
+            return float(np.clip(0.6 * width_of(self.parts.item), 5.4, 16.0)), 1.2 + 0.75 * self.parts.item.depth
         return 6.0, 5.2
 
     def _draw_parts(self, parts: Parts) -> None:
@@ -154,7 +154,7 @@ class ExplanationDisplay:
             if parts.is_division
             else "each is what f loses when the part is hidden"
         )
-        note = f"orange: for; blue, dashed: against; full colour is {largest:.2g}; {how}"
+        note = f"orange: for; blue, dashed: against; full colour is {largest:.2g}\n{how}"
         self.ax_.text(0.0, -0.02, note, transform=self.ax_.transAxes, va="top", fontsize="x-small", color="0.35")
 
     def _draw_bars(self) -> None:

@@ -11,7 +11,18 @@ from mercer.plot.shades import AGAINST_DASHES, shade, speaks_against
 
 def width_of(tree: Any) -> float:
     """How much room the leaves take beside one another."""
-    return float(sum(_room(label) for label, count in zip(tree.labels, tree.counts, strict=True) if count == 0))
+    return float(sum(_rooms(tree)))
+
+
+def _rooms(tree: Any) -> list[float]:
+    """The width of each leaf, or of the widest of those right above it that have no other."""
+    rooms, above = [], 0.0
+    for label, count in zip(tree.labels, tree.counts, strict=True):
+        above = max(above, _room(label)) if count <= 1 else 0.0
+        if count == 0:
+            rooms.append(above)
+            above = 0.0
+    return rooms
 
 
 def positions(tree: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -28,8 +39,8 @@ def positions(tree: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         while waiting and waiting[-1][1] == 0:
             waiting.pop()
     x, place = np.zeros(n), 0.0
-    for node in (node for node, count in enumerate(tree.counts) if count == 0):
-        room = _room(tree.labels[node])
+    leaves = (node for node, count in enumerate(tree.counts) if count == 0)
+    for node, room in zip(leaves, _rooms(tree), strict=True):
         x[node], place = place + room / 2, place + room
     for node in range(n - 1, -1, -1):
         children = np.flatnonzero(parents == node)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer.problems.certificate import relative_gap
 
 # Bounds that add up to a sum but for rounding, relative to them, do.
 SUM_ROUNDING = 1e-12
@@ -158,6 +159,28 @@ class DualProblem:
     def violation(self, beta, gradient):
         """How far the KKT conditions are from holding; LIBSVM's stopping quantity."""
         return max(0.0, self.distance(*self.extremes(beta, gradient)))
+
+    def gap(self, beta, gradient, bias, at=slice(None)):
+        r"""Primal minus dual value, as far as the coordinates `at` make it: all of it, where they are all.
+
+        A sum of what each could still gain by itself at the price b of its sum, none negative:
+        :math:`\max_{l \le v \le u} \phi(v) - \phi(\beta)` with
+        :math:`\phi(v) = (g + R\beta - b) v - R v^2/2 - \varepsilon |v|`.
+        """
+        beta, lower, upper = beta[at], self.lower[at], self.upper[at]
+        ridge = 0.0 if self.ridge is None else self.ridge[at]
+        slope = gradient[at] + ridge * beta - self.thresholds(bias, at)
+        reach = np.sign(slope) * np.maximum(np.abs(slope) - self.kink, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            best = np.clip(np.where(reach == 0.0, 0.0, reach / ridge), lower, upper)
+            gains = slope * (best - beta)
+            if self.ridge is not None:
+                gains -= 0.5 * ridge * (best * best - beta * beta)
+            return float(gains.sum()) - self.kink_cost(best) + self.kink_cost(beta)
+
+    def relative_gap(self, beta, gradient, bias, dual, at=slice(None)):
+        """The gap of some coordinates as a share of what the primal value is then, or of 1."""
+        return relative_gap(dual + self.gap(beta, gradient, bias, at), dual)
 
     def middle(self, highest, lowest):
         """A bias, or two, between the extremes."""

@@ -137,4 +137,4 @@ def _trace(record: Record) -> Figure | None:
     if len(record.trace) < 2 or record.trace[-1]["seconds"] <= 0:
         return None
     picture = pictures.convergence(record.trace, float(record.model["parameters"].get("tol") or 1e-3))
-    return Figure("How it got there", picture, "Largest violation of the optimality conditions, round by round.")
+    return Figure("How it got there", picture, "How far each round was from the optimum, by the two measures of it.")

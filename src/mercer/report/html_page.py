@@ -3,13 +3,12 @@
 Whatever comes from data or from the command line is escaped.
 """
 
-import os
-import tempfile
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from mercer.exchange.atomic import replace_file
 from mercer.report.examples import examples
 from mercer.report.figures import Shown, figures
 from mercer.report.record import Record
@@ -62,17 +61,7 @@ def write_page(path: Path, record: Record, shown: Shown) -> Path:
     """Write the page, whole or not at all."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(page(record, shown))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    replace_file(path, [page(record, shown).encode()])
     return path
 
 
@@ -209,6 +198,8 @@ def _certificate(record: Record) -> str:
 
 
 def _bounds(record: Record) -> str:
+    if record.no_bounds:
+        return f"<h2>What theory says</h2><p class='soft'>Nothing here: {escape(record.no_bounds)}</p>"
     if not record.bounds:
         return ""
     rows = "".join(

@@ -90,16 +90,17 @@ def certificate_totals(machine: Any) -> dict[str, Any] | None:
     }
 
 
-def trace_of(machine: Any) -> list[dict[str, float]]:
+def trace_of(machine: Any) -> list[dict[str, Any]]:
     """The rounds of the longest of the problems that were solved."""
     found = getattr(machine, "trace_", None) or []
     runs = found if found and isinstance(found[0], Sequence) and not hasattr(found[0], "seconds") else [found]
     longest = max(runs, key=len, default=[])
     return [
-        {"seconds": float(point.seconds), "violation": float(point.violation), "dual": float(point.dual)}
+        {"seconds": float(point.seconds), "violation": float(point.violation), "dual": float(point.dual),
+         "gap": getattr(point, "gap", None)}
         for point in longest
         if hasattr(point, "violation") and hasattr(point, "dual")
-    ]
+    ]  # fmt: skip
 
 
 def _plain(value: Any) -> Any:

@@ -60,25 +60,34 @@ def kernel_map(places: NDArray[Any], groups: NDArray[Any], names: Sequence[Any],
     return drawing([*body, *legend], height, "Map of the items by kernel principal components")
 
 
-def convergence(trace: Sequence[dict[str, float]], tol: float) -> str:
-    """The violation of the optimality conditions against time, both as they were reported."""
-    height, floor = 230.0, 190.0
-    seconds = [point["seconds"] for point in trace]
-    logs = [math.log10(max(point["violation"], 1e-16)) for point in trace]
-    low, high = math.floor(min([*logs, math.log10(tol)])), math.ceil(max(logs) + 1e-9)
-    across, up = Scale(0.0, max(seconds), _LEFT, WIDTH - _RIGHT), Scale(low, high, floor, _TOP)
+def convergence(trace: Sequence[dict[str, Any]], tol: float) -> str:
+    """The violation of the optimality conditions and the duality gap against time, as they were reported."""
+    height, floor = 250.0, 190.0
+    lines = {"violation": ("trace", _logs(trace, "violation")), "relative duality gap": ("gap", _logs(trace, "gap"))}
+    values = [value for _, points in lines.values() for _, value in points] + [math.log10(tol)]
+    low, high, end = math.floor(min(values)), math.ceil(max(values) + 1e-9), max(point["seconds"] for point in trace)
+    across, up = Scale(0.0, end, _LEFT, WIDTH - _RIGHT), Scale(low, high, floor, _TOP)
     body = [line(_LEFT, floor, WIDTH - _RIGHT, floor)]
-    step = max(1, (high - low) // 4)
-    for power in range(low, high + 1, step):
+    for power in range(low, high + 1, max(1, (high - low) // 4)):
         body += [line(_LEFT, up(power), WIDTH - _RIGHT, up(power), "grid")]
         body += [words(_LEFT - 6, up(power) + 4, f"1e{power}", anchor="end", style="tick")]
-    for value in ticks(0.0, max(seconds)):
+    for value in ticks(0.0, end):
         body.append(words(across(value), floor + 15, f"{value:g}", anchor="middle", style="tick"))
-    body.append(line(_LEFT, up(math.log10(tol)), WIDTH - _RIGHT, up(math.log10(tol)), "dashed"))
-    body.append(words(WIDTH - _RIGHT, up(math.log10(tol)) - 5, f"goal {tol:g}", anchor="end", style="tick"))
-    body.append(curve([(across(s), up(v)) for s, v in zip(seconds, logs, strict=True)], "trace"))
-    body.append(words(WIDTH - _RIGHT, height - 8, "seconds", anchor="end", style="tick"))
-    return drawing(body, height, "Violation of the optimality conditions against time")
+    goal = up(math.log10(tol))
+    body += [line(_LEFT, goal, WIDTH - _RIGHT, goal, "dashed")]
+    body += [words(_LEFT + 4, goal - 5, f"goal of the violation {tol:g}", style="tick")]
+    for place, (name, (style, points)) in enumerate((name, drawn) for name, drawn in lines.items() if drawn[1]):
+        body.append(curve([(across(seconds), up(value)) for seconds, value in points], style))
+        x = _LEFT + 120 * place
+        body += [line(x, height - 12, x + 22, height - 12, style), words(x + 28, height - 8, name, style="tick")]
+    body.append(words(WIDTH - _RIGHT, floor + 29, "seconds", anchor="end", style="tick"))
+    return drawing(body, height, "Violation of the optimality conditions and duality gap against time")
+
+
+def _logs(trace: Sequence[dict[str, Any]], key: str) -> list[tuple[float, float]]:
+    """(seconds, logarithm) of what was known and finite."""
+    known = [(point["seconds"], point.get(key)) for point in trace]
+    return [(at, math.log10(max(value, 1e-16))) for at, value in known if value is not None and math.isfinite(value)]
 
 
 def horizontal_bars(names: Sequence[Any], values: Sequence[float], what: str) -> str:

@@ -11,9 +11,6 @@ from mercer._errors import MercerError
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.model_words import describe_model, machine_of, trace_of
 
-# The bounds look at every kernel value; beyond so many rows they would take longer than the fit.
-LARGEST_FOR_BOUNDS = 2_000
-
 
 @dataclass
 class Record:
@@ -29,7 +26,9 @@ class Record:
     scores : dict or None
         As `score` gives it, and "how" it was measured.
     bounds : list of dict
-        What `mercer.theory` can say of two classes; each with name, value, whether it applies, and why.
+        What `mercer.theory` can say of the machine; each with name, value, whether it applies, and why.
+    no_bounds : str
+        Why there are none, where there are none.
     notes : list of str
         What was decided without being asked.
     seconds : dict
@@ -45,9 +44,10 @@ class Record:
     model: dict[str, Any]
     scores: dict[str, Any] | None = None
     bounds: list[dict[str, Any]] = field(default_factory=list)
+    no_bounds: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    trace: list[dict[str, float]] = field(default_factory=list)
+    trace: list[dict[str, Any]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     version: str = __version__
 
@@ -78,11 +78,11 @@ def _data(dataset: Any, task: str, n_learnt: int | None) -> dict[str, Any]:
     return found
 
 
-def bounds_of(model: Any, X: Any, y: Any) -> list[dict[str, Any]]:
-    """What theory says of a machine of two classes, fitted to these rows; nothing where it cannot."""
+def bounds_of(model: Any, X: Any, y: Any) -> tuple[list[dict[str, Any]], str]:
+    """(what theory says of a machine fitted to these rows, why nothing)."""
     machine = machine_of(model)
-    if len(getattr(machine, "classes_", ())) != 2 or len(y) > LARGEST_FOR_BOUNDS:
-        return []
+    if not hasattr(machine, "classes_"):
+        return [], "the bounds of mercer.theory are about classes, not quantities"
     from mercer.theory import report
 
     if hasattr(model, "steps"):
@@ -91,14 +91,13 @@ def bounds_of(model: Any, X: Any, y: Any) -> list[dict[str, Any]]:
         X = as_frame(X).rows()
     try:
         found = report(machine, X, y)
-    except MercerError:
-        # A machine that theory does not know: nothing is claimed of it.
-        return []
+    except MercerError as error:
+        return [], str(error)
     return [
         {"key": one.key, "name": one.name, "value": one.value, "says": one.says, "applies": one.applies,
          "unmet": list(one.unmet)}
         for one in found.findings
-    ]  # fmt: skip
+    ], ""  # fmt: skip
 
 
 def finite(value: Any) -> Any:

@@ -117,7 +117,9 @@ class _Chunks:
         state.move(places, found.beta, places[moved], change[moved])
         self.rounds_since_best = 0 if state.dual > dual + 1e-12 * abs(dual) else self.rounds_since_best + 1
         self.iterations += found.iterations
-        point = TracePoint(self.limits.seconds, self.iterations, violation, state.dual, len(places), len(self.problem))
+        n, bias = len(self.problem), self.problem.bias(state.beta, state.gradient)
+        gap = self.problem.relative_gap(state.beta, state.gradient, bias, state.dual)
+        point = TracePoint(self.limits.seconds, self.iterations, violation, state.dual, len(places), n, gap=gap)
         self.trace.append(point)
         self.limits.report(point)
         return found.status

@@ -168,7 +168,8 @@ class _Descent:
             before = share_of_gap(self.primal, self.dual), self.epochs - wait
             self._check()
             gap = share_of_gap(self.primal, self.dual)
-            point = TracePoint(limits.seconds, self.epochs, gap, self.dual, self.products.n, self.products.n)
+            n = self.products.n
+            point = TracePoint(limits.seconds, self.epochs, gap, self.dual, n, n, gap=gap)
             self.trace.append(point)
             limits.report(point)
             if is_within(self.primal, self.dual, gap_tol):

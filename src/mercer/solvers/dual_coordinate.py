@@ -103,7 +103,9 @@ class _Descent:
             before = share_of_gap(self.primal, self.dual_value), self.epochs - wait
             self._check()
             gap = share_of_gap(self.primal, self.dual_value)
-            point = TracePoint(limits.seconds, self.epochs, gap, self.dual_value, len(self.active), self.products.n)
+            point = TracePoint(
+                limits.seconds, self.epochs, gap, self.dual_value, len(self.active), self.products.n, gap=gap
+            )
             self.trace.append(point)
             limits.report(point)
             if is_within(self.primal, self.dual_value, gap_tol):

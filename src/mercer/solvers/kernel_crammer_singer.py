@@ -15,6 +15,7 @@ import numpy as np
 from mercer._jit.compile import announce_compilation, jit
 from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import padded
+from mercer.problems.certificate import relative_gap
 from mercer.solvers.crammer_singer import project, settle
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Solution, Status, TracePoint
@@ -195,9 +196,8 @@ class _Rounds:
             violation = self.problem.violation(self.alpha, self.scores)
             primal, dual = self.problem.objectives(self.alpha, self.scores)
             n = len(self.alpha)
-            self.trace.append(
-                TracePoint(self.limits.seconds, self._iterations, violation, dual, min(n, LARGEST_SET), n)
-            )
+            size, gap = min(n, LARGEST_SET), relative_gap(primal, dual)
+            self.trace.append(TracePoint(self.limits.seconds, self._iterations, violation, dual, size, n, gap=gap))
             self.limits.report(self.trace[-1])
             if self._is_solved(violation, primal, dual):
                 return Status.OPTIMAL

@@ -132,7 +132,7 @@ class _State:
             before, gap = gap, share_of_gap(self.primal, self.dual)
             last_better = self.rounds if gap < 0.99 * before else last_better
             working = self._working_set(gradient)
-            point = TracePoint(limits.seconds, self.rounds, gap, self.dual, len(working), len(self.w) - 1)
+            point = TracePoint(limits.seconds, self.rounds, gap, self.dual, len(working), len(self.w) - 1, gap=gap)
             self.trace.append(point)
             limits.report(point)
             if is_within(self.primal, self.dual, gap_tol):

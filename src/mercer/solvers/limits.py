@@ -93,6 +93,11 @@ class Limits:
         if time.monotonic() - self._spoken[0] >= SILENCE_SECONDS:
             self.report(TracePoint(self.seconds, 0, math.inf, 0.0, int(100 * share), 100, "kernel"))
 
+    def report_solved(self, done, total):
+        """Show the callbacks how many of the problems of a fit are solved."""
+        if self.callbacks:
+            self.report(TracePoint(self.seconds, 0, 0.0, 0.0, done, total, "problems"))
+
     def report(self, point):
         """Show a round to the callbacks."""
         self._spoken[0] = time.monotonic()

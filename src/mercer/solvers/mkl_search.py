@@ -67,6 +67,7 @@ class WeightSearch:
             judged.bound(self.allowed),
             int(np.count_nonzero(judged.weights)),
             len(judged.weights),
+            gap=gap,
             primal=judged.primal,
             weights=judged.weights,
         )

@@ -173,7 +173,7 @@ class _Newton:
 
     def _report(self, gap, limits):
         moving = int(np.count_nonzero(self.slope))
-        point = TracePoint(limits.seconds, self.steps, gap, self.dual_value, moving, len(self.beta))
+        point = TracePoint(limits.seconds, self.steps, gap, self.dual_value, moving, len(self.beta), gap=gap)
         self.trace.append(point)
         limits.report(point)
 

@@ -12,6 +12,7 @@ The objective is piecewise quadratic: a handful of steps is usual. Needs of a pr
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer.problems.certificate import relative_gap
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
@@ -88,26 +89,25 @@ class _Steps:
             ahead = self._values(residual)
             violation, dual = point.violation(self.beta), point.dual(self.f + ahead)
             primal = 0.5 * float(self.beta @ self.f) + point.risk
-            self._record(violation, dual)
-            if self._is_solved(violation, primal, dual):
+            gap = relative_gap(primal, dual)
+            self._record(violation, dual, gap)
+            if self._is_solved(violation, gap):
                 return Status.OPTIMAL
             if self.limits.stop():
                 return self.limits.reached()
             if self.limits.iterations_left(self.iterations) <= 0:
                 return Status.ITERATION_LIMIT
-            gap = (primal - dual) / max(1.0, abs(primal))
             if gap <= self.tol and self._settled(point, ahead, primal, violation):
                 continue
             if self.iterations >= MOST_STEPS or not self._step(point, residual, ahead, primal):
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
-    def _is_solved(self, violation, primal, dual):
-        gap = (primal - dual) / max(1.0, abs(primal))
+    def _is_solved(self, violation, gap):
         return gap <= self.gap_tol if self.gap_tol is not None else violation <= self.tol and gap <= self.tol
 
-    def _record(self, violation, dual):
+    def _record(self, violation, dual, gap):
         n = len(self.beta)
-        self.trace.append(TracePoint(self.limits.seconds, self.iterations, violation, dual, n, n))
+        self.trace.append(TracePoint(self.limits.seconds, self.iterations, violation, dual, n, n, gap=gap))
         self.limits.report(self.trace[-1])
 
     def _settled(self, point, ahead, primal, violation):

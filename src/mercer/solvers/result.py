@@ -43,8 +43,12 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class TracePoint:
-    """The state of a solver after one round; or, where `stage` is "kernel", of the kernel matrix
-    before the first: `working_set` per cent of it are there."""
+    """The state of a solver after one round.
+
+    `gap` is the relative duality gap of the points that the solver looks at, or None where it is not known.
+    Where `stage` is "kernel" it is the state of the kernel matrix before the first round, `working_set` per
+    cent of which are there; where it is "problems", `working_set` of `active` problems are solved.
+    """
 
     seconds: float
     iterations: int
@@ -53,6 +57,7 @@ class TracePoint:
     working_set: int
     active: int
     stage: str = "solve"
+    gap: float | None = None
 
 
 @dataclass

@@ -78,9 +78,17 @@ def _solve_at_once(problem, matrix, tol, limits, convex):
     if ending == LEFT:
         return None
     gradient = gradient[:n]
-    point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
-    limits.report(point)
+    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
+
+
+def _only_point(problem, beta, gradient, bias, violation, steps, limits):
+    """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
+    n, dual = len(problem), problem.objective(beta, gradient)
+    gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
+    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap)
+    limits.report(point)
+    return point
 
 
 def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
@@ -105,9 +113,9 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
         return None
     if np.any(problem.total):
         beta = _shared_among_equals(problem, matrix, beta)
-    point = TracePoint(limits.seconds, steps, violation, problem.objective(beta, gradient), n, n)
-    limits.report(point)
-    return Solution(beta, gradient, problem.bias(beta, gradient), status, steps, trace=[point])
+    bias = problem.bias(beta, gradient)
+    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
+    return Solution(beta, gradient, bias, status, steps, trace=[point])
 
 
 def _ending(violation, tol, limits, steps):

@@ -305,7 +305,11 @@ class _Rounds:
 
     def _record(self, size):
         state, violation = self.state, self.problem.distance(*self.state.extremes())
-        point = TracePoint(self.limits.seconds, self.iterations, violation, state.dual, size, len(state.active))
+        in_view = state.active if state.parked else slice(None)
+        gap = self.problem.relative_gap(state.beta, state.gradient, self._level, state.dual, in_view)
+        point = TracePoint(
+            self.limits.seconds, self.iterations, violation, state.dual, size, len(state.active), gap=gap
+        )
         self.trace.append(point)
         self.limits.report(point)
 

@@ -13,13 +13,15 @@ from mercer.theory.bounds import (
     soft_svm_bound_for_norm,
     soft_svm_lambda,
 )
-from mercer.theory.leave_one_out import support_vector_bound, xi_alpha_bound
+from mercer.theory.leave_one_out import support_vector_bound, xi_alpha_rows
 from mercer.theory.machine import read_machine
-from mercer.theory.radius import Ball, kernel_spread, smallest_ball
+from mercer.theory.radius import Ball, enclosing_ball, kernel_spread, smallest_ball
 from mercer.theory.vc import margin_vc_dimension, vc_bound, vc_dimension
 
 # A row within this of the margin may be a support vector, where the dual variables are not known.
 ON_THE_MARGIN = 1e-3
+# Up to this many rows every pair of them is looked at; beyond, a ball that encloses them all has to do.
+EVERY_PAIR = 2_000
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,32 @@ class Finding:
         return "\n".join([f"  {value:>9}  {verdict:<14}  {self.name}", *(f"{'':29}{line}" for line in details)])
 
 
+class Judgement:
+    """Something with findings."""
+
+    @property
+    def vacuous(self):
+        """Keys of the bounds that apply and say nothing."""
+        return [finding.key for finding in self.findings if finding.applies and finding.is_vacuous]
+
+    @property
+    def holding(self):
+        """Keys of the bounds that apply and say something."""
+        return [finding.key for finding in self.findings if finding.applies and not finding.is_vacuous]
+
+    def __getitem__(self, key):
+        for finding in self.findings:
+            if finding.key == key:
+                return finding
+        raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
+
+    def _summary(self):
+        lists = (("holds and says something", self.holding), ("vacuous", self.vacuous))
+        return "\n".join(f"{name}: {', '.join(keys) if keys else 'none'}" for name, keys in lists)
+
+
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Judgement):
     """What `theory.report` found; print it, or look a bound up by its key: ``report["xi_alpha"]``.
 
     Attributes
@@ -110,22 +136,6 @@ class Report:
         """Whether the model separates its training rows: then by a (gamma, rho)-margin."""
         return self.functional_margin > 0
 
-    @property
-    def vacuous(self):
-        """Keys of the bounds that apply and say nothing."""
-        return [finding.key for finding in self.findings if finding.applies and finding.is_vacuous]
-
-    @property
-    def holding(self):
-        """Keys of the bounds that apply and say something."""
-        return [finding.key for finding in self.findings if finding.applies and not finding.is_vacuous]
-
-    def __getitem__(self, key):
-        for finding in self.findings:
-            if finding.key == key:
-                return finding
-        raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
-
     def as_dict(self):
         """The numbers, for JSON; what is infinite or not a number becomes None."""
         plain = {key: value for key, value in vars(self).items() if key not in ("ball", "findings")}
@@ -163,22 +173,19 @@ class Report:
         better, worse = ("norm", "dimension") if product < self.dimension else ("dimension", "norm")
         return f"rho^2 |w|^2 = {product:.4g} against d = {self.dimension:.0f}: the {better} asks less than the {worse}"
 
-    def _summary(self):
-        lists = (("holds and says something", self.holding), ("vacuous", self.vacuous))
-        return "\n".join(f"{name}: {', '.join(keys) if keys else 'none'}" for name, keys in lists)
-
 
 _BIASES = {"free": "free bias", "penalised": "penalised bias", "none": "homogeneous"}
 
 
 def report(model, X, y, delta=0.05, n_jobs=None):
-    """Apply every bound of this room to a fitted two-class model, with its conditions checked.
+    """Apply every bound of this room to a fitted classifier, with its conditions checked.
 
     Parameters
     ----------
     model : fitted classifier
         With `classes_`, `decision_function`, and one of `coef_`, `support_` with `dual_coef_`, or
-        `expansion_`: any linear or kernel machine of two classes.
+        `expansion_`: any linear or kernel machine of two classes; or of several that were learnt in pairs, or each
+        against the rest.
     X, y
         The rows and labels that it was fitted to.
     delta : float
@@ -188,14 +195,15 @@ def report(model, X, y, delta=0.05, n_jobs=None):
 
     Returns
     -------
-    Report
+    Report, or ReportOfClasses
 
     Notes
     -----
     Bounds speak of independent rows of one distribution. A finding *applies* when all of its
     conditions that the sample and the model can show are met; what they cannot show, it states as an
     assumption. It is *vacuous* when it applies and is 1 or more. The work is that of the smallest ball
-    and of one look at every kernel value.
+    and of one look at every kernel value; beyond 2,000 rows, of a ball that encloses them and is certified to be no
+    smaller than the smallest.
 
     Examples
     --------
@@ -210,8 +218,17 @@ def report(model, X, y, delta=0.05, n_jobs=None):
     ['margin_vc', 'vc']
     """
     require_share(delta=delta)
-    machine = read_machine(model, X, y)
-    ball = smallest_ball(machine.X, machine.kernel, n_jobs=n_jobs)
+    if len(getattr(model, "classes_", ())) > 2:
+        from mercer.theory.several_classes import report_of_classes
+
+        return report_of_classes(model, X, y, delta, n_jobs)
+    return report_of(read_machine(model, X, y), delta, n_jobs)
+
+
+def report_of(machine, delta, n_jobs=None):
+    """Every bound, applied to one two-class machine."""
+    is_small = machine.m <= EVERY_PAIR
+    ball = (smallest_ball if is_small else enclosing_ball)(machine.X, machine.kernel, n_jobs=n_jobs)
     margins = machine.margins
     smallest = float(margins.min())
     gamma = smallest / machine.norm if machine.norm > 0 else 0.0
@@ -237,7 +254,7 @@ def report(model, X, y, delta=0.05, n_jobs=None):
             _margin_vc(machine, ball, gamma, delta),
             _vc(machine, delta),
             _support_vectors(machine),
-            _xi_alpha(machine, n_jobs),
+            _xi_alpha(machine, ball, n_jobs),
         ),
     )
 
@@ -343,29 +360,57 @@ def _left_out(machine):
     return unmet
 
 
-def _support_vectors(machine):
+def rows_on_the_margin(machine):
+    """Which rows may be support vectors, and in words how that is known."""
     if machine.alpha is None:
-        count, how = int(np.sum(machine.margins <= 1.0 + ON_THE_MARGIN)), "rows with margin at most 1"
-    else:
-        count, how = int(np.sum(machine.alpha > 0)), "support vectors"
+        return machine.margins <= 1.0 + ON_THE_MARGIN, "rows with margin at most 1"
+    return machine.alpha > 0, "support vectors"
+
+
+def _support_vectors(machine):
+    rows, how = rows_on_the_margin(machine)
+    count = int(rows.sum())
     value = support_vector_bound(count, machine.m)
     says = f"leave-one-out error is at most this: {count} {how} of {machine.m}"
     return Finding("support_vectors", "Support vectors over rows", value, says, unmet=tuple(_left_out(machine)))
 
 
-def _xi_alpha(machine, n_jobs):
-    name, unmet = "xi-alpha estimate (Joachims 2000)", _left_out(machine)
+XI_ALPHA = "xi-alpha estimate (Joachims 2000)"
+
+
+def _xi_alpha(machine, ball, n_jobs):
     if machine.alpha is None:
-        return Finding("xi_alpha", name, None, "", unmet=(*unmet, "the model keeps no dual variables"))
-    if machine.bias == "free":
-        if not machine.has_free_support_vectors:
-            unmet.append("no support vector lies inside its box: the machine is not stable")
-        spread = kernel_spread(machine.X, machine.kernel, n_jobs)
-    else:
-        spread = machine.kernel.diag(machine.X) + (1.0 if machine.bias == "penalised" else 0.0)
-    value = xi_alpha_bound(machine.alpha, machine.slack, spread, machine.bias, machine.loss)
-    assumes = "the machine is stable: free support vectors have room" if machine.bias == "free" else ""
-    return Finding("xi_alpha", name, value, "leave-one-out error is at most this", assumes, tuple(unmet))
+        unmet = (*_left_out(machine), "the model keeps no dual variables")
+        return Finding("xi_alpha", XI_ALPHA, None, "", unmet=unmet)
+    value, (assumes, unmet) = float(np.mean(xi_alpha_errors(machine, ball, n_jobs))), stability(machine)
+    return Finding("xi_alpha", XI_ALPHA, value, "leave-one-out error is at most this", assumes, unmet)
+
+
+def stability(machine):
+    """(what the xi-alpha estimate assumes, conditions of it that are not met)."""
+    unmet = _left_out(machine)
+    if machine.bias != "free":
+        return "", tuple(unmet)
+    if not machine.has_free_support_vectors:
+        unmet.append("no support vector lies inside its box: the machine is not stable")
+    return "the machine is stable: free support vectors have room", tuple(unmet)
+
+
+def xi_alpha_errors(machine, ball, n_jobs=None):
+    """Rows that may be wrong when left out, by the xi-alpha estimate."""
+    return xi_alpha_rows(machine.alpha, machine.slack, _spread(machine, ball, n_jobs), machine.bias, machine.loss)
+
+
+def _spread(machine, ball, n_jobs):
+    """R^2 of the estimate; of many rows an upper bound, from a ball of radius R that encloses them:
+    k(x, x) - k(x, x') is half of the squared distance, at most 4 R^2, and half of k(x, x) - k(x', x')."""
+    if machine.bias == "free" and machine.m <= EVERY_PAIR:
+        return kernel_spread(machine.X, machine.kernel, n_jobs)
+    diag = machine.kernel.diag(machine.X)
+    if machine.bias != "free":
+        return diag + (1.0 if machine.bias == "penalised" else 0.0)
+    by_distance = 2.0 * ball.radius**2 + 0.5 * float(diag.max() - diag.min())
+    return min(by_distance, 2.0 * float(diag.max()))
 
 
 def _finite(value):

@@ -73,6 +73,20 @@ def xi_alpha_bound(alpha, slack, spread, bias="free", loss="hinge"):
     >>> theory.xi_alpha_bound(alpha=[0.0, 0.2, 1.0, 1.0], slack=[0.0, 0.0, 0.1, 1.5], spread=1.0)
     0.5
     """
+    return float(np.mean(xi_alpha_rows(alpha, slack, spread, bias, loss)))
+
+
+def xi_alpha_rows(alpha, slack, spread, bias="free", loss="hinge"):
+    """Which rows the estimate counts: those that may become errors when they are left out.
+
+    Parameters are those of `xi_alpha_bound`, of which this is the numerator.
+
+    Examples
+    --------
+    >>> from mercer.theory.leave_one_out import xi_alpha_rows
+    >>> xi_alpha_rows(alpha=[0.0, 0.2, 1.0, 1.0], slack=[0.0, 0.0, 0.1, 1.5], spread=1.0).tolist()
+    [False, False, True, True]
+    """
     alpha, slack = np.asarray(alpha, dtype=np.float64), np.asarray(slack, dtype=np.float64)
     if alpha.ndim != 1 or alpha.shape != slack.shape or len(alpha) == 0:
         raise DataError(f"alpha and slack must be one number for each row, got shapes {alpha.shape}, {slack.shape}")
@@ -81,8 +95,7 @@ def xi_alpha_bound(alpha, slack, spread, bias="free", loss="hinge"):
     moved = 2.0 if bias == "free" else 1.0
     doubled = 2.0 if bias == "free" and loss == "squared_hinge" else 1.0
     # A row without alpha may be left out; rounding must not make an error of one.
-    counted = (alpha > 0) & (moved * alpha * spread + doubled * slack >= 1.0 - 1e-9)
-    return float(np.mean(counted))
+    return (alpha > 0) & (moved * alpha * spread + doubled * slack >= 1.0 - 1e-9)
 
 
 def squared_spans(K, free, support, bias="free"):

@@ -28,6 +28,8 @@ NEGLIGIBLE = 1e-7
 
 # Rows on which a kernel is checked that is not valid by construction.
 PSD_SAMPLE = 300
+# Points of a core set at first, how often it grows by a quarter of that, and the gap at which it need not.
+CORE, CORE_STEPS, CORE_GAP = 400, 4, 1e-2
 # Kernel values that are looked at together: 64 MB.
 ENTRIES_AT_ONCE = 8_000_000
 
@@ -153,6 +155,36 @@ def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None)
         return points.certified(*points.solve(tol, limits))
 
 
+def enclosing_ball(X, kernel="linear", n_jobs=None):
+    """A ball that encloses the points, nearly the smallest, without a look at every pair of them.
+
+    The smallest ball of a few hundred points, as far as the farthest of all; that one and the next farthest join
+    the few, and so on (Badoiu & Clarkson 2003). Its radius and gap are certified as those of `smallest_ball`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.theory.radius import enclosing_ball
+    >>> angles = np.linspace(0.0, 2.0 * np.pi, 5000)
+    >>> ball = enclosing_ball(np.column_stack([np.cos(angles), np.sin(angles)]))
+    >>> 1.0 <= ball.radius < 1.01, ball.gap < 0.01
+    (True, True)
+    """
+    points = _Points(X, kernel, n_jobs, may_move=True)
+    points._require_psd()
+    n = points.matrix.n
+    chosen, best = np.unique(np.linspace(0, n - 1, min(n, CORE)).astype(np.intp)), None
+    for _ in range(CORE_STEPS):
+        weights = np.zeros(n)
+        weights[chosen] = points.weights_among(chosen)
+        ball = points.certified(weights, Status.OPTIMAL)
+        best = ball if best is None or ball.radius < best.radius else best
+        if best.gap <= CORE_GAP * best.radius:
+            break
+        chosen = np.union1d(chosen, np.argsort(-points.squares(weights), kind="stable")[: CORE // 4])
+    return best
+
+
 class _Points:
     """Points with their kernel matrix in double precision; `may_move` where only distances count."""
 
@@ -183,6 +215,20 @@ class _Points:
             2.0 * K / scale, -self.ball.diag / scale, A, np.append(1.0, np.zeros(n)), n_equalities=1, time_limit=limit
         )
         return _on_simplex(found.u, NEGLIGIBLE), found.status
+
+    def weights_among(self, chosen):
+        """Weights of the smallest ball of some of the points."""
+        part, own = self.matrix.view(chosen).stored(), EnclosingBall(self.ball.diag[chosen])
+        found = small.solve(
+            own.dual(), part, tol=1e-4 * max(float(own.diag.max()), 1e-300), limits=Limits(), convex=True
+        )
+        part.release()
+        return _on_simplex(found.beta, 0.0)
+
+    def squares(self, weights):
+        """Squared distances from the centre of these weights, up to a constant."""
+        support = np.flatnonzero(weights)
+        return self.ball.diag - 2.0 * self.matrix.product(support, weights[support])
 
     def _require_psd(self):
         """Refuse a kernel that is indefinite, on some rows at least: they prove it for all."""

@@ -174,7 +174,9 @@ def _narwhals_column(name, series):
 
     dtype, missing = series.dtype, series.is_null().to_numpy().astype(bool)
     if dtype.is_numeric():
-        values = np.asarray(series.cast(narwhals.Float64).to_numpy(), dtype=np.float64)
+        # Arrow refuses to round whole numbers beyond 2^53, such as long identifiers.
+        real = series.fill_null(0) if dtype.is_integer() else series.cast(narwhals.Float64)
+        values = np.asarray(real.to_numpy(), dtype=np.float64)
         return Column(name, values, missing | np.isnan(values), "number", series.to_list)
     if isinstance(dtype, narwhals.Datetime | narwhals.Date):
         values = np.asarray(series.dt.timestamp("us").to_numpy(), dtype=np.float64) / _MICROSECONDS

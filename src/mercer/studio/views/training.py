@@ -134,7 +134,7 @@ def told(
     if len(held):
         predicted = model.predict(taken(X, held))
         record.scores = {**score(assembly.task, y[held], predicted), "how": "held out"}
-    record.bounds = bounds_of(model, *rows)
+    record.bounds, record.no_bounds = bounds_of(model, *rows)
     scored = (taken(X, held), y[held]) if len(held) else None
     drawn = Shown(model, rows, scored, data.rows(held) if len(held) else None)
     job.memory |= {"model": model, "X": X, "y": y, "chosen": data}

@@ -1,0 +1,219 @@
+"""Bounds for several classes, learnt in pairs or each against the rest, from those of the two-class machines.
+
+A wrong answer takes a wrong two-class machine. Of pairs: a row that wins all pairs of its class has more votes than any
+other class can have, as each has lost one. Of one against the rest: if the machine of the row's class says yes and all
+others say no, its value is the largest. So the rows that may become errors are those of any machine, and errors on new
+rows add up to at most the sum of those of the machines, each held to delta divided by their number (the union bound).
+"""
+
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer.kernels.matrix_form import Precomputed
+from mercer.solvers.result import Status
+from mercer.theory import machine as reading
+from mercer.theory.findings import (
+    XI_ALPHA,
+    Finding,
+    Judgement,
+    report_of,
+    rows_on_the_margin,
+    stability,
+    xi_alpha_errors,
+)
+from mercer.theory.leave_one_out import support_vector_bound
+from mercer.theory.machine import Machine
+
+# More machines are not looked at one by one: only their support vectors are counted.
+MOST_MACHINES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class ReportOfClasses(Judgement):
+    """What `theory.report` found of a model of several classes.
+
+    Attributes
+    ----------
+    model : str
+    m, n_classes, n_machines : int
+    how : str
+        Which two-class machines there are.
+    delta : float
+        For all of them together.
+    parts : dict of str to Report
+        What is known of each machine; empty where there are more than a hundred.
+    findings : tuple of Finding
+    """
+
+    model: str
+    m: int
+    n_classes: int
+    n_machines: int
+    how: str
+    delta: float
+    parts: dict = field(repr=False)
+    findings: tuple = field(repr=False)
+
+    def as_dict(self):
+        """The numbers, for JSON."""
+        plain = {key: value for key, value in vars(self).items() if key not in ("parts", "findings")}
+        each = [{**asdict(finding), "applies": finding.applies} for finding in self.findings]
+        return plain | {"parts": {name: part.as_dict() for name, part in self.parts.items()}, "findings": each}
+
+    def __str__(self):
+        title = f"{self.model}: {self.m} rows, {self.n_classes} classes, delta = {self.delta:g}"
+        how = f"{self.n_machines} two-class machines, {self.how}; a wrong answer takes one that is wrong"
+        return "\n".join([title, how, "", *map(str, self.findings), "", self._summary()])
+
+
+def report_of_classes(model, X, y, delta, n_jobs=None):
+    """As `theory.report`, of a model of several classes."""
+    tasks, how = _tasks(model, y)
+    values, betas = _functions(model, X, len(tasks))
+    rows = reading._rows_or_items(X)
+    machines = {
+        task.name: _machine(
+            model, rows, task, values[task.places, k], None if betas is None else betas[task.places, k], k
+        )
+        for k, task in enumerate(tasks)
+    }
+    pairs = list(zip(tasks, machines.values(), strict=True))
+    parts, findings = {}, [_support_vectors(pairs, len(y))]
+    if len(tasks) <= MOST_MACHINES:
+        parts = {name: report_of(machine, delta / len(tasks), n_jobs) for name, machine in machines.items()}
+        together = [_sum(list(parts.values()), place, delta) for place in range(5)]
+        findings = [*together, *findings, _xi_alpha(pairs, list(parts.values()), len(y), n_jobs)]
+    names = type(model).__name__, len(y), len(model.classes_), len(tasks)
+    return ReportOfClasses(*names, how, delta, parts, tuple(findings))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The rows of one machine, and on which side they are."""
+
+    name: str
+    places: np.ndarray
+    signs: np.ndarray
+
+
+def _tasks(model, y):
+    """The two-class problems in the order of the model's functions, and how they were made."""
+    classes, y = np.asarray(model.classes_), np.asarray(y)
+    if y.ndim != 1 or not np.isin(y, classes).all():
+        raise DataError(f"y must hold the labels {classes.tolist()} that the model was fitted to")
+    kind = getattr(model, "multi_class", None)
+    codes = np.searchsorted(classes, y)
+    if kind == "ovo":
+        made = [(f"{classes[i]} or {classes[j]}", np.flatnonzero((codes == i) | (codes == j)), i)
+                for i, j in combinations(range(len(classes)), 2)]  # fmt: skip
+        how = "one for each pair of classes"
+    elif kind == "ovr":
+        made = [(f"{name} or not", np.arange(len(y)), k) for k, name in enumerate(classes)]
+        how = "each class against the rest"
+    else:
+        raise ParameterError(
+            f"model must have learnt several classes in pairs or each against the rest, got multi_class={kind!r}; "
+            "fit it to one pair of them, and ask about that"
+        )
+    return [_Task(name, places, np.where(codes[places] == own, 1.0, -1.0)) for name, places, own in made], how
+
+
+def _functions(model, X, count):
+    """(value of each function at each row, signed coefficient of each row in each or None)."""
+    expansion = getattr(model, "expansion_", None)
+    if expansion is None or not hasattr(model, "support_"):
+        coefficients = getattr(model, "coef_", None)
+        if coefficients is None or np.shape(coefficients)[0] != count:
+            raise ParameterError(f"model must have coef_, or support_ and expansion_, got {model!r}")
+        product = X @ coefficients.T
+        return np.asarray(product.toarray() if sparse.issparse(product) else product) + model.intercept_, None
+    support, values = model.support_, expansion.values(X)
+    if len(support) and support.max() >= len(values):
+        raise DataError("X and y must be the rows and labels that the model was fitted to, in the same order")
+    table = np.zeros((len(values), count))
+    for group in expansion.groups:
+        table[np.ix_(support[group.begin : group.end], group.outputs)] = group.coefficients
+    return values, table
+
+
+def _machine(model, X, task, values, beta, k):
+    intercepts = np.ravel(model.intercept_)
+    intercept = float(intercepts[k if len(intercepts) > 1 else 0])
+    loss, kernel = reading._loss(model), reading._kernel(model, X)
+    if beta is None:
+        coefficients = model.coef_[k]
+        norm = float(np.linalg.norm(coefficients.toarray() if sparse.issparse(coefficients) else coefficients))
+    else:
+        norm = float(np.sqrt(max(0.0, beta @ (values - intercept))))
+    return Machine(
+        name=type(model).__name__,
+        X=_taken(X, task.places, isinstance(kernel, Precomputed)),
+        kernel=kernel,
+        signs=task.signs,
+        values=values,
+        norm=norm,
+        intercept=intercept,
+        bias=reading._bias(model, intercept),
+        alpha=None if beta is None or loss not in reading.MARGIN_LOSSES else np.abs(beta),
+        lam=reading._lambda(model, len(task.places)),
+        loss=loss,
+        status=getattr(model, "status_", Status.OPTIMAL),
+        certified_gap=_certified_gap(model, k) if beta is None else None,
+        is_weighted=getattr(model, "class_weight", None) is not None,
+        penalty=getattr(model, "penalty", "l2"),
+    )
+
+
+def _taken(X, places, is_matrix):
+    if is_matrix:
+        return X[np.ix_(places, places)]
+    return X[places] if hasattr(X, "shape") else [X[place] for place in places]
+
+
+def _certified_gap(model, k):
+    found = getattr(model, "certificate_", None)
+    return float(found[k].relative_gap) if isinstance(found, list) and k < len(found) else None
+
+
+def _reasons(unmet):
+    """Each condition once, with how many of the machines do not meet it."""
+    # What differs from machine to machine (a lambda) comes after a comma, and is left out.
+    unmet = [tuple(reason.partition(", that with")[0] for reason in one) for one in unmet]
+    reasons = list(dict.fromkeys(reason for one in unmet for reason in one))
+    return tuple(f"{sum(reason in one for one in unmet)} of {len(unmet)} machines: {reason}" for reason in reasons)
+
+
+def _support_vectors(pairs, m):
+    rows, how = np.zeros(m, bool), "support vectors"
+    for task, machine in pairs:
+        own, how = rows_on_the_margin(machine)
+        rows[task.places[own]] = True
+    unmet = _reasons([() if machine.is_solved and machine.is_svm else ("not solved, or no support vector machine",)
+                      for _, machine in pairs])  # fmt: skip
+    says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} are {how} of some machine"
+    value = support_vector_bound(int(rows.sum()), m)
+    return Finding("support_vectors", "Support vectors over rows", value, says, unmet=unmet)
+
+
+def _xi_alpha(pairs, parts, m, n_jobs):
+    if any(machine.alpha is None for _, machine in pairs):
+        return Finding("xi_alpha", XI_ALPHA, None, "", unmet=("the model keeps no dual variables",))
+    rows = np.zeros(m, bool)
+    for (task, machine), part in zip(pairs, parts, strict=True):
+        rows[task.places[xi_alpha_errors(machine, part.ball, n_jobs)]] = True
+    found = [stability(machine) for _, machine in pairs]
+    says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} rows are at risk in some machine"
+    return Finding("xi_alpha", XI_ALPHA, float(rows.mean()), says, found[0][0], _reasons([unmet for _, unmet in found]))
+
+
+def _sum(parts, place, delta):
+    """The union bound over the machines of one of the bounds."""
+    each = [part.findings[place] for part in parts]
+    values = [finding.value for finding in each]
+    value = None if None in values else float(np.sum(values))
+    says = f"sum over {len(each)} machines, each with delta = {delta / len(each):.2g}: errors add up to at most this"
+    return Finding(each[0].key, each[0].name, value, says, each[0].assumes, _reasons([one.unmet for one in each]))
