@@ -297,7 +297,9 @@ def test_groups_arrive_by_metadata_routing():
     groups = np.arange(len(y)) % 6
     with sklearn.config_context(enable_metadata_routing=True):
         search = SVCCV([1.0], [0.1], cv=GroupKFold(3)).set_fit_request(groups=True)
-        found = cross_validate(search, X, y, params={"groups": groups}, cv=2, return_estimator=True, error_score="raise")
+        found = cross_validate(
+            search, X, y, params={"groups": groups}, cv=2, return_estimator=True, error_score="raise"
+        )
     assert all(each.n_splits_ == 3 for each in found["estimator"])
 
 
