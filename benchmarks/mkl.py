@@ -29,6 +29,7 @@ from mercer.solvers.limits import Limits
 C, LAM = 10.0, 0.1
 REPEATS = 3
 VECTORS = {"sonar": "sonar.npz", "splice": "splice_libsvm.npz"}
+SETS = ("sonar", "breast_cancer", "splice:1000", "views:1000", "digits:500")
 METHODS = ("simple", "lp-norm", "easy", "centred_alignment", "alignment", "average")
 
 
@@ -221,9 +222,7 @@ def main(arguments=None):
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("race", "views", "table"))
-    parser.add_argument(
-        "--sets", nargs="*", default=["sonar", "breast_cancer", "splice:1000", "views:1000", "digits:500"]
-    )
+    parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--cpu", action="store_true", help="processor seconds, for a machine that has other work")
     options = parser.parse_args(arguments)
     clock = time.process_time if options.cpu else time.perf_counter
