@@ -2,7 +2,6 @@
 
 The slopes of all points are a product in single precision, with a bound of its error; who may be the
 first to meet the margin is computed again in double precision, and the first of those is the event.
-Usually that is a point or two.
 """
 
 from mercer._jit.compile import jit
