@@ -21,7 +21,7 @@ from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
 from mercer import SVC, leave_one_out, preflight
 
 PATH_SETS = ("spambase:1000", "a9a:1000", "ijcnn1:1000", "higgs11k:1000", "mnist2:1000")
-PREFLIGHT_SETS = ("spambase", "a9a", "letter", "ijcnn1")
+PREFLIGHT_SETS = ("spambase", "higgs11k", "shuttle", "letter", "ijcnn1", "a9a", "w8a", "mnist2", "mnist10")
 GOAL_FITS = 10.0
 GOAL_RATIO = 2.0
 FIT_CS = (0.1, 1.0, 10.0, 100.0, 1000.0)

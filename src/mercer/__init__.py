@@ -73,8 +73,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.leave_one_out import WholeSample as WholeSample
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
     from mercer.selection.mkl import MKLClassifier as MKLClassifier
-    from mercer.selection.mkl import MKLOneClassSVM as MKLOneClassSVM
-    from mercer.selection.mkl import MKLRegressor as MKLRegressor
+    from mercer.selection.mkl_detect import MKLOneClassSVM as MKLOneClassSVM
+    from mercer.selection.mkl_regress import MKLRegressor as MKLRegressor
     from mercer.selection.preflight import preflight as preflight
     from mercer.selection.regularization_path import regularization_path as regularization_path
     from mercer.selection.tune import SVCCV as SVCCV
@@ -108,8 +108,8 @@ _HOME = {
     "KernelRidge": "mercer.estimators.ridge",
     "KernelSVD": "mercer.estimators.reduce",
     "MKLClassifier": "mercer.selection.mkl",
-    "MKLOneClassSVM": "mercer.selection.mkl",
-    "MKLRegressor": "mercer.selection.mkl",
+    "MKLOneClassSVM": "mercer.selection.mkl_detect",
+    "MKLRegressor": "mercer.selection.mkl_regress",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "ModelFileError": "mercer._errors",

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import sklearn
 import sklearn.svm
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_validate
 from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, SVCCV, SVR, SVRCV
@@ -279,3 +280,36 @@ def test_values_that_a_fit_finds_by_itself():
     peer = GridSearchCV(SVC(), {"C": [1.0, "auto"], "gamma": ["median", 0.1]}, cv=3).fit(X, y)
     assert (own.cv_results_["state"] == "done").all()
     np.testing.assert_array_equal(scores_of(own, 3), scores_of(peer, 3))
+
+
+def test_C_that_each_fold_finds_by_itself():
+    X, y = scaled(load_wine)
+    model = SVCCV(Cs="auto", gammas=[0.01, 0.1], cv=3).fit(X, y)
+    alone = SVC(C="auto", gamma=model.best_params_["gamma"]).fit(X, y)
+    assert model.best_params_["C"] == "auto"
+    assert model.C_ == alone.C_ > 0
+    grid = GridSearchCV(SVC(C="auto"), {"gamma": [0.01, 0.1]}, cv=3).fit(X, y)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"])
+
+
+def test_groups_arrive_by_metadata_routing():
+    X, y = scaled(load_wine)
+    groups = np.arange(len(y)) % 6
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = SVCCV([1.0], [0.1], cv=GroupKFold(3)).set_fit_request(groups=True)
+        found = cross_validate(
+            search, X, y, params={"groups": groups}, cv=2, return_estimator=True, error_score="raise"
+        )
+    assert all(each.n_splits_ == 3 for each in found["estimator"])
+
+
+def test_far_apart_rows_under_a_narrow_kernel_have_the_scores_of_double_precision():
+    """One row in a hundred is so far away that inner products in single precision would cancel."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 6))
+    X[::100] *= 300.0
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    ours = SVCCV([0.5, 50.0], [0.5], cv=3).fit(X.astype(np.float32), y)
+    grid = GridSearchCV(sklearn.svm.SVC(), {"C": [0.5, 50.0], "gamma": [0.5]}, cv=3).fit(X.astype(np.float32), y)
+    apart = np.abs(ours.cv_results_["mean_test_score"] - grid.cv_results_["mean_test_score"])
+    assert apart.max() <= 1.5 / len(y)

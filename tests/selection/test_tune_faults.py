@@ -1,9 +1,14 @@
 """Bad input, limits and failing settings: a clear error, or the others go on."""
 
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from mercer import SVCCV, SVRCV, DataError, ParameterError
@@ -167,3 +172,47 @@ def test_max_iter_is_told_of_once():
     X = StandardScaler().fit_transform(X)
     with pytest.warns(ConvergenceWarning, match="10 of 10 fits of the search ended as ITERATION_LIMIT"):
         SVCCV([1.0, 10.0], [0.1], max_iter=3, refit=False).fit(X, y)
+
+
+def test_a_splitter_that_wants_groups_says_where_they_go(wine):
+    with pytest.raises(DataError, match="pass groups to fit"):
+        SVCCV([1.0], [0.1], cv=GroupKFold(3)).fit(*wine)
+
+
+SEARCH = """
+import warnings
+import numpy as np
+from mercer import SVCCV
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1500, 5))
+y = (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=1500) > 0).astype(int)
+SVCCV([1.0], [0.1], cv=2).fit(X[:600], y[:600])
+
+seen = []
+def tell(point):
+    if not seen and np.isfinite(point.best_score):
+        seen.append(point)
+        print("begun", flush=True)
+
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    model = SVCCV(np.logspace(-2, 4, 60), np.logspace(-3, 1, 40), n_jobs=1, callbacks=[tell], cv=2).fit(X, y)
+assert np.isfinite(model.best_score_), model.best_score_
+assert model.predict(X).shape == y.shape and model.certificate_.is_optimal(1e-2)
+assert "untried" in model.cv_results_["state"] and "done" in model.cv_results_["state"]
+assert any("INTERRUPTED" in str(each.message) for each in told)
+print(model.status_.name, flush=True)
+"""
+
+
+def test_control_c_in_the_middle_of_a_search():
+    """The best setting so far is kept, refitted, and said to be only that."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SEARCH], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "INTERRUPTED\n", err
+    assert process.returncode == 0

@@ -14,15 +14,16 @@ from tests.oracles import clarabel_qp
 def test_the_factor_follows_points_in_and_out():
     rng = np.random.default_rng(0)
     K = StoredMatrix.of(RBF(0.3)(rng.normal(size=(20, 3)))).values
-    factor, places, room = np.zeros((24, 24)), np.zeros(24, np.int64), np.zeros(24)
+    factor, places, room, ones = np.zeros((24, 24)), np.zeros(24, np.int64), np.zeros(24), np.zeros(24)
     for f, point in enumerate([3, 7, 11, 2, 19, 5]):
-        assert border(K, factor, places, f, 0.5, point, room) == TAKEN
-    unborder(factor, places, 6, 1)
-    unborder(factor, places, 5, 4)
+        assert border(K, factor, places, f, 0.5, point, room, ones) == TAKEN
+    unborder(factor, places, 6, 1, ones)
+    unborder(factor, places, 5, 4, ones)
     assert places[:4].tolist() == [3, 11, 2, 19]
     expected = K[np.ix_(places[:4], places[:4])] + 0.5
     assert np.allclose(factor[:4, :4].T @ factor[:4, :4], expected, atol=1e-13)
-    right, step, ones = rng.normal(size=24), np.zeros(24), np.zeros(24)
+    assert np.allclose(factor[:4, :4].T @ ones[:4], 1.0, atol=1e-13)
+    right, step = rng.normal(size=24), np.zeros(24)
     bias = solve_free(factor, 4, right, 0.7, True, step, ones)
     assert np.allclose(expected @ step[:4] + bias, right[:4], atol=1e-12)
     assert step[:4].sum() == pytest.approx(0.7, abs=1e-12)

@@ -81,8 +81,8 @@ _register(
 )  # fmt: skip
 _WEIGHTED = ("kernel_names_", "weights_", "scales_", "kernel_")
 _register("selection.mkl:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
-_register("selection.mkl:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
-_register("selection.mkl:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
+_register("selection.mkl_regress:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
+_register("selection.mkl_detect:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
     "best_estimator_", "C_", "kernel_", "status_",

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
+from mercer._jit.vectors import vector_loop
 from mercer.kernels.base import Kernel, block_of, epsilon
 from mercer.kernels.rows import numeric_matrix, prepare_rows
 
@@ -15,19 +16,37 @@ BLOCK = 64
 
 
 @jit
+def _compare(K, top, bottom, left, right, mirror):
+    """(largest |K_ij - K_ji|, largest |K_ij| or |K_ji|) of a block; `mirror` is room for its mirror image."""
+    vector_loop()
+    height, width = bottom - top, right - left
+    for j in range(width):
+        row = K[left + j, top:bottom]
+        for i in range(height):
+            mirror[i, j] = row[i]
+    widest, largest = K.dtype.type(0), K.dtype.type(0)
+    for i in range(height):
+        first, second = K[top + i, left:right], mirror[i, :width]
+        for j in range(width):
+            distance, one, other = abs(first[j] - second[j]), abs(first[j]), abs(second[j])
+            widest = distance if distance > widest else widest
+            larger = one if one > other else other
+            largest = larger if larger > largest else largest
+    return widest, largest
+
+
+@jit
 def most_asymmetric(K):
     """(i, j, |K_ij - K_ji|) where it is largest, i < j, and the largest |K_ij|, of a square C-ordered matrix.
 
     Block by block, so that a block and its mirror image are in the cache together.
     """
-    n, row, column, worst, largest = K.shape[0], 0, 0, 0.0, 0.0
+    n, row, column, worst, largest = K.shape[0], 0, 0, K.dtype.type(0), K.dtype.type(0)
+    mirror = np.empty((BLOCK, BLOCK), K.dtype)
     for top in range(0, n, BLOCK):
         for left in range(top, n, BLOCK):
-            widest = 0.0
-            for i in range(top, min(top + BLOCK, n)):
-                for j in range(left, min(left + BLOCK, n)):
-                    widest = max(widest, abs(K[i, j] - K[j, i]))
-                    largest = max(largest, abs(K[i, j]), abs(K[j, i]))
+            widest, entry = _compare(K, top, min(top + BLOCK, n), left, min(left + BLOCK, n), mirror)
+            largest = max(largest, entry)
             if widest > worst:
                 worst, row, column = widest, top, left
     for i in range(row, min(row + BLOCK, n)):

@@ -90,7 +90,8 @@ def _require_some_gamma(search, kernels):
 def _axes(search, kernel, X, weights):
     """Values of each parameter for one kernel; None is the kernel of the search itself."""
     axes = {} if kernel is None else {"kernel": [kernel]}
-    axes["C"] = _values("Cs", search.Cs, lambda count: LARGEST_C * STEP ** np.arange(1 - count, 1.0))
+    Cs = ["auto"] if isinstance(search.Cs, str) and search.Cs == "auto" else search.Cs
+    axes["C"] = _values("Cs", Cs, lambda count: LARGEST_C * STEP ** np.arange(1 - count, 1.0))
     place = _gamma_of(search.kernel if kernel is None else kernel)
     if place is not None and search.gammas is not None:
         axes[place] = _values("gammas", search.gammas, lambda count: _around_scale(X, weights, count))

@@ -19,10 +19,11 @@ from mercer.estimators.automatic import is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items
 from mercer.estimators.parameters import require_number
 from mercer.kernels.base import Kernel
+from mercer.kernels.matrix import WORTH_KEEPING
 from mercer.kernels.names import resolve
 from mercer.selection import data_findings
 from mercer.selection.data_findings import Finding
-from mercer.solvers import smo
+from mercer.solvers import small, smo
 
 # Samples grow by this factor.
 GROWTH = 2.0
@@ -32,8 +33,9 @@ WARM_UP_ROWS = 60
 AGAIN = 0.4
 # Growth of the time with the number of rows that is believed: a fit reads every row, and no solver here is worse.
 LEAST_EXPONENT, MOST_EXPONENT = 1.0, 2.5
-# Rows up to which the whole matrix is held, and bytes of an entry.
+# Rows up to which the whole matrix is held; bytes that a working set may take.
 STORED_ROWS = 4_000
+MOST_WORKING = 2**30
 # A fit that takes longer than this deserves advice.
 LONG = 60.0
 MANY_ROWS = 20_000
@@ -136,9 +138,9 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     classes, codes = np.unique(y, return_inverse=True) if y is not None and is_classifier(estimator) else (None, None)
     findings = _findings(estimator, X, y, classes, codes, d)
     order = _order(n, codes)
-    measured = _measure(estimator, X, y, sample_weight, order, seconds)
+    measured, fitted = _measure(estimator, X, y, sample_weight, order, seconds, codes)
     predicted, exponent = _carried_on(measured, n)
-    bytes_needed = _memory(estimator, X, n, d)
+    bytes_needed = _memory(estimator, X, n, d, fitted)
     rank, of = _rank(estimator, X, order)
     if rank is not None:
         findings.append(Finding("rank", f"{rank} dimensions hold 99 % of the variance of {of} rows in feature space"))
@@ -219,8 +221,8 @@ def _part(X, rows):
     return X[rows]
 
 
-def _measure(estimator, X, y, sample_weight, order, seconds):
-    """(rows, seconds) of fits on growing samples."""
+def _measure(estimator, X, y, sample_weight, order, seconds, codes):
+    """((rows, seconds) of fits on growing samples, (rows, model) of the last)."""
     is_gram, n = is_precomputed(getattr(estimator, "kernel", None)), len(order)
 
     def fit(m):
@@ -232,29 +234,40 @@ def _measure(estimator, X, y, sample_weight, order, seconds):
             warnings.simplefilter("ignore")
             begin = time.perf_counter()
             model.fit(part, None if y is None else y[rows], **weights)
-            return time.perf_counter() - begin
+            return time.perf_counter() - begin, model
 
     sizes = [min(n, FIRST_ROWS)]
-    measured, begin = [], None
+    measured, fitted, begin = [], None, None
     try:
         fit(min(n, WARM_UP_ROWS))
         fit(sizes[0])
         begin = time.perf_counter()
         while True:
             m = sizes[-1]
-            took = fit(m)
+            took, model = fit(m)
             is_odd = bool(measured) and took > measured[-1][1] * GROWTH**MOST_EXPONENT
             if took < AGAIN * seconds or is_odd:
                 # The first fit of a size may have had code to load, and other work may have come between.
-                took = min(took, fit(m))
+                took = min(took, fit(m)[0])
             measured.append((m, took))
+            fitted = m, model
             left = seconds - (time.perf_counter() - begin)
-            if m == n or took * GROWTH**1.5 > left:
-                return measured
+            is_long = took * GROWTH**1.5 > (2.0 * seconds if _are_pairs_small(estimator, codes, m, n) else left)
+            if m == n or is_long:
+                return measured, fitted
             sizes.append(min(n, int(GROWTH * m)))
     except (MercerError, ValueError, TypeError):
         # What fit refuses, it will say itself; the findings usually say it first.
-        return measured
+        return measured, fitted
+
+
+def _are_pairs_small(estimator, codes, m, n):
+    """Whether pairs of classes are solved to rounding error on m rows, but not on all: the time for the
+    one says little of the time for the other."""
+    if codes is None or getattr(estimator, "multi_class", "ovr") != "ovo" or len(np.bincount(codes)) < 3:
+        return False
+    pair = 2.0 * float(np.median(np.bincount(codes)))
+    return pair * m / n <= small.LARGEST < pair
 
 
 def _carried_on(measured, n):
@@ -274,23 +287,39 @@ def _exponent(rows, took):
     return float(np.clip(slope, LEAST_EXPONENT, MOST_EXPONENT))
 
 
-def _memory(estimator, X, n, d):
+def _memory(estimator, X, n, d, fitted):
     """Bytes that a fit needs beyond the data: prepared rows, and the matrix, or a working set, of them."""
     if sparse.issparse(X):
-        rows = 2 * (X.data.nbytes + X.indices.nbytes)
+        rows, cost = 2 * (X.data.nbytes + X.indices.nbytes), X.nnz / n
     else:
-        rows = 2 * 4 * n * max(d, 1)
+        rows, cost = 2 * 4 * n * max(d, 1), d
     if not hasattr(estimator, "kernel"):
         return int(rows)
     entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
     if n <= STORED_ROWS:
         matrix = entry * n**2
     else:
-        matrix = 2 * entry * smo.WORKING_SIZE**2
-        if d > 250 or d == 0:
-            # Entries that are expensive are kept as rows, within a quarter of what is free.
-            matrix += min(entry * n**2, available_bytes() // 4)
+        # A working set holds what is free and a few thousand more, and is built from a block beside it.
+        free, support = _support(fitted, n)
+        largest = min(n, smo.WORKING_SIZE + free)
+        matrix = min(entry * (smo.WORKING_SIZE**2 + largest**2), MOST_WORKING)
+        if cost > WORTH_KEEPING or d == 0:
+            # Rows of expensive entries are kept as points become support vectors, within a quarter of what is free.
+            matrix += min(entry * n * support, available_bytes() // 4)
     return int(rows + matrix + 40 * n)
+
+
+def _support(fitted, n):
+    """How many points of a machine will be strictly inside their box, and how many will be support vectors,
+    by their shares of the last sample; all of them where there is none to look at."""
+    coefficients = None if fitted is None else getattr(fitted[1], "dual_coef_", None)
+    if coefficients is None:
+        return 0, n
+    table = np.atleast_2d(coefficients.toarray() if sparse.issparse(coefficients) else np.asarray(coefficients))
+    growth, sizes = n / fitted[0], np.abs(table[0])
+    # With several classes a machine has two of them, and its working set is small.
+    free = np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0))) if len(table) == 1 else 0
+    return int(free * growth), min(n, int(table.shape[1] * growth))
 
 
 def _rank(estimator, X, order):

@@ -165,9 +165,8 @@ class SharedGram:
         if isinstance(kernel, Precomputed):
             require_gram(X)
         matrix = TrainingData(kernel, X).matrix(0.0 if self.exact else template.tol, None, self.budget, self.n_jobs)
-        if matrix.is_rough:
-            matrix = matrix.in_double()
-        return matrix.stored(self.stop), kernel.is_psd is True
+        stored = matrix.stored_in_single(self.stop) if matrix.is_rough else matrix.stored(self.stop)
+        return stored, kernel.is_psd is True
 
 
 def take(X, rows):

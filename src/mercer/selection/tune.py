@@ -24,8 +24,9 @@ class SVCCV(ClassifierMixin, TunedModel):
 
     Parameters
     ----------
-    Cs : int or list of float, default=8
-        Values of C; a number stands for so many, a factor of four apart, up to 512.
+    Cs : int, list or "auto", default=8
+        Values of C; a number stands for so many, a factor of four apart, up to 512. One of them may be
+        "auto", as for `SVC`: each fold finds it from the rows it learns from.
     gammas : int, list or None, default=6
         Values of gamma for kernels that have one; a number stands for so many, a factor of four apart,
         around ``gamma="scale"``. With None, `gamma` is not searched.
@@ -75,10 +76,10 @@ class SVCCV(ClassifierMixin, TunedModel):
     ----------
     cv_results_ : dict
         As that of `GridSearchCV`; ``state`` is "done", "failed", "cut" or "untried" for each setting.
-    best_params_, best_score_, best_index_, best_estimator_, scorer_, n_splits_, multimetric_
+    best_params_, best_score_, best_index_, best_estimator_, scorer_, n_splits_, multimetric_, refit_time_
         As in scikit-learn's searches.
     C_, kernel_
-        C and the kernel of the refitted machine.
+        C and the kernel of the refitted machine; the number that "auto" came to.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
     trace_, certificate_, expansion_, n_features_in_, feature_names_in_
         Of the refitted machine, as for `SVC`.
@@ -250,7 +251,7 @@ class SVRCV(RegressorMixin, TunedModel):
     Attributes
     ----------
     cv_results_, best_params_, best_score_, best_index_, best_estimator_, scorer_, n_splits_, multimetric_,
-    C_, kernel_, status_
+    refit_time_, C_, kernel_, status_
         As for `SVCCV`.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_, trace_,
     certificate_, expansion_, n_features_in_, feature_names_in_

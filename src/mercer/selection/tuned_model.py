@@ -1,5 +1,6 @@
 """What a machine that chooses its own parameters does, whatever it learns."""
 
+import time
 import warnings
 from contextlib import suppress
 from numbers import Real
@@ -163,7 +164,8 @@ class TunedModel(BaseEstimator):
         try:
             folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros(len(y)), y, groups)]
         except ValueError as error:
-            raise DataError(f"cv={self.cv!r} cannot split n_samples={len(y)} rows: {error}") from error
+            remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
+            raise DataError(f"cv={self.cv!r} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
         folds = [tuple(np.flatnonzero(p) if p.dtype == bool else p.astype(np.intp) for p in f) for f in folds]
         if not folds or not all(len(train) and len(test) for train, test in folds):
             raise DataError(f"cv={self.cv!r} must give folds with rows to learn from and rows to judge by")
@@ -241,8 +243,11 @@ class TunedModel(BaseEstimator):
     def _refit(self, template, X, y, sample_weight):
         self.best_estimator_ = clone(template).set_params(**self.best_params_)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        begin = time.perf_counter()
         self.best_estimator_.fit(X, y, **weights)
-        self.C_ = self.best_estimator_.C
+        self.refit_time_ = time.perf_counter() - begin
+        # What "auto" came to, where that was the best.
+        self.C_ = getattr(self.best_estimator_, "C_", self.best_estimator_.C)
         self.kernel_ = self.best_estimator_.expansion_.kernel
 
     def _warn_failed(self, table):
@@ -261,7 +266,8 @@ class TunedModel(BaseEstimator):
         endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
         if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
             done = int(np.count_nonzero(table.state == DONE))
-            text = f"{self.status_.name}: {done} of {table.state.size} fits were made; the best of those is kept"
+            kept = "the best of those is kept" if done else "nothing was judged, and the first setting is kept"
+            text = f"{self.status_.name}: {done} of {table.state.size} fits were made; {kept}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         elif len(endings):
             names = ", ".join(Status(code).name for code in np.unique(endings).tolist())

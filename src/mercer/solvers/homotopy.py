@@ -16,6 +16,7 @@ from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import homotopy_steps as steps
 from mercer.solvers.definiteness import refuse_indefinite
+from mercer.solvers.homotopy_events import BOUNDED, FOREVER, FREE, HELD, ZERO, middle_bias
 from mercer.solvers.homotopy_state import (
     BIAS,
     HELD_POINT,
@@ -38,11 +39,13 @@ from mercer.solvers.homotopy_state import (
     forward,
     unborder,
 )
-from mercer.solvers.homotopy_steps import ARRIVED, BOUNDED, FACTOR_FULL, FOREVER, FREE, HELD, LOG_FULL, ZERO
+from mercer.solvers.homotopy_steps import ARRIVED, FACTOR_FULL, LOG_FULL
 
 # Multiplications between two looks at the limits: some 20 ms.
 SLICE_WORK = 5e7
 FIRST_CAPACITY = 64
+# Room for so many values of free points, for each point, before the log has to grow.
+FREE_IN_ALL = 500
 # A coefficient this near to a bound, relative to the box, is at it.
 AT_BOUND = 1e-9
 
@@ -78,12 +81,14 @@ class Homotopy:
         wide[2] = wide[0]
         diagonal = values.diagonal()
         shift = max(float(diagonal.mean()), 1e-300) if has_equality else 0.0
-        scalars, counts = np.zeros(7), np.zeros(7, np.int64)
+        scalars, counts = np.zeros(9), np.zeros(7, np.int64)
         scalars[LARGEST], scalars[RATES_SCALE], counts[HELD_POINT] = np.abs(diagonal).max(initial=0.0), 1.0, -1
         scalars[SUM] = total
         capacity = min(FIRST_CAPACITY, n + 3)
+        single = np.empty_like(values, dtype=np.float32)
+        np.divide(values, scalars[LARGEST] or 1.0, out=single, casting="same_kind")
         self.track = Track(
-            values, *wide, signs.astype(np.float64), bound.astype(np.float64), np.zeros(n), np.zeros(n),
+            values, single, *wide, signs.astype(np.float64), bound.astype(np.float64), np.zeros(n), np.zeros(n),
             np.zeros(n, np.int8), np.zeros(n, np.bool_),
             np.zeros(capacity, np.int64), np.zeros((capacity, capacity)), *np.zeros((3, capacity)),
             scalars, counts, *_logs(n), shift, has_equality,
@@ -110,7 +115,7 @@ class Homotopy:
     def bias(self):
         """b: that of the free points, or the middle of what is allowed."""
         if self.track.has_equality and self.track.counts[N_FREE] == 0:
-            return float(steps.middle_bias(self.track))
+            return float(middle_bias(self.track))
         return float(self.track.scalars[BIAS])
 
     @property
@@ -131,7 +136,7 @@ class Homotopy:
     def copy(self):
         """Another solution that may be led elsewhere; the matrix is shared, the log begins anew."""
         other = object.__new__(Homotopy)
-        shared = {"values", "signs", "linear_rate", "shift", "has_equality"}
+        shared = {"values", "single", "signs", "linear_rate", "shift", "has_equality"}
         fields = {k: v if k in shared else v.copy() for k, v in self.track._asdict().items() if k not in _LOGS}
         other.track = Track(**fields, **dict(zip(_LOGS, _logs(self.n, short=True), strict=True)))
         other.forget()
@@ -162,7 +167,7 @@ class Homotopy:
         t = self.track
         amount, rate = abs(t.beta[point]), -float(np.sign(t.beta[point]))
         if t.status[point] == FREE:
-            unborder(t.factor, t.places, t.counts[N_FREE], int(np.flatnonzero(self.free == point)[0]))
+            unborder(t.factor, t.places, t.counts[N_FREE], int(np.flatnonzero(self.free == point)[0]), t.ones)
             t.counts[N_FREE] -= 1
         t.status[point] = HELD
         t.bound_rate[:] = t.linear_rate[:] = 0.0
@@ -254,7 +259,7 @@ class Homotopy:
         if t.counts[N_FREE] + 3 > len(t.factor):
             self._grow(FACTOR_FULL)
             t = self.track
-        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
+        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right, t.ones)
         if ending == INDEFINITE_ROW:
             self._refuse()
         t.counts[N_FREE] += ending == TAKEN
@@ -287,7 +292,7 @@ class Homotopy:
         kind = ZERO if rate[first] < 0 else BOUNDED
         t.status[leaving], t.beta[leaving] = kind, 0.0 if kind == ZERO else t.signs[leaving] * t.bound[leaving]
         if leaving != point:
-            unborder(t.factor, t.places, f, first)
+            unborder(t.factor, t.places, f, first, t.ones)
             t.counts[N_FREE] -= 1
 
 
@@ -295,12 +300,12 @@ _LOGS = ("log", "begins", "frees", "free_values")
 
 
 def _logs(n, short=False):
-    """Empty logs of events, pieces, free points and their values."""
-    room = 64 if short else 4 * n + 64
-    return np.zeros(room, np.int64), np.zeros((room, 5)), np.zeros(n + room, np.int32), np.zeros((n + room, 2))
+    """Empty logs of events, pieces, free points and their values: pages that are not written to cost nothing."""
+    room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
+    return np.zeros(room, np.int64), np.zeros((room, 5)), np.zeros(values, np.int32), np.zeros((values, 2))
 
 
 def _longer(values):
-    out = np.zeros((2 * len(values), *values.shape[1:]), values.dtype)
+    out = np.zeros((4 * len(values), *values.shape[1:]), values.dtype)
     out[: len(values)] = values
     return out

@@ -17,7 +17,7 @@ from mercer.solvers.definiteness import INDEFINITE
 DEPENDENT = 1e-12
 TAKEN, DEPENDS, INDEFINITE_ROW = 0, 1, 2
 # Places in `Track.scalars` and `Track.counts`.
-TIME, BIAS, RATES, RATES_SCALE, LARGEST, HELD_RATE, SUM = range(7)
+TIME, BIAS, RATES, RATES_SCALE, LARGEST, HELD_RATE, SUM, ERROR, DRIFT = range(9)
 N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, AGE, HELD_POINT = range(7)
 
 
@@ -28,6 +28,8 @@ class Track(NamedTuple):
     ----------
     values : ndarray (n, width)
         The kernel matrix, rows padded with zeros.
+    single : ndarray (n, width) of float32
+        The same over its largest value.
     linear, linear_rate, gradient, drive, slope : ndarray (width,)
         p and its rate, g = p - K beta, s (which includes the rate of p), and the rate of g.
     signs, bound, bound_rate, beta : ndarray (n,)
@@ -35,10 +37,11 @@ class Track(NamedTuple):
     status, barred : ndarray (n,)
         The sets; points not to be set free until another one leaves.
     places, factor, right, step, ones : ndarray
-        The free points, the Cholesky factor of their matrix, and room for a solution of it.
-    scalars : ndarray (7,)
+        The free points, the Cholesky factor R of their matrix, room for a solution of it, and the x of
+        R'x = 1.
+    scalars : ndarray (9,)
         Parameter, bias, sum of the rates d and its size, largest kernel value, rate of the held point,
-        and the sum that beta has.
+        the sum that beta has, and bounds of the errors of `slope` and of `gradient`.
     counts : ndarray (7,)
         Free points; pieces, events and free values logged; ties in a row; events since the gradient
         was computed from scratch; the held point, or -1.
@@ -55,6 +58,7 @@ class Track(NamedTuple):
     """
 
     values: np.ndarray
+    single: np.ndarray
     linear: np.ndarray
     linear_rate: np.ndarray
     gradient: np.ndarray
@@ -108,28 +112,32 @@ def backward(factor, f, values):
 
 
 @jit
-def border(values, factor, places, f, shift, point, column):
+def border(values, factor, places, f, shift, point, column, ones):
     """Take a point into the factor: TAKEN, or not where its row depends on those of the free ones,
-    or shows that the kernel is not positive semidefinite."""
+    or shows that the kernel is not positive semidefinite. `ones` gets the next entry of x in R'x = 1."""
+    vector_loop()
     source = values[point]
     for k in range(f):
         column[k] = source[places[k]] + shift
     forward(factor, f, column)
     own = source[point] + shift
-    pivot = own
+    pivot, rest = own, 1.0
     for k in range(f):
         pivot -= column[k] * column[k]
+        rest -= column[k] * ones[k]
+    for k in range(f):
         factor[k, f] = column[k]
     places[f] = point
     if not pivot > DEPENDENT * own:
         return INDEFINITE_ROW if pivot < INDEFINITE * abs(own) else DEPENDS
     factor[f, f] = np.sqrt(pivot)
+    ones[f] = rest / factor[f, f]
     return TAKEN
 
 
 @jit
-def unborder(factor, places, f, place):
-    """Take the free point at `place` out of the factor."""
+def unborder(factor, places, f, place, ones):
+    """Take the free point at `place` out of the factor; R'x = 1 turns with it."""
     vector_loop()
     for i in range(place, f - 1):
         places[i] = places[i + 1]
@@ -147,27 +155,27 @@ def unborder(factor, places, f, place):
             first, second = upper[k], lower[k]
             upper[k] = cosine * first + sine * second
             lower[k] = cosine * second - sine * first
+        first, second = ones[i], ones[i + 1]
+        ones[i], ones[i + 1] = cosine * first + sine * second, cosine * second - sine * first
 
 
 @jit
 def solve_free(factor, f, right, total, has_equality, step, ones):
-    """(K_FF + c 11') step + b' 1 = right with 1'step = total; gives b'."""
+    """(K_FF + c 11') step + b' 1 = right with 1'step = total; gives b'. `ones` is the x of R'x = 1."""
+    vector_loop()
     for i in range(f):
         step[i] = right[i]
-        ones[i] = 1.0
     forward(factor, f, step)
+    bias = 0.0
+    if has_equality:
+        along, length = 0.0, 0.0
+        for i in range(f):
+            along += ones[i] * step[i]
+            length += ones[i] * ones[i]
+        bias = (along - total) / length
+        for i in range(f):
+            step[i] -= bias * ones[i]
     backward(factor, f, step)
-    if not has_equality:
-        return 0.0
-    forward(factor, f, ones)
-    backward(factor, f, ones)
-    sum_step, sum_ones = 0.0, 0.0
-    for i in range(f):
-        sum_step += step[i]
-        sum_ones += ones[i]
-    bias = (sum_step - total) / sum_ones
-    for i in range(f):
-        step[i] -= bias * ones[i]
     return bias
 
 

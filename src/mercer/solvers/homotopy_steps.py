@@ -15,15 +15,21 @@ given sum the constant c changes nothing but b', and makes the matrix definite w
 has one solution. A point whose row depends on those of the free ones has a constant h while they
 are free, so that it never has to join them; what rounding says to the contrary is not believed.
 
+The product K v, which would take most of the time, is in single precision with a bound of its error;
+what decides is computed in double (`homotopy_events`), and the gradient from scratch now and then.
+
 Cost of an event: n f multiplications for f free points, and a few f^2.
 """
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer.solvers.homotopy_events import BOUNDED, FOREVER, FREE, ZERO, bias_rate_between, ends, next_event
 from mercer.solvers.homotopy_state import (
     AGE,
     BIAS,
     DEPENDS,
+    DRIFT,
+    ERROR,
     HELD_POINT,
     HELD_RATE,
     LARGEST,
@@ -44,14 +50,11 @@ from mercer.solvers.homotopy_state import (
     unborder,
 )
 
-ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
 # A point that went from one of its bounds to the other, beside the endings of `border`.
 CROSSED = 3
 ARRIVED, SLICE, LOG_FULL, FACTOR_FULL, CYCLING, INFEASIBLE, INDEFINITE = 0, 1, 2, 3, 4, 5, 6
-# Rates below this, relative to what was summed up, are rounding.
-NO_RATE = 1e-11
-FOREVER = 1e300
-UNBOUNDED = 1e308
+# Of an entry of the matrix in single precision, relative to the largest.
+ROUNDING = 2.0**-24
 # Events between two computations of the gradient from scratch.
 REFRESH = 64
 # Events without a step, for each point, that are no coincidence any more.
@@ -61,109 +64,10 @@ AT_BOUND = 1e-10
 
 
 @jit
-def _next_at_margin(t, bias_rate, noise):
-    """(step, point): which of the points that are not free meets the margin first."""
-    best, which, bias = FOREVER, -1, t.scalars[BIAS]
-    for i in range(t.beta.shape[0]):
-        if t.status[i] >= FREE or t.barred[i]:
-            continue
-        side = t.signs[i] if t.status[i] == ZERO else -t.signs[i]
-        rate = side * (t.slope[i] - bias_rate)
-        distance = max(0.0, side * (bias - t.gradient[i]))
-        if rate > noise and distance < rate * best:
-            best, which = distance / rate, i
-    return best, which
-
-
-@jit
-def _next_at_bound(t):
-    """(step, place, new status): which free point meets a bound first."""
-    best, which, kind, noise = FOREVER, -1, ZERO, 1.0
-    for i in range(t.counts[N_FREE]):
-        noise = max(noise, abs(t.step[i]))
-    noise *= NO_RATE
-    for i in range(t.counts[N_FREE]):
-        p = t.places[i]
-        alpha, rate = t.signs[p] * t.beta[p], t.signs[p] * t.step[i]
-        if rate < -noise and max(0.0, alpha) < -rate * best:
-            best, which, kind = max(0.0, alpha) / -rate, i, ZERO
-        room, closing = max(0.0, t.bound[p] - alpha), rate - t.bound_rate[p]
-        if closing > noise and room < closing * best:
-            best, which, kind = room / closing, i, BOUNDED
-    return best, which, kind
-
-
-@jit
-def _ends(t, base, direction, ahead):
-    """Among the points at bounds: (which may rise and has the largest value, which may fall and has
-    the smallest), of the values base + ahead direction."""
-    highest, lowest, up, down = -UNBOUNDED, UNBOUNDED, -1, -1
-    for i in range(t.beta.shape[0]):
-        if t.status[i] >= FREE:
-            continue
-        value = base[i] + ahead * direction[i]
-        if (t.signs[i] > 0) == (t.status[i] == ZERO):
-            if value > highest:
-                highest, up = value, i
-        elif value < lowest:
-            lowest, down = value, i
-    return up, down
-
-
-@jit
-def _next_pair(t, noise):
-    """(step, rising, falling) at which no bias is left between the two kinds of bounded points.
-
-    What is left between them is a concave function of the step; Newton's method from the right
-    finds where it ends, in a few rounds.
-    """
-    up, down = _ends(t, t.slope, t.slope, 0.0)
-    best, rising, falling = FOREVER, -1, -1
-    while up >= 0 and down >= 0:
-        closing = t.slope[up] - t.slope[down]
-        if closing <= noise:
-            break
-        length = max(0.0, t.gradient[down] - t.gradient[up]) / closing
-        if length >= best:
-            break
-        best, rising, falling = length, up, down
-        up, down = _ends(t, t.gradient, t.slope, length)
-    return best, rising, falling
-
-
-@jit
-def _middle(t, base, direction, ahead):
-    """Halfway between the two values of `_ends`, or the one there is, or 0."""
-    up, down = _ends(t, base, direction, ahead)
-    if up >= 0 and down >= 0:
-        return 0.5 * (base[up] + base[down] + ahead * (direction[up] + direction[down]))
-    point = max(up, down)
-    return base[point] + ahead * direction[point] if point >= 0 else 0.0
-
-
-@jit
-def middle_bias(t):
-    """A bias between the two kinds of bounded points, where none is free."""
-    return _middle(t, t.gradient, t.gradient, 0.0)
-
-
-@jit
-def _bias_rate(t, length):
-    """How the bias moves where no point is free: between the middles at the two ends of the piece.
-
-    What it may be is a convex set in the plane of parameter and bias, so it may be all of that line.
-    """
-    if length >= FOREVER:
-        return _middle(t, t.slope, t.slope, 0.0)
-    if length <= 0.0:
-        return 0.0
-    return (_middle(t, t.gradient, t.slope, length) - t.scalars[BIAS]) / length
-
-
-@jit
 def recompute(t):
     """gradient = linear - K beta, from scratch."""
     vector_loop()
+    t.scalars[DRIFT] = 0.0
     for k in range(t.gradient.shape[0]):
         t.gradient[k] = t.linear[k]
     for i in range(t.beta.shape[0]):
@@ -194,22 +98,6 @@ def refresh(t):
 
 
 @jit
-def _noise(t):
-    """The size of a rate that is rounding only."""
-    total = abs(t.scalars[HELD_RATE])
-    for i in range(t.beta.shape[0]):
-        if t.status[i] == BOUNDED:
-            total += t.bound_rate[i]
-    for i in range(t.counts[N_FREE]):
-        total += abs(t.step[i])
-    # The rate of p has no part in K.
-    largest = 0.0
-    for i in range(t.beta.shape[0]):
-        largest = max(largest, abs(t.linear_rate[i]))
-    return NO_RATE * (t.scalars[LARGEST] * total + largest)
-
-
-@jit
 def _change_drive(t, point, factor):
     """A point begins (factor 1) or ends (-1) to move with its bound."""
     rate = factor * t.signs[point] * t.bound_rate[point]
@@ -232,7 +120,7 @@ def _note(t, point, kind):
 def admit(t, point):
     """Set a point free, unless its row depends on those of the free ones; False where the kernel
     is not positive semidefinite."""
-    ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
+    ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right, t.ones)
     if ending == DEPENDS and _moves(t.linear_rate):
         ending = _exchange(t, point)
         if ending == CROSSED:
@@ -251,7 +139,7 @@ def admit(t, point):
 def _settle(t, place, kind):
     """A free point stays at a bound from now on."""
     point = t.places[place]
-    unborder(t.factor, t.places, t.counts[N_FREE], place)
+    unborder(t.factor, t.places, t.counts[N_FREE], place, t.ones)
     t.counts[N_FREE] -= 1
     t.beta[point] = t.signs[point] * t.bound[point] if kind == BOUNDED else 0.0
     if kind == BOUNDED:
@@ -295,7 +183,7 @@ def _exchange(t, point):
         t.beta[point] = t.signs[point] * t.bound[point] if rising else 0.0
         return CROSSED
     _settle(t, place, kind)
-    return border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right)
+    return border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right, t.ones)
 
 
 @jit
@@ -315,7 +203,7 @@ def _settle_last(t):
 @jit
 def _compensate(t):
     """Where a point is moved and none is free, one must answer; False where none can."""
-    up, down = _ends(t, t.gradient, t.gradient, 0.0)
+    up, down = ends(t, t.gradient, t.gradient, 0.0)
     point = up if t.scalars[RATES] < 0.0 else down
     if point < 0:
         return False
@@ -326,16 +214,21 @@ def _compensate(t):
 
 @jit
 def _direction(t):
-    """Write the rates of free points and of the gradient; the rate of the bias."""
+    """Write the rates of free points and, in single precision, of the gradient; the rate of the bias."""
     f, bias_rate = t.counts[N_FREE], 0.0
     if f > 0:
         for i in range(f):
             t.right[i] = -t.drive[t.places[i]]
         bias_rate = solve_free(t.factor, f, t.right, -t.scalars[RATES], t.has_equality, t.step, t.ones)
         bias_rate -= t.shift * t.scalars[RATES]
+    total = 0.0
+    for i in range(f):
+        total += abs(t.step[i])
+        t.right[i] = t.scalars[LARGEST] * t.step[i]
+    t.scalars[ERROR] = ROUNDING * t.scalars[LARGEST] * total
     for k in range(t.slope.shape[0]):
         t.slope[k] = -t.drive[k]
-    subtract_rows(t.values, t.places, f, t.step, t.slope)
+    subtract_rows(t.single, t.places, f, t.right, t.slope)
     return bias_rate
 
 
@@ -362,6 +255,7 @@ def _advance(t, length, bias_rate):
     for k in range(t.slope.shape[0]):
         t.gradient[k] += length * t.slope[k]
         t.linear[k] += length * t.linear_rate[k]
+    t.scalars[DRIFT] += length * t.scalars[ERROR]
     t.scalars[TIME] += length
     t.scalars[BIAS] += length * bias_rate
 
@@ -376,25 +270,6 @@ def _full(t):
     if logs or t.counts[N_VALUES] + f > t.frees.shape[0]:
         return LOG_FULL
     return CYCLING if t.counts[TIES] > MOST_TIES * t.beta.shape[0] else SLICE
-
-
-@jit
-def _next_event(t, is_empty, bias_rate):
-    """(step, point, place, new status, other): what ends the piece, and when.
-
-    A free point that meets a bound has a place in the factor; two points that meet where none is
-    free are `point` and `other`.
-    """
-    noise = _noise(t)
-    if is_empty:
-        t.scalars[BIAS] = middle_bias(t)
-        length, point, other = _next_pair(t, noise)
-        return length, point, -1, FREE, other
-    length, point = _next_at_margin(t, bias_rate, noise)
-    to_bound, place, kind = _next_at_bound(t)
-    if to_bound <= length:
-        return to_bound, -1, place, kind, -1
-    return length, point, -1, FREE, -1
 
 
 @jit
@@ -424,6 +299,8 @@ def follow(t, until, max_events):
         if ending != SLICE:
             return ending
         is_empty = t.has_equality and t.counts[N_FREE] == 0
+        if is_empty and t.scalars[DRIFT] > 0.0:
+            refresh(t)
         if is_empty and abs(t.scalars[RATES]) > AT_BOUND * t.scalars[RATES_SCALE]:
             if not _compensate(t):
                 return INFEASIBLE
@@ -432,11 +309,11 @@ def follow(t, until, max_events):
             refresh(t)
         t.counts[AGE] += 1
         bias_rate = _direction(t)
-        length, point, place, kind, other = _next_event(t, is_empty, bias_rate)
+        length, point, place, kind, other = next_event(t, is_empty, bias_rate)
         is_last = length >= until - t.scalars[TIME]
         length = min(length, until - t.scalars[TIME])
         if is_empty:
-            bias_rate = _bias_rate(t, length)
+            bias_rate = bias_rate_between(t, length)
         if t.scalars[TIME] + length > t.scalars[TIME]:
             _advance(t, length, bias_rate)
         else:

@@ -26,8 +26,8 @@ from mercer.problems.dual import DualProblem
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
 from mercer.solvers.homotopy import Cycling, Homotopy
+from mercer.solvers.homotopy_events import BOUNDED
 from mercer.solvers.homotopy_state import BIAS, N_EVENTS, N_PIECES, N_VALUES, TIME
-from mercer.solvers.homotopy_steps import BOUNDED
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status, TracePoint
 
@@ -58,10 +58,8 @@ class Leg:
         t = homotopy.track
         pieces, events, values = t.counts[[N_PIECES, N_EVENTS, N_VALUES]]
         end = np.inf if pieces and not t.scalars[TIME] > t.begins[pieces - 1, 0] else homotopy.time
-        return cls(
-            initial, t.log[:events].copy(), t.begins[:pieces].copy(), t.frees[:values].copy(),
-            t.free_values[:values].copy(), end,
-        )  # fmt: skip
+        # Views: who has logged this goes nowhere else, and what is behind the end was never written to.
+        return cls(initial, t.log[:events], t.begins[:pieces], t.frees[:values], t.free_values[:values], end)
 
     def status(self, piece):
         """The set of every point on a piece: the last event of each before it counts."""
