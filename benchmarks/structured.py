@@ -152,7 +152,10 @@ def cases(options):
         ),
         "TREC": (lambda: parsed(few(data.questions())), subtrees),
         "TREC grct": (lambda: parsed(few(data.questions("grct"))), {"partial trees": PartialTree()}),
-        "SST": (lambda: parsed(few(data.sentiment())), subtrees | {"partial trees": PartialTree()}),
+        "SST": (
+            lambda: parsed(few(data.sentiment())),
+            subtrees | {"subset trees": SubsetTree(), "partial trees": PartialTree()},
+        ),
     }
 
 
