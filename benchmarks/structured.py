@@ -115,47 +115,74 @@ def large(options):
     )
 
 
-def errors(options):
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
+def placed(text):
+    """A text's symbols with their places: substrings of them are compared place by place, as in the weighted
+    degree kernel (Ratsch and Sonnenburg 2004)."""
+    return list(enumerate(text))
 
-    from mercer import SVC, Tree
+
+def cases(options):
+    """(items, labels, kernels by what is said of them) of each set."""
+    from mercer import Tree
     from mercer.kernels import Mismatch, PartialTree, Spectrum, Subsequence, SubsetTree, Subtree
 
     def parsed(loaded):
         return [Tree.parse(text) for text in loaded[0]], loaded[1]
 
     few = lambda loaded: data.sampled(loaded, options.rows)  # noqa: E731
-    lexical = {"leaves": "fragments"}
-    cases = {
-        "promoters": (data.promoters(), [Subsequence(length=(1, 4)), Spectrum(length=(1, 4)), Mismatch(length=5)]),
-        "splice": (few(data.splice()), [Subsequence(length=5), Spectrum(length=(1, 6)), Mismatch(length=5)]),
-        "SCOP": (few(data.scop()), [Subsequence(length=3, decay=0.7), Spectrum(length=3), Mismatch(length=4)]),
-        "TREC words": (few(data.question_texts()), [Subsequence(length=(1, 2), tokenizer="words")]),
-        "TREC": (parsed(few(data.questions())), [Subtree(**lexical), SubsetTree(**lexical)]),
-        "TREC grct": (parsed(few(data.questions("grct"))), [PartialTree()]),
-        "SST": (parsed(few(data.sentiment())), [Subtree(**lexical), SubsetTree(), PartialTree()]),
+    dna = {
+        "subsequences of 1 to 4": Subsequence(length=(1, 4)),
+        "substrings of 1 to 4": Spectrum(length=(1, 4)),
+        "substrings of 5, one mismatch": Mismatch(length=5),
+        "substrings of 1 to 4 at their places": Spectrum(length=(1, 4), tokenizer=placed),
     }
+    proteins = {
+        "subsequences of 3, decay 0.7": Subsequence(length=3, decay=0.7),
+        "substrings of 3": Spectrum(length=3),
+        "substrings of 4, one mismatch": Mismatch(length=4),
+    }
+    subtrees = {"subtrees and words": Subtree(leaves="fragments"), "subset trees": SubsetTree(leaves="fragments")}
+    return {
+        "promoters": (data.promoters, dna),
+        "splice": (lambda: few(data.splice()), dna),
+        "SCOP": (lambda: few(data.scop()), proteins),
+        "TREC words": (
+            lambda: few(data.question_texts()),
+            {"subsequences of 1 or 2 words": Subsequence(length=(1, 2), tokenizer="words")},
+        ),
+        "TREC": (lambda: parsed(few(data.questions())), subtrees),
+        "TREC grct": (lambda: parsed(few(data.questions("grct"))), {"partial trees": PartialTree()}),
+        "SST": (
+            lambda: parsed(few(data.sentiment())),
+            subtrees | {"subset trees": SubsetTree(), "partial trees": PartialTree()},
+        ),
+    }
+
+
+def errors(options):
+    from sklearn.model_selection import StratifiedKFold, cross_validate
+
+    from mercer import SVC
+
     rows = []
-    for name, ((X, y), kernels) in cases.items():
+    for name, (load, kernels) in cases(options).items():
         if options.sets and name not in options.sets:
             continue
+        X, y = load()
         folds = StratifiedKFold(10, shuffle=True, random_state=0)
-        for kernel in kernels:
+        asked = ["accuracy", "balanced_accuracy", *(["roc_auc"] if len(np.unique(y)) == 2 else [])]
+        for said, kernel in kernels.items():
             begin = time.perf_counter()
-            score = cross_val_score(SVC(kernel=kernel.normalized(), C=10.0), X, y, cv=folds)
-            taken = time.perf_counter() - begin
-            rows.append(
-                (
-                    name,
-                    str(len(X)),
-                    repr(kernel),
-                    f"{100 * (1 - score.mean()):.1f}",
-                    f"{100 * score.std():.1f}",
-                    f"{taken:.1f}",
-                )
-            )
+            model = SVC(kernel=kernel.normalized(), C=10.0, class_weight="balanced")
+            found = cross_validate(model, X, y, cv=folds, scoring=asked, error_score="raise")
+            score, balanced = found["test_accuracy"], found["test_balanced_accuracy"]
+            area = f"{found['test_roc_auc'].mean():.3f}" if "test_roc_auc" in found else ""
+            error, deviation = f"{100 * (1 - score.mean()):.1f}", f"{100 * score.std():.1f}"
+            taken = f"{time.perf_counter() - begin:.1f}"
+            rows.append((name, str(len(X)), said, error, deviation, f"{100 * (1 - balanced.mean()):.1f}", area, taken))
             print(*rows[-1], flush=True)
-    print(table(("data", "rows", "kernel, normalised", "error %", "deviation over folds", "seconds"), rows))
+    head = ("data", "rows", "kernel, normalised", "error %", "deviation", "balanced error %", "area", "seconds")
+    print(table(head, rows))
 
 
 def main():

@@ -95,6 +95,17 @@ def test_graphs_with_numbers_at_their_nodes(tmp_path):
     same(model, again)
 
 
+def test_graphs_with_numbers_at_their_edges(tmp_path):
+    items = [
+        Graph(graph.ends, nodes=graph.n_nodes, edge_attributes=np.arange(2.0 * graph.n_edges).reshape(-1, 2))
+        for graph in graphs()
+    ]
+    model = SVC(kernel=k.RandomWalk(0.01, labelled=False, edge_attributes=k.RBF(gamma=0.5))).fit(items, SIDES)
+    again = round_trip(model, tmp_path)
+    same_answers(model, again, items)
+    same(model, again)
+
+
 def web():
     names = [f"page {place}" for place in range(24)]
     return Graph([(names[i], names[(i * 5 + 1) % 24]) for i in range(24)], nodes=names, directed=True)

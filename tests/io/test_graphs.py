@@ -54,6 +54,14 @@ def test_folder_and_zip(tmp_path):
         assert [graph.n_edges for graph in found.graphs] == [2, 1, 0]
 
 
+def test_numbers_on_edges(tmp_path):
+    found = read_graphs(written(tmp_path, DS_edge_attributes="1\n1\n2\n2\n.5\n.5\n"))
+    assert [graph.edge_attributes.ravel().tolist() for graph in found.graphs] == [[1.0, 2.0], [0.5], []]
+    written(tmp_path, DS_edge_attributes="1\n1\n2\n3\n.5\n.5\n")
+    with pytest.raises(DataError, match=r"DS_edge_attributes.txt in .*, line 4: other numbers than line 3"):
+        read_graphs(tmp_path)
+
+
 def test_directed_and_bare(tmp_path):
     rest = dict.fromkeys(("DS_graph_labels", "DS_node_labels", "DS_edge_labels", "DS_node_attributes"))
     folder = written(tmp_path, DS_A="1 2\r\n3 2\r\n", DS_graph_indicator="1\n1\n1\n", DS_graph_attributes=None, **rest)

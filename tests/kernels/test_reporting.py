@@ -5,8 +5,17 @@ import time
 import numpy as np
 import pytest
 
-from mercer import SVC, CancelledError, Status
-from mercer.kernels import Custom, Linear, Precomputed, Spectrum, reporting
+from mercer import SVC, CancelledError, Graph, Status
+from mercer.kernels import (
+    Custom,
+    Linear,
+    Mismatch,
+    Precomputed,
+    Spectrum,
+    SubsetTree,
+    WeisfeilerLehman,
+    reporting,
+)
 from mercer.solvers import limits
 
 
@@ -102,3 +111,26 @@ def test_verbose_prints_it(talkative, capsys):
     X, y = texts(400)
     SVC(kernel=Spectrum(length=2), n_jobs=1, verbose=True).fit(X, y)
     assert "kernel matrix" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kernel", "item"),
+    [
+        (Spectrum(2), "some text"),
+        (Mismatch(2, alphabet="ab"), "abab"),
+        (SubsetTree(), "(S (A a))"),
+        (WeisfeilerLehman(), Graph([(0, 1)], node_labels="ab")),
+    ],
+)
+def test_reading_items_can_be_ended_too(talkative, kernel, item):
+    heard = []
+
+    def enough(share):
+        heard.append(share)
+        return len(heard) == 3
+
+    with pytest.raises(CancelledError, match="with 0% of the matrix done"):
+        kernel([item] * 50, callback=enough)
+    assert heard == [0.0] * 3
+    # Nobody listens after that.
+    assert kernel([item] * 2).shape == (2, 2)

@@ -269,3 +269,19 @@ def test_what_is_no_text(kernel, items, message):
 def test_parameters_that_are_refused(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+@pytest.mark.parametrize("kernel", [Subsequence(2), Spectrum(2), Mismatch(2, alphabet="ab")])
+def test_texts_of_arrow(kernel):
+    pa = pytest.importorskip("pyarrow")
+    texts = ["abab", "ba", ""]
+    np.testing.assert_array_equal(kernel(pa.array(texts)), kernel(texts))
+    np.testing.assert_array_equal(kernel(pa.chunked_array([texts[:1], texts[1:]])), kernel(texts))
+
+
+def test_more_strings_than_numbers():
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    texts = [letters * 2, letters[3:] * 2]
+    np.testing.assert_array_equal(Mismatch(20, 0, alphabet=letters)(texts), Spectrum(20)(texts))
+    kernel = Mismatch(15, 1, alphabet=letters)
+    assert len(set(kernel.feature_names(texts))) == kernel.feature_map(texts).shape[1]

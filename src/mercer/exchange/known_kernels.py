@@ -57,7 +57,9 @@ def _make_graph(cls, fields):
     n, m = len(nodes), len(ends)
     if ends.shape != (m, 2) or ends.dtype.itemsize < 4 or (m and int(ends.max()) >= n):
         raise Refused(f"has {n} nodes and edges between others")
-    for name, count in (("node_labels", n), ("node_attributes", n), ("edge_labels", m), ("weights", m)):
+    # Graphs were saved before their edges had numbers.
+    fields = {"edge_attributes": None, **fields}
+    for name, count in (*dict.fromkeys(_ON_NODES, n).items(), *dict.fromkeys(_ON_EDGES, m).items()):
         if fields[name] is not None and len(fields[name]) != count:
             raise Refused(f"must have {count} {name}, got {len(fields[name])}")
     if fields["weights"] is not None and not (fields["weights"] > 0).all():
@@ -69,7 +71,8 @@ def _make_graph(cls, fields):
     return graph
 
 
-_GRAPH_PARTS = ("node_labels", "edge_labels", "weights", "node_attributes", "directed")
+_ON_NODES, _ON_EDGES = ("node_labels", "node_attributes"), ("edge_labels", "weights", "edge_attributes")
+_GRAPH_PARTS = (*_ON_NODES, *_ON_EDGES, "directed")
 plain(
     "mercer.kernels.graph.graph:Graph",
     {
@@ -80,6 +83,7 @@ plain(
         "edge_labels": rules.optional(rules.list_of(rules.anything, tuple)),
         "weights": rules.optional(rules.floats1),
         "node_attributes": rules.optional(rules.floats2),
+        "edge_attributes": rules.optional(rules.floats2),
     },
     make=_make_graph,
 )

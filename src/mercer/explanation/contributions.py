@@ -7,19 +7,26 @@ that can be listed (coordinates, substrings, subtrees, neighbourhoods), it is a 
 :math:`\psi_f(x) \sum_j c_j \psi_f(x_j)`. Each is the whole of f(x) - b, divided in another way.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.inputs import expansion_input, require_fitted
 from mercer.estimators.multiclass import pairs
 from mercer.explanation.explanation import Contributions, Explanation
-from mercer.explanation.positions import by_position
+from mercer.explanation.nodes import by_node
+from mercer.explanation.pipelines import by_input, transformed
+from mercer.explanation.positions import by_position, unwrapped
 from mercer.kernels import engine
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import MatrixItems
+from mercer.kernels.normalised import Normalised
 from mercer.kernels.structured import CountKernel, StructuredKernel
 from mercer.kernels.table.frame import Frame, as_frame
+from mercer.kernels.wrapped import Scaled
 
 
 def explain(model, x):
@@ -28,7 +35,10 @@ def explain(model, x):
     Parameters
     ----------
     model : fitted estimator
-        Any kernel machine of Mercer, a linear one, or a search that has fitted one.
+        Any kernel machine of Mercer, a linear one, a search that has fitted one, or a scikit-learn
+        ``Pipeline`` that ends with one. What scalers, imputers, selections, one-hot codes and a
+        ``ColumnTransformer`` of such make of a column is given back to that column; of other steps the
+        features go by the names that the step gives them.
     x : object
         One item as the model takes them: a row of numbers, a text, a tree, a graph, a row of a
         table (a dictionary, or a data frame with one row), a key of a record.
@@ -39,7 +49,8 @@ def explain(model, x):
         Printable. ``by_support_vector`` is always there (for a kernel machine), ``by_term`` where
         the kernel is a sum (columns of a table), ``by_feature`` where its features can be listed
         (coordinates of a linear kernel; substrings, subtrees, neighbourhoods), ``by_position`` for
-        texts of at most 400 symbols under a subsequence kernel.
+        texts of at most 400 symbols under a subsequence kernel, ``by_node`` for trees under a kernel of
+        fragments (those that begin at the node) and graphs under Weisfeiler-Lehman.
 
     Examples
     --------
@@ -55,21 +66,48 @@ def explain(model, x):
     """
     # What a search has found is what it predicts with.
     model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):
+        return _explain_pipeline(model, x)
+    return _explain_machine(model, x, getattr(model, "feature_names_in_", None))
+
+
+def _explain_pipeline(pipeline, x):
+    """The last step on what the others make of x, in terms of x as far as that can be said."""
+    machine = pipeline.steps[-1][1]
+    machine = getattr(machine, "best_estimator_", machine)
+    _require_machine(machine)
+    after, names, origins = transformed(pipeline, x)
+    found = _explain_machine(machine, after, names)
+    changes = {name: by_input(getattr(found, name), names, origins) for name in ("by_feature", "by_term")}
+    return replace(found, **changes)
+
+
+def _require_machine(model):
+    if hasattr(model, "expansion_") or hasattr(model, "coef_"):
+        return
+    check_is_fitted(model)
+    raise ParameterError(
+        f"the last step of the pipeline must be a fitted machine of Mercer, got {type(model).__name__}; "
+        "explain takes machines with support vectors, or with coefficients"
+    )
+
+
+def _explain_machine(model, x, named):
     if not hasattr(model, "expansion_") and hasattr(model, "coef_"):
-        return _explain_linear(model, x)
+        return _explain_linear(model, x, named)
     require_fitted(model)
     expansion = model.expansion_
     X = expansion_input(model, _one(x, expansion.kernel))
     coefficients = _coefficients(expansion)
     support = _values(expansion.kernel, expansion, X)
-    named = getattr(model, "feature_names_in_", None)
     return Explanation(
         functions=_function_names(model, expansion.n_functions),
         intercept=expansion.intercepts,
         by_support_vector=Contributions("support vector", _support_names(model, expansion), coefficients.T * support),
         by_term=_by_term(expansion, X, coefficients),
         by_feature=_by_feature(expansion, X, coefficients, named),
-        by_position=by_position(expansion, X, coefficients),
+        by_position=_divided(by_position, expansion, X, coefficients),
+        by_node=_divided(by_node, expansion, X, coefficients),
     )
 
 
@@ -160,6 +198,17 @@ def _by_feature(expansion, X, coefficients, named):
     return Contributions("feature", [names[k] for k in there], (own[there, None] * weights[there]).T)
 
 
+def _divided(division, expansion, X, coefficients):
+    """A division by the parts of the item, where one kernel of texts, trees or graphs reads it."""
+    kernel = expansion.kernel
+    while isinstance(kernel, Scaled | Normalised):
+        kernel = kernel.kernel
+    if not isinstance(kernel, StructuredKernel) or isinstance(expansion.vectors, MatrixItems):
+        return None
+    kernel, factor, coefficients = unwrapped(expansion, X, coefficients)
+    return division(kernel, factor, X, expansion.vectors, coefficients)
+
+
 def _lists_features(part):
     """Whether all kernels in it have features, few enough to list: not those that compare pairs."""
     if isinstance(part, Kernel) and type(part).feature_map is Kernel.feature_map:
@@ -180,13 +229,13 @@ def _together(X, vectors):
     return [*X, *vectors]
 
 
-def _explain_linear(model, x):
+def _explain_linear(model, x, named):
     """The coordinates of a linear model, which has no support vectors."""
     row = x.toarray()[0] if sparse.issparse(x) else np.asarray(x, dtype=np.float64).ravel()
     weights = model.coef_.toarray() if sparse.issparse(model.coef_) else np.atleast_2d(model.coef_)
     if len(row) != weights.shape[1]:
         raise DataError(f"x must be one row of {weights.shape[1]} features, got {len(row)} numbers")
-    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{k}" for k in range(len(row))])]
+    names = [f"x{k}" for k in range(len(row))] if named is None else [str(name) for name in named]
     intercept = np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),)).astype(np.float64)
     return Explanation(
         _function_names(model, len(weights)), intercept, by_feature=Contributions("feature", names, weights * row)

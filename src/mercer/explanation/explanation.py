@@ -15,7 +15,7 @@ class Contributions:
     Attributes
     ----------
     kind : str
-        What the names are: "support vector", "term", "feature" or "position".
+        What the names are: "support vector", "term", "feature", "position" or "node".
     names : list of str
     values : ndarray of shape (n_functions, n_names)
     """
@@ -43,7 +43,7 @@ class Explanation:
     functions : list of str
         What a positive decision value speaks for, one for each two-class problem.
     intercept : ndarray of shape (n_functions,)
-    by_support_vector, by_term, by_feature, by_position : Contributions or None
+    by_support_vector, by_term, by_feature, by_position, by_node : Contributions or None
         None where the kernel cannot be divided so.
     """
 
@@ -53,11 +53,12 @@ class Explanation:
     by_term: Contributions | None = None
     by_feature: Contributions | None = None
     by_position: Contributions | None = None
+    by_node: Contributions | None = None
 
     @property
     def main(self):
-        """The table that says most: columns, else features, else positions, else support vectors."""
-        found = (self.by_term, self.by_feature, self.by_position, self.by_support_vector)
+        """The table that says most: columns, else features, else positions or nodes, else support vectors."""
+        found = (self.by_term, self.by_feature, self.by_position, self.by_node, self.by_support_vector)
         return next(table for table in found if table is not None)
 
     @property

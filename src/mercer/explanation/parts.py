@@ -178,6 +178,7 @@ def _cutting_off(graph, node):
         edge_labels=None if graph.edge_labels is None else _kept(graph.edge_labels, kept),
         weights=None if graph.weights is None else graph.weights[kept],
         node_attributes=graph.node_attributes,
+        edge_attributes=None if graph.edge_attributes is None else graph.edge_attributes[kept],
         directed=graph.directed,
     )
 

@@ -25,27 +25,31 @@ NOWHERE, NO_TOKEN = "\uffff", ("no token",)
 LONGEST = 400
 
 
-def by_position(expansion, X, coefficients):
-    """Contributions of the positions of a text, or None where the kernel is of another kind."""
+def unwrapped(expansion, X, coefficients):
+    """(the kernel inside scaling and normalisation, a factor of all its values, coefficients of the vectors)."""
     kernel, factor = expansion.kernel, 1.0
     while isinstance(kernel, Scaled):
         kernel, factor = kernel.kernel, factor * kernel.factor
-    is_normalised = isinstance(kernel, Normalised)
-    kernel = kernel.kernel if is_normalised else kernel
-    kind = getattr(kernels, "Subsequence", None)
-    if kind is None or not isinstance(kernel, kind):
+    if not isinstance(kernel, Normalised):
+        return kernel, factor, coefficients
+    kernel = kernel.kernel
+    own = kernel.diag_of(kernel.prepare(X))[0]
+    others = kernel.diag_of(kernel.prepare(expansion.vectors))
+    factor = factor / np.sqrt(own) if own > 0 else 0.0
+    return kernel, factor, np.where(others > 0, 1.0 / np.sqrt(np.maximum(others, 1e-300)), 0.0)[:, None] * coefficients
+
+
+def by_position(kernel, factor, X, vectors, coefficients):
+    """Contributions of the positions of a text, or None where the kernel is of another kind.
+
+    `factor` and `coefficients` are as `unwrapped` gives them.
+    """
+    if not isinstance(kernel, kernels.Subsequence):
         return None
     symbols = _symbols(kernel, X[0])
     if symbols is None or len(symbols) > LONGEST:
         return None
-    if is_normalised:
-        own = kernel.diag_of(kernel.prepare(X))[0]
-        others = kernel.diag_of(kernel.prepare(expansion.vectors))
-        factor = factor / np.sqrt(own) if own > 0 else 0.0
-        coefficients = np.where(others > 0, 1.0 / np.sqrt(np.maximum(others, 1e-300)), 0.0)[:, None] * coefficients
-    values = factor * sum(
-        _shares(kernel, length, symbols, expansion.vectors, coefficients) for length in _lengths(kernel)
-    )
+    values = factor * sum(_shares(kernel, length, symbols, vectors, coefficients) for length in _lengths(kernel))
     names = [f"{place}: {symbol}" for place, symbol in enumerate(symbols)]
     return Contributions("position", names, values.T)
 

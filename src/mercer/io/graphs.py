@@ -2,7 +2,8 @@
 
 A set called DS consists of ``DS_A.txt`` (an arc a line, nodes counted from 1 over all graphs),
 ``DS_graph_indicator.txt`` (the graph of each node) and, where there are any, ``DS_graph_labels.txt``,
-``DS_node_labels.txt``, ``DS_edge_labels.txt``, ``DS_node_attributes.txt`` and ``DS_graph_attributes.txt``.
+``DS_node_labels.txt``, ``DS_edge_labels.txt``, ``DS_node_attributes.txt``,
+``DS_edge_attributes.txt`` and ``DS_graph_attributes.txt``.
 """
 
 import lzma
@@ -199,7 +200,8 @@ def _split(source, graph_of_node, n_graphs, arcs, directed):
     node_labels = _labels(source.numbers("node_labels", int, rows=n_nodes, optional=True))
     attributes = source.numbers("node_attributes", float, rows=n_nodes, optional=True)
     edge_labels = _labels(source.numbers("edge_labels", int, rows=n_arcs, optional=True))
-    kept = _once(arcs, edge_labels, directed, source)
+    numbers = source.numbers("edge_attributes", float, rows=n_arcs, optional=True)
+    kept = _once(arcs, edge_labels, numbers, directed, source)
     graph_of_edge = graph_of_node[arcs[kept, 0]]
     kept = kept[np.argsort(graph_of_edge, kind="stable")]
     nodes = np.searchsorted(graph_of_node, np.arange(1, n_graphs + 2))
@@ -207,6 +209,7 @@ def _split(source, graph_of_node, n_graphs, arcs, directed):
     ends = arcs[kept] if directed else np.sort(arcs[kept], axis=1)
     ends = (ends - nodes[graph_of_node[arcs[kept, 0]] - 1][:, None]).astype(np.int32)
     edge_labels = None if edge_labels is None else [edge_labels[arc] for arc in kept]
+    numbers = None if numbers is None else numbers[kept]
     return [
         Graph.of_parts(
             int(nodes[number + 1] - nodes[number]),
@@ -214,6 +217,7 @@ def _split(source, graph_of_node, n_graphs, arcs, directed):
             node_labels=None if node_labels is None else tuple(node_labels[nodes[number] : nodes[number + 1]]),
             edge_labels=None if edge_labels is None else tuple(edge_labels[edges[number] : edges[number + 1]]),
             node_attributes=None if attributes is None else attributes[nodes[number] : nodes[number + 1]],
+            edge_attributes=None if numbers is None else numbers[edges[number] : edges[number + 1]],
             directed=directed,
         )
         for number in range(n_graphs)
@@ -227,8 +231,8 @@ def _labels(numbers):
     return numbers[:, 0].tolist() if numbers.shape[1] == 1 else list(map(tuple, numbers.tolist()))
 
 
-def _once(arcs, labels, directed, source):
-    """Which arcs to keep so that each edge is there once; both ways of it must have one label."""
+def _once(arcs, labels, numbers, directed, source):
+    """Which arcs to keep so that each edge is there once; both ways of it must have one label, and the same numbers."""
     pairs = arcs if directed else np.sort(arcs, axis=1)
     codes = pairs[:, 0] * (arcs.max(initial=0) + 1) + pairs[:, 1]
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
@@ -239,4 +243,9 @@ def _once(arcs, labels, directed, source):
                 raise DataError(
                     f"{where}: label {labels[arc]}, but line {earlier + 1} labels the same edge {labels[earlier]}"
                 )
+    if numbers is not None:
+        for arc in np.flatnonzero((numbers != numbers[first[group]]).any(axis=1))[:1].tolist():
+            where = f"{source.file('edge_attributes')} in {source.path}, line {arc + 1}"
+            earlier = first[group[arc]] + 1
+            raise DataError(f"{where}: other numbers than line {earlier}, which is for the same edge")
     return np.sort(first)

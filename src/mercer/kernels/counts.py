@@ -8,9 +8,11 @@ right-hand side does not have adds nothing to an inner product, though it does t
 import weakref
 
 import numpy as np
-from scipy import sparse
 
+from mercer._jit.scratch import scratch
 from mercer.kernels.forms import SparseRows, computed_once
+from mercer.kernels.inverted import Inverted
+from mercer.kernels.numbering import entries_in_order, numbered
 
 
 class Vocabulary:
@@ -58,20 +60,31 @@ class Counts:
 
         Weights of the same feature in the same item are added up.
         """
-        keys, column = np.unique(key, return_inverse=True)
-        weight = np.broadcast_to(np.asarray(weight, dtype), column.shape)
-        matrix = sparse.coo_array((weight, (item, column)), shape=(n_items, len(keys))).tocsr()
-        matrix.sum_duplicates()
-        return cls(_rows_of(matrix), Vocabulary(keys))
+        return cls._of_entries(np.asarray(item), key, np.asarray(weight, np.float64), n_items, dtype)
 
     @classmethod
     def from_tallies(cls, indptr, key, count, dtype):
         """From the different features of each item: those of item i are indptr[i] to indptr[i + 1]."""
-        keys, column = np.unique(key, return_inverse=True)
-        arrays = (count.astype(dtype), column, indptr)
-        matrix = sparse.csr_array(arrays, shape=(len(indptr) - 1, len(keys)))
-        matrix.sort_indices()
-        return cls(_rows_of(matrix), Vocabulary(keys))
+        item = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+        return cls._of_entries(item, key, count, len(indptr) - 1, dtype)
+
+    @classmethod
+    def joined(cls, parts, dtype):
+        """From tallies (ends, keys, counts) of consecutive items, where `ends` says where those of each end."""
+        lengths = np.concatenate([[0], *[np.diff(ends, prepend=0) for ends, _, _ in parts]])
+        keys = np.concatenate([np.empty(0, np.uint64), *[keys for _, keys, _ in parts]])
+        counts = np.concatenate([np.empty(0), *[counts for _, _, counts in parts]])
+        return cls.from_tallies(np.cumsum(lengths), keys, counts, dtype)
+
+    @classmethod
+    def _of_entries(cls, item, key, weight, n_items, dtype):
+        keys, column = numbered(key)
+        index = np.int32 if max(len(key), len(keys)) < np.iinfo(np.int32).max else np.int64
+        indptr = np.zeros(n_items + 1, index)
+        columns, data = np.empty(len(key), index), np.empty(len(key), dtype)
+        weight = np.array(np.broadcast_to(weight, key.shape), np.float64)
+        n_entries = entries_in_order(np.asarray(item, np.int32), column, weight, len(keys), indptr, columns, data)
+        return cls(SparseRows(indptr, columns[:n_entries], data[:n_entries], len(keys)), Vocabulary(keys))
 
     @computed_once
     def norms(self):
@@ -95,7 +108,13 @@ class Counts:
 
     def dots(self, right):
         """Inner products with the items of `right`, in a buffer that the next call uses again."""
-        return self._in_terms_of(right.vocabulary).dots(right.rows)
+        tile = scratch("dots", (len(self), len(right)), self.dtype)
+        return right.inverted.products(self._in_terms_of(right.vocabulary), tile)
+
+    @computed_once
+    def inverted(self):
+        """Which items have a feature, for every feature."""
+        return Inverted(self.rows)
 
     def _in_terms_of(self, vocabulary):
         if vocabulary is self.vocabulary:
@@ -107,9 +126,3 @@ class Counts:
     def to_scipy(self):
         """The counts as a CSR matrix; column j is the feature with key ``vocabulary.keys[j]``."""
         return self.rows.to_scipy()
-
-
-def _rows_of(matrix):
-    """A CSR matrix with sorted indices, which are small where they can be."""
-    small = np.int32 if max(matrix.nnz, matrix.shape[1]) < np.iinfo(np.int32).max else np.int64
-    return SparseRows(matrix.indptr.astype(small), matrix.indices.astype(small), matrix.data, matrix.shape[1])

@@ -31,16 +31,41 @@ class _Listener:
         return self.is_ended
 
 
+_listening = threading.local()
+
+
+def current_stop():
+    """A `stop` for work before the matrix, such as reading graphs: None where nobody listens.
+
+    What is asked of a kernel does not pass through all its hands; who listens is known to the
+    thread. Nothing of the matrix is done yet, so the callback hears 0.
+    """
+    listener = getattr(_listening, "listener", None)
+    return None if listener is None else lambda: listener(0.0)
+
+
+def unless_stopped(items):
+    """The items one by one, until somebody asks to stop; see `current_stop`."""
+    stop = current_stop()
+    for item in items:
+        if stop is not None and stop():
+            raise Stopped
+        yield item
+
+
 @contextmanager
 def reported(callback):
     """A `stop` for the engine that tells `callback` how far it is; None where there is none."""
     if callback is None:
         yield None
         return
-    listener = _Listener(callback)
+    listener, before = _Listener(callback), getattr(_listening, "listener", None)
+    _listening.listener = listener
     try:
         yield listener
     except Stopped:
         raise CancelledError(f"the callback ended the work with {listener.share:.0%} of the matrix done") from None
+    finally:
+        _listening.listener = before
     if not listener.is_ended:
         callback(1.0)

@@ -104,7 +104,8 @@ def items_of(X, item_name):
         raise DataError(f"X must be a sequence of {item_name}s, got one {type(X).__name__}; pass [{item_name}]")
     if sparse.issparse(X):
         raise DataError(f"X must be a sequence of {item_name}s, got a sparse matrix of shape {X.shape}")
-    items = list(X)
+    # What PyArrow's arrays give one by one are scalars of its own.
+    items = X.to_pylist() if hasattr(X, "to_pylist") else list(X)
     # An array of one column is what scikit-learn's tools make of a list of texts.
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         items = [row[0] for row in np.asarray(X)]

@@ -82,6 +82,18 @@ class Stand:
         return self._directed
 
 
+def test_numbers_on_edges():
+    graph = Graph([(0, 1), (2, 1), (1, 0)], edge_attributes=[[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+    assert graph == Graph([(0, 1), (1, 2)], edge_attributes={(1, 0): [1.0, 2.0], (1, 2): [3.0, 4.0]})
+    assert graph != Graph([(0, 1), (1, 2)], edge_attributes=[[1.0, 2.0], [3.0, 5.0]])
+    assert graph != Graph([(0, 1), (1, 2)])
+    assert repr(graph) == "Graph(3 nodes, 2 edges, edge attributes)"
+    assert graph.labelled("degree").edge_attributes is graph.edge_attributes
+    assert pickle.loads(pickle.dumps(graph)) == graph  # noqa: S301
+    source = Stand([("a", {}), ("b", {})], [("a", "b", {"length": 1.5})])
+    assert Graph.from_networkx(source, edge_attributes="length").edge_attributes.tolist() == [[1.5]]
+
+
 def test_networkx_graphs():
     source = Stand(
         [("a", {"label": "C", "x": [1.0, 2.0]}), ("b", {"label": "O", "x": [3.0, 4.0]})],
@@ -134,6 +146,13 @@ def test_networkx_graphs():
         (lambda: Graph([(0, 1)], weights=["heavy"]), "weights must be numbers"),
         (lambda: Graph([(0, 1)], weights=[1.0, 2.0]), "weights must have a number for each of 1 edges"),
         (lambda: Graph([(0, 1), (1, 0)], weights=[1.0, 2.0]), "is given with two weights, 1.0 and 2.0"),
+        (
+            lambda: Graph([(0, 1), (1, 0)], edge_attributes=[[1.0], [2.0]]),
+            r"is given with two rows of edge_attributes, \[1.\] and \[2.\]",
+        ),
+        (lambda: Graph([(0, 1)], edge_attributes=[[np.nan]]), "edge_attributes must be finite"),
+        (lambda: Graph([(0, 1)], edge_attributes=[]), "edge_attributes must have a row for each of 1 edges"),
+        (lambda: Graph([(0, 1)], edge_attributes={(1, 2): [1.0]}), "edge_attributes must have a value for each edge"),
         (lambda: Graph(nodes=1, node_attributes=[[np.nan]]), "node_attributes must be finite"),
         (lambda: Graph(nodes=2, node_attributes=[[1.0]]), "node_attributes must have a row for each of 2 nodes"),
         (lambda: Graph(nodes=1, node_attributes=[["a"]]), "node_attributes must be numbers"),

@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mercer import Graph
-from mercer._errors import ParameterError
-from mercer.kernels import LabelPath, RandomWalk
+from mercer._errors import DataError, ParameterError
+from mercer.kernels import RBF, LabelPath, Linear, RandomWalk
 from tests.kernels.graph.drawn import arcs_of, graphs
 
 
@@ -61,6 +61,58 @@ def test_the_largest_decay_is_the_inverse_of_the_largest_eigenvalue(graph, optio
         RandomWalk(1.001 / bound, *options)([graph])
     allowed = float(str(caught.value).split("below ")[1].split(" ")[0])
     assert allowed == pytest.approx(1 / bound, rel=1e-4)
+
+
+def attributed(graph, seed):
+    numbers = np.random.default_rng(seed).normal(size=(graph.n_edges, 2))
+    # With their labels, since parallel edges stay apart by them.
+    return Graph(
+        graph.ends,
+        graph.n_nodes,
+        node_labels=graph.node_labels,
+        edge_labels=graph.edge_labels,
+        edge_attributes=numbers,
+        directed=graph.directed,
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(most=5), graphs(most=5), st.booleans(), st.floats(0.05, 0.9))
+def test_edges_compared_by_their_attributes(first, second, labelled, share):
+    both = [attributed(first, 0), attributed(second, 1)]
+    bound = max(1.0, *[largest(product_matrix(g, g, False, False, False)) for g in both])
+    kernel, edges = RandomWalk(share / bound, labelled, edge_attributes=RBF(0.5)), RBF(0.5)
+    expected = np.empty((2, 2))
+    for i, a in enumerate(both):
+        for j, b in enumerate(both):
+            pairs = [
+                (u, v)
+                for u in range(a.n_nodes)
+                for v in range(b.n_nodes)
+                if not labelled or a.node_labels[u] == b.node_labels[v]
+            ]
+            place, A = {pair: number for number, pair in enumerate(pairs)}, np.zeros((len(pairs), len(pairs)))
+            for u, s, e in zip(*a.arcs(), strict=True):
+                for v, t, f in zip(*b.arcs(), strict=True):
+                    if (u, v) in place and (s, t) in place:
+                        like = edges(a.edge_attributes[[e]], b.edge_attributes[[f]])[0, 0]
+                        A[place[u, v], place[s, t]] += like
+            expected[i, j] = np.linalg.inv(np.eye(len(A)) - kernel.decay * A).sum()
+    np.testing.assert_allclose(kernel(both), expected, rtol=1e-9)
+    np.testing.assert_allclose(kernel(both[1:], both), expected[1:], rtol=1e-9)
+
+
+def test_attributes_of_edges_that_cannot_be_compared():
+    pair = Graph([(0, 1)], edge_attributes=[[1.0]])
+    with pytest.raises(DataError, match="item 1 of X has no edge attributes, which RandomWalk compares"):
+        RandomWalk(0.1, labelled=False, edge_attributes=RBF(1.0))([pair, Graph([(0, 1)])])
+    with pytest.raises(ParameterError, match="edge_attributes must be a kernel without negative values, got -2"):
+        RandomWalk(0.1, labelled=False, edge_attributes=Linear())([pair, Graph([(0, 1)], edge_attributes=[[-2.0]])])
+    with pytest.raises(ParameterError, match="edge_attributes must be a kernel of vectors"):
+        RandomWalk(edge_attributes=LabelPath())
+    bound = RandomWalk(0.1, labelled=False, edge_attributes=RBF()).bind([pair, Graph([(0, 1)], edge_attributes=[3.0])])
+    assert bound.is_bound
+    assert bound.is_psd
 
 
 def test_directed_graphs_without_cycles_always_converge():

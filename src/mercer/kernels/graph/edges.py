@@ -76,7 +76,23 @@ def weights_of_edges(weights, edges):
     return None if (numbers == 1.0).all() else numbers
 
 
-def merge_repeated(ends, labels, weights, directed, nodes):
+def numbers_of(kind, values, n):
+    """A row of finite numbers for each of n nodes or edges."""
+    if values is None:
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{kind}_attributes must be numbers: {error}") from None
+    numbers = numbers.reshape(n, -1) if numbers.ndim == 1 and len(numbers) == n else numbers
+    if numbers.ndim != 2 or len(numbers) != n:
+        raise DataError(f"{kind}_attributes must have a row for each of {n} {kind}s, got shape {numbers.shape}")
+    if not np.isfinite(numbers).all():
+        raise DataError(f"{kind}_attributes must be finite, but contain NaN or infinity; impute them")
+    return numbers
+
+
+def merge_repeated(ends, labels, weights, attributes, directed, nodes):
     """Each edge once; edges between the same nodes stay apart if their labels differ."""
     ends = ends if directed else np.sort(ends, axis=1)
     group = np.unique(ends[:, 0] * max(1, len(nodes)) + ends[:, 1], return_inverse=True)[1]
@@ -85,10 +101,13 @@ def merge_repeated(ends, labels, weights, directed, nodes):
         group = group * max(1, len(codes)) + np.fromiter((codes[label] for label in labels), np.int64, len(labels))
     _, first, group = np.unique(group, return_index=True, return_inverse=True)
     if weights is not None:
-        _require_one_weight(weights, first[group], ends, nodes)
+        _require_one("weights", weights, first[group], ends, nodes)
+    if attributes is not None:
+        _require_one("rows of edge_attributes", attributes, first[group], ends, nodes)
     kept = np.sort(first)
     labels = None if labels is None else tuple(labels[number] for number in kept)
-    return np.ascontiguousarray(ends[kept], np.int32), labels, None if weights is None else weights[kept]
+    ends = np.ascontiguousarray(ends[kept], np.int32)
+    return ends, labels, *(None if values is None else values[kept] for values in (weights, attributes))
 
 
 def _require_hashable(labels):
@@ -102,8 +121,9 @@ def _require_hashable(labels):
     return labels
 
 
-def _require_one_weight(weights, first, ends, nodes):
-    for number in np.flatnonzero(weights != weights[first])[:1]:
+def _require_one(what, values, first, ends, nodes):
+    differ = (values != values[first]).reshape(len(values), -1).any(axis=1) if values.size else []
+    for number in np.flatnonzero(differ)[:1]:
         pair = tuple(nodes[end] for end in ends[number])
-        both = f"{weights[first[number]]} and {weights[number]}"
-        raise DataError(f"the edge {pair} is given with two weights, {both}; add them up, or give one")
+        both = f"{values[first[number]]} and {values[number]}"
+        raise DataError(f"the edge {pair} is given with two {what}, {both}; add them up, or give one")

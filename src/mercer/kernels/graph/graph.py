@@ -9,8 +9,17 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer.kernels.fingerprints import fingerprints
 from mercer.kernels.forms import computed_once
-from mercer.kernels.graph.edges import ends_of_edges, merge_repeated, values_of_edges, weights_of_edges
+from mercer.kernels.graph.edges import (
+    ends_of_edges,
+    merge_repeated,
+    numbers_of,
+    values_of_edges,
+    weights_of_edges,
+)
 from mercer.kernels.graph.others import FromOthers
+
+# What is written on nodes and edges: labels, then arrays of numbers.
+_WRITTEN = ("node_labels", "edge_labels", "weights", "node_attributes", "edge_attributes")
 
 
 class Graph(FromOthers):
@@ -39,6 +48,8 @@ class Graph(FromOthers):
         kernels on nodes.
     node_attributes : array-like of shape (n_nodes, d), optional
         Numbers on the nodes, compared by a kernel of vectors.
+    edge_attributes : array-like of shape (n_edges, d) or mapping, optional
+        The same for edges, in the order of `edges` or by pair.
     directed : bool
 
     Examples
@@ -62,6 +73,7 @@ class Graph(FromOthers):
         edge_labels=None,
         weights=None,
         node_attributes=None,
+        edge_attributes=None,
         directed=False,
     ):
         edges = edges if isinstance(edges, np.ndarray) else list(edges)
@@ -69,20 +81,34 @@ class Graph(FromOthers):
         self.nodes = _names(nodes, edges, node_labels, node_attributes)
         ends = ends_of_edges(edges, self.nodes, self._place)
         self.node_labels = _labels_of_nodes(node_labels, self.nodes)
-        self.node_attributes = _numbers(node_attributes, len(self.nodes))
+        self.node_attributes = numbers_of("node", node_attributes, len(self.nodes))
         labels = values_of_edges("edge_labels", edge_labels, edges, self.directed)
         weights = weights_of_edges(weights, edges)
-        self.ends, self.edge_labels, self.weights = merge_repeated(ends, labels, weights, self.directed, self.nodes)
+        if isinstance(edge_attributes, Mapping):
+            edge_attributes = values_of_edges("edge_attributes", edge_attributes, edges, self.directed)
+        values = numbers_of("edge", edge_attributes, len(edges))
+        self.ends, self.edge_labels, self.weights, self.edge_attributes = merge_repeated(
+            ends, labels, weights, values, self.directed, self.nodes
+        )
 
     @classmethod
     def of_parts(
-        cls, n_nodes, ends, *, node_labels=None, edge_labels=None, weights=None, node_attributes=None, directed
+        cls,
+        n_nodes,
+        ends,
+        *,
+        node_labels=None,
+        edge_labels=None,
+        weights=None,
+        node_attributes=None,
+        edge_attributes=None,
+        directed,
     ):
         """From arrays that are known to be sound: for readers, which check whole files at once."""
         graph = cls.__new__(cls)
         graph.directed, graph.nodes, graph.ends = directed, range(n_nodes), ends
         graph.node_labels, graph.edge_labels = node_labels, edge_labels
-        graph.weights, graph.node_attributes = weights, node_attributes
+        graph.weights, graph.node_attributes, graph.edge_attributes = weights, node_attributes, edge_attributes
         return graph
 
     @property
@@ -176,6 +202,7 @@ class Graph(FromOthers):
             0, self.ends, edge_labels=self.edge_labels, weights=self.weights, directed=self.directed
         )
         changed.nodes, changed.node_attributes = self.nodes, self.node_attributes
+        changed.edge_attributes = self.edge_attributes
         changed.node_labels = _labels_of_nodes(labels, self.nodes)
         return changed
 
@@ -186,6 +213,7 @@ class Graph(FromOthers):
             (self.edge_labels is not None, "edge labels"),
             (self.weights is not None, "weights"),
             (self.node_attributes is not None, "node attributes"),
+            (self.edge_attributes is not None, "edge attributes"),
         ]
         counts = [_counted(self.n_nodes, "node"), _counted(self.n_edges, "edge")]
         return f"Graph({', '.join(counts + [name for given, name in extras if given])})"
@@ -210,8 +238,7 @@ class Graph(FromOthers):
 
     def __getstate__(self):
         # What can be computed again is not sent to other processes.
-        kept = ("directed", "nodes", "ends", "node_labels", "edge_labels", "weights", "node_attributes")
-        return {name: getattr(self, name) for name in kept}
+        return {name: getattr(self, name) for name in ("directed", "nodes", "ends", *_WRITTEN)}
 
 
 def _counted(number, noun):
@@ -219,7 +246,7 @@ def _counted(number, noun):
 
 
 def _same_arrays(first, second):
-    pairs = [(first.weights, second.weights), (first.node_attributes, second.node_attributes)]
+    pairs = [(getattr(first, name), getattr(second, name)) for name in _WRITTEN[2:]]
     return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
 
 
@@ -268,21 +295,6 @@ def _labels_of_nodes(labels, nodes):
     if len(labels) != len(nodes):
         raise DataError(f"node_labels must have a label for each node, got {len(labels)} for {len(nodes)} nodes")
     return labels
-
-
-def _numbers(values, n):
-    if values is None:
-        return None
-    try:
-        numbers = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"node_attributes must be numbers: {error}") from None
-    numbers = numbers.reshape(n, -1) if numbers.ndim == 1 and len(numbers) == n else numbers
-    if numbers.ndim != 2 or len(numbers) != n:
-        raise DataError(f"node_attributes must have a row for each of {n} nodes, got shape {numbers.shape}")
-    if not np.isfinite(numbers).all():
-        raise DataError("node_attributes must be finite, but contain NaN or infinity; impute them")
-    return numbers
 
 
 def _keys(kind, labels):

@@ -107,7 +107,9 @@ class FromOthers:
         )
 
     @classmethod
-    def from_networkx(cls, source, *, label="label", edge_label="label", weight="weight", attributes=None):
+    def from_networkx(
+        cls, source, *, label="label", edge_label="label", weight="weight", attributes=None, edge_attributes=None
+    ):
         """A graph from a networkx graph of any class.
 
         Parameters
@@ -116,8 +118,8 @@ class FromOthers:
         label, edge_label, weight : str or None
             The names of the data that are node labels, edge labels and weights. They are taken where
             every node (or edge) has them, and it is an error if only some do.
-        attributes : str, optional
-            The name of the data that are the numbers of a node.
+        attributes, edge_attributes : str, optional
+            The names of the data that are the numbers of a node, and of an edge.
 
         Notes
         -----
@@ -132,6 +134,7 @@ class FromOthers:
             edge_labels=_collected("edge", edges, edge_label),
             weights=_collected("edge", edges, weight),
             node_attributes=_collected("node", nodes, attributes),
+            edge_attributes=_collected("edge", edges, edge_attributes),
             directed=source.is_directed(),
         )
 

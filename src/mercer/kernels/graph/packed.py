@@ -6,12 +6,13 @@ from mercer._errors import DataError
 from mercer._jit.compile import jit
 from mercer.kernels.forms import computed_once
 from mercer.kernels.graph.graph import Graph
+from mercer.kernels.reporting import unless_stopped
 
 
 def graphs_of(items):
     """The items as graphs; an error says which is none."""
     graphs = []
-    for place, item in enumerate(items):
+    for place, item in enumerate(unless_stopped(items)):
         try:
             graphs.append(Graph.of(item))
         except DataError as error:
@@ -47,9 +48,8 @@ class PackedGraphs:
     def __init__(self, graphs, user):
         self.graphs, self.user = graphs, user
         self.offsets = _offsets([graph.n_nodes for graph in graphs])
-        edges = _offsets([graph.n_edges for graph in graphs])
         ends = np.concatenate([np.empty((0, 2), np.int32), *[graph.ends for graph in graphs]]).astype(np.int64)
-        lengths = np.diff(edges)
+        lengths = np.diff(self.edge_offsets)
         ends += np.repeat(self.offsets[:-1], lengths)[:, None]
         one_way = np.repeat(np.array([graph.directed for graph in graphs], bool), lengths)
         back = np.flatnonzero(~one_way & (ends[:, 0] != ends[:, 1]))
@@ -114,20 +114,32 @@ class PackedGraphs:
     def attributes(self):
         """The numbers of all nodes, as many for each."""
         self._require("node_attributes", "give node_attributes=, or pass attributes=None to the kernel")
-        parts = [graph.node_attributes for graph in self.graphs if graph.n_nodes]
-        widths = [part.shape[1] for part in parts]
-        if len(set(widths)) > 1:
-            raise DataError(
-                f"the nodes of all graphs must have as many attributes, got {min(widths)} and {max(widths)}"
-            )
-        return np.concatenate(parts) if parts else np.empty((0, 1))
+        return _rows("nodes", [graph.node_attributes for graph in self.graphs if graph.n_nodes])
+
+    @computed_once
+    def edge_attributes(self):
+        """The numbers of all edges, as many for each."""
+        self._require("edge_attributes", "give edge_attributes=, or pass edge_attributes=None to the kernel")
+        return _rows("edges", [graph.edge_attributes for graph in self.graphs if graph.n_edges])
+
+    @computed_once
+    def edge_offsets(self):
+        """Where the edges of each graph begin among those of all."""
+        return _offsets([graph.n_edges for graph in self.graphs])
 
     def _require(self, name, remedy):
         for place, graph in enumerate(self.graphs):
             # A graph without nodes has a label for each of them.
-            if getattr(graph, name) is None and (graph.n_edges if name == "edge_labels" else graph.n_nodes):
+            if getattr(graph, name) is None and (graph.n_edges if name.startswith("edge") else graph.n_nodes):
                 said = name.replace("_", " ")
                 raise DataError(f"item {place} of X has no {said}, which {self.user} compares; {remedy}")
+
+
+def _rows(kind, parts):
+    widths = [part.shape[1] for part in parts]
+    if len(set(widths)) > 1:
+        raise DataError(f"the {kind} of all graphs must have as many attributes, got {min(widths)} and {max(widths)}")
+    return np.concatenate(parts) if parts else np.empty((0, 1))
 
 
 def _offsets(lengths):

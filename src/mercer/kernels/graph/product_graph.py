@@ -1,7 +1,8 @@
 """The direct product of two graphs: pairs of like nodes, and walks in both at once.
 
 A node of the product is a pair of nodes with equal labels; an arc leads from one to another if
-arcs (with equal labels) do in both graphs. Its weight is the product of theirs.
+arcs (with equal labels) do in both graphs. Its weight is the product of theirs, times the kernel of their
+edges' attributes where those count.
 """
 
 import numpy as np
@@ -14,14 +15,16 @@ TOLERANCE = 1e-9
 
 
 @jit
-def product_graph(graph, other, n, m, first, second):
+def product_graph(graph, other, n, m, first, second, likeness, begins):
     """The arcs of the product of graph number `graph` of `first` and number `other` of `second`.
 
-    `first` and `second` are (offsets, node keys, indptr, heads, arc keys, arc weights); empty keys
-    are all equal. Returns (indptr, heads, weights) over the pairs of like nodes.
+    `first` and `second` are (offsets, node keys, indptr, heads, arc keys, arc weights, edges of the arcs); empty
+    keys are all equal. `likeness` has the kernel of the attributes of edges, edge e of `graph`
+    in row e - begins[0] and edge e of `other` in column e - begins[1]; if it is empty, they do
+    not count. Returns (indptr, heads, weights) over the pairs of like nodes.
     """
-    offsets, keys, indptr, heads, arc_keys, weights = first
-    other_offsets, other_keys, other_indptr, other_heads, other_arc_keys, other_weights = second
+    offsets, keys, indptr, heads, arc_keys, weights, edges = first
+    other_offsets, other_keys, other_indptr, other_heads, other_arc_keys, other_weights, other_edges = second
     begin, other_begin = offsets[graph], other_offsets[other]
     place, size, most = np.full((n, m), -1, np.int64), 0, 0
     for u in range(n):
@@ -43,6 +46,8 @@ def product_graph(graph, other, n, m, first, second):
                     if head >= 0 and (arc_keys.shape[0] == 0 or arc_keys[a] == other_arc_keys[b]):
                         new_heads[count] = head
                         new_weights[count] = weights[a] * other_weights[b]
+                        if likeness.shape[0] > 0:
+                            new_weights[count] *= likeness[edges[a] - begins[0], other_edges[b] - begins[1]]
                         count += 1
             pair += 1
             new_indptr[pair] = count

@@ -8,32 +8,39 @@ from scipy.sparse import csgraph
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer.kernels.base import Kernel, require_same_features
 from mercer.kernels.graph import product_graph as product
 from mercer.kernels.graph.packed import PackedGraphs, graphs_of
 from mercer.kernels.parameters import require_flag, require_non_negative
-from mercer.kernels.structured import Packed, StructuredKernel
+from mercer.kernels.structured import Packed, StructuredKernel, items_of
 
 # Steps that a tile may take, so that it is done within a tenth of a second.
 TILE_STEPS = 5e7
-_NO_KEYS = np.empty(0, np.uint64)
+_NO_KEYS, _NOT_COMPARED = np.empty(0, np.uint64), np.empty((0, 0))
 
 
 class Walks(NamedTuple):
     """Packed graphs as the compiled functions read them."""
 
-    arrays: tuple  # offsets, node keys, indptr, heads, arc keys, arc weights
+    arrays: tuple  # offsets, node keys, indptr, heads, arc keys, arc weights, edges of the arcs
+    edge_offsets: np.ndarray
+    edges: object  # as the kernel of their attributes prepares them, or None
     directed: np.ndarray
     largest: float  # eigenvalue of the product of a graph with itself, over all graphs
     spectra: tuple | None  # eigenvalues and (1'v)^2 of each undirected graph, if labels do not count
 
 
 @jit
-def _tile_of_products(left, first, directed, right, second, other_directed, decay, slack, out, row, column):
+def _tile_of_products(
+    left, first, directed, right, second, other_directed, likeness, begins, other_begins, decay, slack, out, row, column
+):
     for i in range(left.shape[0]):
         n = first[0][left[i] + 1] - first[0][left[i]]
         for j in range(right.shape[0]):
             m = second[0][right[j] + 1] - second[0][right[j]]
-            indptr, heads, weights = product.product_graph(left[i], right[j], n, m, first, second)
+            indptr, heads, weights = product.product_graph(
+                left[i], right[j], n, m, first, second, likeness, (begins[i], other_begins[j])
+            )
             if directed[left[i]] or other_directed[right[j]]:
                 value = product.geometric_series(indptr, heads, weights, decay, slack)
             else:
@@ -78,6 +85,9 @@ class RandomWalk(StructuredKernel):
         Whether edges must have equal labels.
     weighted : bool
         Whether a walk counts with the product of the weights of its edges.
+    edge_attributes : Kernel, optional
+        A kernel of vectors without negative values, such as `RBF`: a walk counts with the product of the kernel
+        of the attributes of the edges it takes in one graph and in the other.
 
     Notes
     -----
@@ -105,6 +115,7 @@ class RandomWalk(StructuredKernel):
     labelled: bool = True
     edge_labels: bool = False
     weighted: bool = False
+    edge_attributes: Kernel | None = None
 
     item_name = "graph"
     _instead_of_features = "LabelPath(walks=True) has one"
@@ -113,20 +124,42 @@ class RandomWalk(StructuredKernel):
         require_non_negative("decay", self.decay)
         for name in ("labelled", "edge_labels", "weighted"):
             require_flag(name, getattr(self, name))
+        kernel = self.edge_attributes
+        if kernel is not None and (not isinstance(kernel, Kernel) or kernel.takes_items):
+            raise ParameterError(f"edge_attributes must be a kernel of vectors or None, got {kernel!r}")
+
+    @property
+    def is_psd(self):
+        return True if self.edge_attributes is None else self.edge_attributes.is_psd
+
+    @property
+    def is_bound(self):
+        return self.edge_attributes is None or self.edge_attributes.is_bound
+
+    def bind(self, X, weights=None):
+        """The kernel with what its `edge_attributes` kernel needs to know of the edges of X."""
+        if self.is_bound:
+            return self
+        packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "RandomWalk")
+        return self.replace(edge_attributes=self.edge_attributes.bind(packed.edge_attributes))
 
     def encode(self, items, dtype):
+        self._require_bound()
         packed = PackedGraphs(graphs_of(items), "RandomWalk")
+        edges = None
+        if self.edge_attributes is not None:
+            edges = self.edge_attributes.prepare(packed.edge_attributes, np.float64)
         node_keys = packed.node_keys if self.labelled else _NO_KEYS
         arc_keys = packed.edge_keys[packed.edge] if self.edge_labels else _NO_KEYS
         weights = packed.weights[packed.edge] if self.weighted else np.ones(len(packed.edge))
-        arrays = (packed.offsets, node_keys, packed.indptr, packed.heads, arc_keys, weights)
+        arrays = (packed.offsets, node_keys, packed.indptr, packed.heads, arc_keys, weights, packed.edge)
         directed = np.array([graph.directed for graph in packed.graphs], bool)
         # Labels make the product smaller than the spectra know.
-        by_spectra = not (self.labelled or self.edge_labels or directed.any())
+        by_spectra = not (self.labelled or self.edge_labels or directed.any() or edges is not None)
         spectra = _spectra(packed, weights) if by_spectra else None
-        largest = _largest_eigenvalues(packed, arrays, directed, spectra)
+        largest = self._largest_eigenvalues(packed, arrays, directed, spectra, edges)
         self._require_convergence(largest)
-        walks = Walks(arrays, directed, float(largest.max(initial=0.0)), spectra)
+        walks = Walks(arrays, packed.edge_offsets, edges, directed, float(largest.max(initial=0.0)), spectra)
         return Packed(walks, np.arange(len(packed)), dtype, _tile_length(packed, by_spectra))
 
     def _require_convergence(self, largest):
@@ -144,7 +177,46 @@ class RandomWalk(StructuredKernel):
             return
         slack = 1.0 - self.decay * max(first.largest, second.largest)
         sides = [(side.index, side.arrays.arrays, side.arrays.directed) for side in (left, right)]
-        _tile_of_products(*sides[0], *sides[1], float(self.decay), slack, out, row, column)
+        likeness = self._likeness(left, right)
+        _tile_of_products(*sides[0], *sides[1], *likeness, float(self.decay), slack, out, row, column)
+
+    def _likeness(self, left, right):
+        """(kernel of the edges of two tiles, which edge stands in the first row, or column, for each graph)."""
+        if self.edge_attributes is None:
+            return _NOT_COMPARED, np.zeros(len(left), np.int64), np.zeros(len(right), np.int64)
+        (edges, begins), (others, other_begins) = _edges_of(left), _edges_of(right)
+        K = np.empty((len(edges), len(others)))
+        # Graphs without edges do not say how many attributes they would have.
+        if K.size:
+            rows, columns = left.arrays.edges.take(edges), right.arrays.edges.take(others)
+            require_same_features(rows, columns)
+            self.edge_attributes.tile(rows, columns, K, 0, 0)
+            if K.min() < 0:
+                raise ParameterError(
+                    f"edge_attributes must be a kernel without negative values, got {K.min():.6g} from "
+                    f"{self.edge_attributes!r}; RBF has none"
+                )
+        return K, begins, other_begins
+
+    def _largest_eigenvalues(self, packed, arrays, directed, spectra, edges):
+        """Of the product of each graph with itself; for directed graphs an upper bound."""
+        largest = np.zeros(len(packed))
+        walks = Packed(Walks(arrays, packed.edge_offsets, edges, directed, 0.0, None), np.arange(len(packed)), float)
+        for graph, n in enumerate(np.diff(packed.offsets).tolist()):
+            if n == 0:
+                continue
+            item = walks.slice(graph, graph + 1)
+            K, begins, others = self._likeness(item, item)
+            if spectra is not None:
+                largest[graph] = np.abs(spectra[1][packed.offsets[graph] : packed.offsets[graph + 1]]).max() ** 2
+            elif directed[graph]:
+                # No pair of edges counts more than the most like one.
+                most = K.max(initial=0.0) if self.edge_attributes is not None else 1.0
+                largest[graph] = most * _perron_root(_adjacency(packed, arrays[5], graph)) ** 2
+            else:
+                found = product.product_graph(graph, graph, n, n, arrays, arrays, K, (begins[0], others[0]))
+                largest[graph] = product.largest_eigenvalue(*found)
+        return largest
 
     def diag_of(self, prepared):
         values = np.empty((len(prepared), 1))
@@ -152,6 +224,13 @@ class RandomWalk(StructuredKernel):
             item = prepared.slice(place, place + 1)
             self.tile(item, item, values, place, 0)
         return values[:, 0]
+
+
+def _edges_of(items):
+    """The positions of the edges of some graphs, and which position each graph's count from."""
+    begin, stop = items.arrays.edge_offsets[items.index], items.arrays.edge_offsets[items.index + 1]
+    before = np.concatenate([[0], np.cumsum(stop - begin)])
+    return np.arange(before[-1]) + np.repeat(begin - before[:-1], stop - begin), begin - before[:-1]
 
 
 def _tile_length(packed, by_spectra):
@@ -182,21 +261,6 @@ def _spectra(packed, weights):
         values[inside], vectors = np.linalg.eigh(_adjacency(packed, weights, graph))
         squares[inside] = vectors.sum(axis=0) ** 2
     return packed.offsets, values, squares
-
-
-def _largest_eigenvalues(packed, arrays, directed, spectra):
-    """Of the product of each graph with itself; for directed graphs an upper bound."""
-    largest = np.zeros(len(packed))
-    for graph, n in enumerate(np.diff(packed.offsets).tolist()):
-        if n == 0:
-            continue
-        if spectra is not None:
-            largest[graph] = np.abs(spectra[1][packed.offsets[graph] : packed.offsets[graph + 1]]).max() ** 2
-        elif directed[graph]:
-            largest[graph] = _perron_root(_adjacency(packed, arrays[5], graph)) ** 2
-        else:
-            largest[graph] = product.largest_eigenvalue(*product.product_graph(graph, graph, n, n, arrays, arrays))
-    return largest
 
 
 def _perron_root(matrix):

@@ -10,10 +10,9 @@ from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels.counts import Counts
 from mercer.kernels.graph.packed import PackedGraphs, graphs_of
+from mercer.kernels.reporting import current_stop
 from mercer.kernels.structured import CountKernel, items_of
-
-# Places in the table of a graph to begin with; a power of two.
-SMALLEST = 64
+from mercer.kernels.tallies import SMALLEST, places_for, spans_of
 
 
 @jit
@@ -42,9 +41,7 @@ def with_room(keys, counts, used):
     """The table, or a larger one if `used` places would make it crowded."""
     if 2 * used <= keys.shape[0]:
         return keys, counts
-    size = keys.shape[0]
-    while size < 2 * used:
-        size *= 2
+    size = places_for(used)
     more_keys, more_counts = np.zeros(size, np.uint64), np.zeros(size, np.float64)
     for place in range(keys.shape[0]):
         if counts[place] > 0.0:
@@ -91,7 +88,7 @@ class GraphCountKernel(CountKernel):
 
     def counts_of(self, packed, dtype):
         """The feature counts of packed graphs, tallied on all cores."""
-        spans = _spans(packed.offsets, self._nodes_at_a_time)
+        spans = spans_of(packed.offsets, self._nodes_at_a_time)
         parts = [None] * len(spans)
 
         def count(number):
@@ -100,29 +97,12 @@ class GraphCountKernel(CountKernel):
         if spans:
             # Labels are looked up before threads need them, and complaints come from here.
             count(0)
-            run_parallel(count, range(1, len(spans)), thread_count(None))
-        return _joined(parts, dtype)
+        if len(spans) > 1:
+            run_parallel(count, range(1, len(spans)), thread_count(None), current_stop())
+        return Counts.joined(parts, dtype)
 
     def feature_names(self, X, names=None):
         """What the columns of ``feature_map(X)`` are, in words."""
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), type(self).__name__)
         names = self.names(packed)
         return [names[int(key)] for key in self.counts_of(packed, np.float64).vocabulary.keys]
-
-
-def _spans(offsets, nodes):
-    """Consecutive graphs that have about so many nodes together."""
-    spans, first = [], 0
-    while first < len(offsets) - 1:
-        last = int(np.searchsorted(offsets, offsets[first] + nodes, side="right")) - 1
-        last = max(first + 1, last)
-        spans.append((first, last))
-        first = last
-    return spans
-
-
-def _joined(parts, dtype):
-    lengths = np.concatenate([[0], *[np.diff(ends, prepend=0) for ends, _, _ in parts]])
-    keys = np.concatenate([np.empty(0, np.uint64), *[keys for _, keys, _ in parts]])
-    counts = np.concatenate([np.empty(0), *[counts for _, _, counts in parts]])
-    return Counts.from_tallies(np.cumsum(lengths), keys, counts, dtype)

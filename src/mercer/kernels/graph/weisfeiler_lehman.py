@@ -12,8 +12,10 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer.kernels.fingerprints import mixed
-from mercer.kernels.graph.tally import GraphCountKernel, add, new_table, with_room, written
+from mercer.kernels.graph.packed import PackedGraphs, graphs_of
+from mercer.kernels.graph.tally import GraphCountKernel
 from mercer.kernels.parameters import require_count, require_flag
+from mercer.kernels.tallies import count_one, move_tally, new_tally, places_for
 
 _INWARD = np.uint64(0x5851F42D4C957F2D)
 _NO_KEYS = np.empty(0, np.uint64)
@@ -44,16 +46,20 @@ def _refined(keys, indptr, heads, edge, back_indptr, tails, back_edge, edge_keys
 
 @jit
 def _tally(offsets, levels, first, last):
-    ends = np.zeros(last - first, np.int64)
-    all_keys, all_counts, filled = np.empty(0, np.uint64), np.empty(0, np.float64), 0
+    """(ends, keys, counts) of the labels of graphs first..last over all rounds."""
+    rounds, most = levels.shape[0], 0
     for graph in range(first, last):
-        keys, counts = new_table()
-        used = 0
-        for level in range(levels.shape[0]):
-            keys, counts = with_room(keys, counts, used + offsets[graph + 1] - offsets[graph])
-            for node in range(offsets[graph], offsets[graph + 1]):
-                used += add(keys, counts, levels[level, node - offsets[first]], 1.0)
-        all_keys, all_counts, filled = written(keys, counts, all_keys, all_counts, filled)
+        most = max(most, offsets[graph + 1] - offsets[graph])
+    tally = new_tally(most * rounds)
+    ends, filled = np.empty(last - first, np.int64), 0
+    all_keys, all_counts = np.empty(levels.size, np.uint64), np.empty(levels.size, np.float64)
+    for graph in range(first, last):
+        begin, end = offsets[graph] - offsets[first], offsets[graph + 1] - offsets[first]
+        mask, n_used = np.uint64(places_for((end - begin) * rounds) - 1), 0
+        for level in range(rounds):
+            for node in range(begin, end):
+                n_used = count_one(tally, mask, n_used, levels[level, node])
+        filled = move_tally(tally, n_used, all_keys, all_counts, filled)
         ends[graph - first] = filled
     return ends, all_keys[:filled], all_counts[:filled]
 
@@ -111,6 +117,11 @@ class WeisfeilerLehman(GraphCountKernel):
         for number in range(self.iterations):
             _refined(levels[number], *packed.arcs, *packed.arcs_back, edge_keys, begin, levels[number + 1])
         return levels
+
+    def neighbourhoods(self, items):
+        """(the key of every node's neighbourhood after each round, one round a row; the counts of all graphs)."""
+        packed = PackedGraphs(graphs_of(items), type(self).__name__)
+        return self._levels(packed, 0, len(packed)), self.counts_of(packed, np.float64)
 
     def names(self, packed):
         """What the features of these graphs are, in words, by key."""

@@ -4,8 +4,10 @@ import threading
 
 import numpy as np
 
-# What may be kept of one matrix.
-MOST_BYTES = 256 * 2**20
+from mercer._jit.memory import available_bytes
+
+# What may be kept of one matrix: so much, but no more than this share of the memory that is free.
+MOST_BYTES, MOST_SHARE = 2**30, 0.25
 # Matrices of one graph that are kept at a time: a grid search goes through many.
 MOST_MATRICES = 2
 
@@ -37,6 +39,7 @@ class NodeMatrix:
 
     def __init__(self, compute, n, width):
         self.compute, self.n, self.width = compute, n, width
+        self.most_rows = int(min(MOST_BYTES, MOST_SHARE * available_bytes()) / (8 * max(1, n)))
         self._forget()
 
     def _forget(self):
@@ -80,7 +83,7 @@ class NodeMatrix:
         new = self._place[nodes] < 0
         nodes, rows = nodes[new], rows[new]
         needed = self._used + len(nodes)
-        if needed * self.n * 8 > MOST_BYTES and self._used:
+        if needed > self.most_rows and self._used:
             self._forget()
             needed = len(nodes)
         if needed > len(self._rows):

@@ -9,30 +9,49 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels.counts import Counts
 from mercer.kernels.fingerprints import mixed
 from mercer.kernels.parameters import require_count
+from mercer.kernels.reporting import current_stop
 from mercer.kernels.string.lengths import is_length
 from mercer.kernels.string.spectrum import substrings
 from mercer.kernels.string.symbols import joined, require_tokenizer, symbols_of
 from mercer.kernels.structured import CountKernel, items_of
+from mercer.kernels.tallies import count_one, move_tally, new_tally, places_for, spans_of
 
 # Features that the neighbourhoods of all substrings may have before it is an error.
 MOST_FEATURES = 2**28
+LARGEST_NUMBER = 2**62
+# About how many of them a thread counts before somebody may ask to stop.
+NEAR_AT_A_TIME = 1_000_000
 
 
 @jit
-def _zobrist(keys, length):
-    """A random number for each symbol at each place; a string's key is their sum.
-
-    So the key of a string with one symbol exchanged is two additions away (Zobrist 1970).
-    """
+def _random_numbers(keys, length):
+    """A random number for each symbol at each place; a string's is their sum (Zobrist 1970)."""
     table = np.empty((length, keys.shape[0]), np.uint64)
     for r in range(length):
         for k in range(keys.shape[0]):
             # Mixed first: places and characters are small numbers that would cancel each other.
             table[r, k] = mixed(mixed(np.uint64(length), np.uint64(r)), keys[k])
     return table
+
+
+def _numbers(symbols, letters, length):
+    """(what a symbol adds to a string's number at each place, whether it is a letter of the alphabet).
+
+    A string is read as a number whose digits are letters. So one with a symbol exchanged is two additions
+    away. Where there are more strings than numbers, their digits are random.
+    """
+    known = np.isin(symbols, letters)
+    if len(letters) ** length > LARGEST_NUMBER:
+        return _random_numbers(symbols, length), known
+    weights = len(letters) ** np.arange(length, dtype=np.int64)[::-1]
+    numbers = np.outer(weights, np.searchsorted(letters, symbols))
+    # A symbol that the alphabet does not have adds what no letter does.
+    numbers[:, ~known] = LARGEST_NUMBER
+    return numbers.astype(np.uint64), known
 
 
 @jit
@@ -62,35 +81,56 @@ def _advanced(digits, used, size):
 
 
 @jit
-def _neighbours(codes, offsets, own, exchanged, places, item, key):
-    """Text and key of every string over the alphabet within the mismatches of a substring.
+def _near_one(codes, first, own, exchanged, places, digits, key):
+    """The keys of all strings over the alphabet within the mismatches of one substring; returns how many."""
+    count, size = 0, exchanged.shape[1]
+    for c in range(places.shape[0]):
+        used = 0
+        while used < places.shape[1] and places[c, used] >= 0:
+            used += 1
+        base, running = _kept_sum(codes, first, own, places[c, :used])
+        while running:
+            value, is_new = base, True
+            for q in range(used):
+                number = exchanged[places[c, q], digits[q]]
+                # The symbol that stands there is no exchange: it was counted with fewer.
+                is_new &= number != own[places[c, q], codes[first + places[c, q]]]
+                value += number
+            if is_new:
+                key[count] = value
+                count += 1
+            running = _advanced(digits, used, size)
+    return count
+
+
+@jit
+def _tally(codes, offsets, own, exchanged, places, each, strings, first, last):
+    """(ends, keys, counts) of the strings near substrings of texts first..last.
 
     `own` has the numbers of the texts' symbols, and in its last row whether the alphabet has
     them; `exchanged` those of the alphabet's symbols. `places` lists the sets of places that are
-    exchanged, filled up with -1. Returns how many strings were written.
+    exchanged, filled up with -1; a substring has at most `each` neighbours, and there are `strings` strings.
     """
-    length, size = exchanged.shape
-    count = 0
-    digits = np.zeros(length, np.int64)
-    for i in range(offsets.shape[0] - 1):
-        for first in range(offsets[i], offsets[i + 1] - length + 1):
-            for c in range(places.shape[0]):
-                used = 0
-                while used < places.shape[1] and places[c, used] >= 0:
-                    used += 1
-                base, running = _kept_sum(codes, first, own, places[c, :used])
-                while running:
-                    value, is_new = base, True
-                    for q in range(used):
-                        number = exchanged[places[c, q], digits[q]]
-                        # The symbol that stands there is no exchange: it was counted with fewer.
-                        is_new &= number != own[places[c, q], codes[first + places[c, q]]]
-                        value += number
-                    if is_new:
-                        item[count], key[count] = i, value
-                        count += 1
-                    running = _advanced(digits, used, size)
-    return count
+    length = exchanged.shape[0]
+    most, total = 0, 0
+    for text in range(first, last):
+        count = max(0, offsets[text + 1] - offsets[text] - length + 1)
+        most, total = max(most, count), total + count
+    # With a place for every number no two of them meet; a small table that is half empty is as good.
+    whole = places_for(strings) if strings <= 2 * most * each else 0
+    tally = new_tally(max(most * each, strings if whole else 0))
+    near, digits = np.empty(each, np.uint64), np.zeros(length, np.int64)
+    ends, filled = np.empty(last - first, np.int64), 0
+    all_keys, all_counts = np.empty(total * each, np.uint64), np.empty(total * each, np.float64)
+    for text in range(first, last):
+        count = max(0, offsets[text + 1] - offsets[text] - length + 1)
+        mask, n_used = np.uint64(max(whole, places_for(count * each)) - 1), 0
+        for begin in range(offsets[text], offsets[text] + count):
+            for k in range(_near_one(codes, begin, own, exchanged, places, digits, near)):
+                n_used = count_one(tally, mask, n_used, near[k])
+        filled = move_tally(tally, n_used, all_keys, all_counts, filled)
+        ends[text - first] = filled
+    return ends, all_keys[:filled].copy(), all_counts[:filled].copy()
 
 
 @dataclass(frozen=True)
@@ -155,21 +195,26 @@ class Mismatch(CountKernel):
         letters = symbols_of([list(self.alphabet)], "characters")
         return letters.tokens, letters.vocabulary.keys
 
-    def _occurrences(self, items):
-        """(text, key of the feature), once for each substring that is near it."""
+    def encode(self, items, dtype):
         symbols = symbols_of(items, self.tokenizer)
         _, keys = self._letters()
-        most = self._most(symbols, len(keys))
-        exchanged = _zobrist(keys, self.length)
-        known = np.isin(symbols.vocabulary.keys, keys)
-        own = np.vstack([_zobrist(symbols.vocabulary.keys, self.length), known.astype(np.uint64)[None]])
+        each = self._each(symbols, len(keys))
+        own, known = _numbers(symbols.vocabulary.keys, keys, self.length)
+        own = np.vstack([own, known.astype(np.uint64)[None]])
+        exchanged, _ = _numbers(keys, keys, self.length)
         places = _exchanged_places(self.length, self.mismatches)
-        arguments = (symbols.codes, symbols.offsets, own, exchanged, places)
-        item, key = np.empty(most, np.int32), np.empty(most, np.uint64)
-        count = _neighbours(*arguments, item, key)
-        return item[:count], key[:count]
+        spans = spans_of(symbols.offsets, max(1, NEAR_AT_A_TIME // each))
+        parts, strings = [None] * len(spans), min(len(keys) ** self.length, LARGEST_NUMBER)
 
-    def _most(self, symbols, size):
+        def count(number):
+            tables = (own, exchanged, places, each, strings)
+            parts[number] = _tally(symbols.codes, symbols.offsets, *tables, *spans[number])
+
+        run_parallel(count, range(len(spans)), thread_count(None), current_stop())
+        return Counts.joined(parts, dtype)
+
+    def _each(self, symbols, size):
+        """How many strings are near a substring, at most; an error if that is too many for all."""
         count = int(np.maximum(symbols.lengths - self.length + 1, 0).sum())
         each = sum(comb(self.length, m) * size**m for m in range(self.mismatches + 1))
         if count * each > MOST_FEATURES:
@@ -177,18 +222,14 @@ class Mismatch(CountKernel):
                 f"mismatches={self.mismatches} over {size} symbols gives each of the {count} substrings up to "
                 f"{each} features, more than fit; lower mismatches or length, or map symbols to fewer classes"
             )
-        return count * each
-
-    def encode(self, items, dtype):
-        item, key = self._occurrences(items)
-        return Counts.from_occurrences(item, key, 1.0, len(items), dtype)
+        return each
 
     def feature_names(self, X, names=None):
         """The strings near substrings of X, in the order of the columns of ``feature_map(X)``."""
         kernel = self.bind(X)
         symbols = symbols_of(items_of(X, self.item_name), self.tokenizer)
         tokens, keys = kernel._letters()
-        number = dict(zip(tokens, _zobrist(keys, self.length).T.tolist(), strict=True))
+        number = dict(zip(tokens, _numbers(keys, keys, self.length)[0].T.tolist(), strict=True))
         names = {}
         _, begin, key = substrings(symbols, self.length)
         for first in begin[np.unique(key, return_index=True)[1]]:

@@ -12,6 +12,7 @@ import numpy as np
 from mercer._errors import DataError, ParameterError
 from mercer.kernels.counts import Vocabulary
 from mercer.kernels.fingerprints import fingerprint
+from mercer.kernels.reporting import unless_stopped
 
 WORD = re.compile(r"\w+|[^\w\s]")
 CODE_POINTS = 0x110000
@@ -66,7 +67,7 @@ def require_tokenizer(tokenizer):
 
 def symbols_of(items, tokenizer):
     """Read texts, or texts that are split into tokens already, into `Symbols`."""
-    texts = [_decoded(item, place) for place, item in enumerate(items)]
+    texts = [_decoded(item, place) for place, item in enumerate(unless_stopped(items))]
     split = [not isinstance(text, str) for text in texts]
     if any(split) and not all(split):
         place = split.index(not split[0])
@@ -78,7 +79,7 @@ def symbols_of(items, tokenizer):
         if tokenizer == "characters":
             return _characters(texts)
         split_text = WORD.findall if tokenizer == "words" else tokenizer
-        texts = [_tokens(split_text(text), place) for place, text in enumerate(texts)]
+        texts = [_tokens(split_text(text), place) for place, text in enumerate(unless_stopped(texts))]
     return _from_tokens(texts)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
 from mercer.kernels.fingerprints import fingerprints, mixed
+from mercer.kernels.reporting import unless_stopped
 from mercer.kernels.tree.tree import Tree
 
 LEAVES = ("lexical", "ignored", "fragments")
@@ -109,7 +110,7 @@ def require_leaves(leaves, allowed=LEAVES):
 
 def trees_of(items):
     """The items as trees; texts are read as trees in brackets."""
-    return [_tree(item, place) for place, item in enumerate(items)]
+    return [_tree(item, place) for place, item in enumerate(unless_stopped(items))]
 
 
 def _tree(item, place):
