@@ -69,15 +69,15 @@ class FixedPointOperator(SymmetricOperator):
             total = totals[place]
             for k in range(place, len(tiles), len(totals)):
                 rows = slice(*tiles[k])
-                for columns in (slice(*tile) for tile in tiles[: k + 1]):
+                for beside in (slice(*span) for span in tiles[: k + 1]):
                     if stop is not None and stop():
                         raise Stopped
-                    tile = self.triangle.panels[k][:, columns]
+                    tile = self.triangle.panels[k][:, beside]
                     wide = scratch("block", tile.shape, np.float64)
                     wide[...] = tile
-                    total[:, rows] += right[:, columns] @ wide.T
-                    if columns != rows:
-                        total[:, columns] += right[:, rows] @ wide
+                    total[:, rows] += right[:, beside] @ wide.T
+                    if beside != rows:
+                        total[:, beside] += right[:, rows] @ wide
 
         run_parallel(fold, reversed(range(len(totals))), thread_count(self.n_jobs), stop)
         return np.ascontiguousarray(totals.sum(axis=0).T) * self.unit
