@@ -18,8 +18,8 @@ def clouds(n=45, seed=0):
     return make_blobs(n, centers=4, n_features=2, cluster_std=2.5, random_state=seed)
 
 
-def by_clarabel(K, codes, C, n_classes):
-    """(alpha, dual value) of the dual over all alpha_i^m."""
+def by_clarabel(K, codes, C, n_classes, free=False):
+    """(alpha, dual value) of the dual over all alpha_i^m; with free biases each class has sum zero too."""
     n = len(codes)
     Q = np.kron(np.eye(n_classes), K)  # alpha class by class
     own = np.zeros((n_classes, n))
@@ -27,6 +27,9 @@ def by_clarabel(K, codes, C, n_classes):
     q = 1.0 - own.ravel()
     bounds = (own * C).ravel()
     sums = sparse.kron(np.ones((1, n_classes)), sparse.eye(n), format="csc")
+    if free:
+        # The last class follows from the rows.
+        sums = sparse.vstack([sums, sparse.kron(np.eye(n_classes)[:-1], np.ones((1, n)))], format="csc")
     options = clarabel.DefaultSettings()
     options.verbose = False
     options.tol_gap_abs = options.tol_gap_rel = options.tol_feas = 1e-10
@@ -34,14 +37,14 @@ def by_clarabel(K, codes, C, n_classes):
         sparse.triu(sparse.csc_matrix(Q), format="csc"),
         q,
         sparse.vstack([sums, sparse.eye(n * n_classes)], format="csc"),
-        np.concatenate([np.zeros(n), bounds]),
-        [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(n * n_classes)],
+        np.concatenate([np.zeros(sums.shape[0]), bounds]),
+        [clarabel.ZeroConeT(sums.shape[0]), clarabel.NonnegativeConeT(n * n_classes)],
         options,
     ).solve()
     return np.array(found.x).reshape(n_classes, n).T, -found.obj_val
 
 
-@pytest.mark.parametrize("bias", ["penalised", "none"])
+@pytest.mark.parametrize("bias", ["penalised", "none", "free"])
 @pytest.mark.parametrize("C", [0.1, 5.0])
 @pytest.mark.parametrize("seed", range(2))
 def test_agrees_with_clarabel(seed, C, bias):
@@ -50,14 +53,37 @@ def test_agrees_with_clarabel(seed, C, bias):
     kernel = RBF(gamma=0.2)
     model = together(C=C, kernel=kernel, bias=bias, tol=1e-7).fit(X, y, weights)
     K = kernel(X) + (1.0 if bias == "penalised" else 0.0)
-    alpha, value = by_clarabel(K, y, C * weights, 4)
+    alpha, value = by_clarabel(K, y, C * weights, 4, bias == "free")
     certificate = model.certificate_
     assert model.status_ is Status.OPTIMAL
     assert certificate.dual == pytest.approx(value, rel=1e-6)
     assert certificate.primal == pytest.approx(value, rel=1e-5)
     assert certificate.kkt_violation <= 1e-6
     assert certificate.equality_residual <= 1e-10
-    np.testing.assert_allclose(model.decision_function(X), K @ alpha, atol=1e-3)
+    if bias == "free":
+        # Scores of all classes may have a common bias, which no comparison of them shows.
+        found, wanted = model.decision_function(X) - model.intercept_, K @ alpha
+        assert np.abs(found - wanted).max() <= 1e-3
+    else:
+        np.testing.assert_allclose(model.decision_function(X), K @ alpha, atol=1e-3)
+
+
+def test_free_biases_are_the_default_and_follow_a_shift_of_the_kernel():
+    # A constant added to a kernel is a bias that costs little: it changes nothing where biases are free.
+    X, y = clouds(420)
+    K = RBF(gamma=0.2)(X)
+    model = SVC(multi_class="crammer_singer", kernel="precomputed", tol=1e-4).fit(K, y)
+    moved = SVC(multi_class="crammer_singer", kernel="precomputed", tol=1e-4).fit(K + 3.0, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.relative_gap < 1e-3
+    assert model.certificate_.equality_residual <= 1e-10
+    assert moved.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-4)
+    gap = SVC(multi_class="crammer_singer", kernel="precomputed", gap_tol=1e-5).fit(K, y).certificate_
+    assert gap.relative_gap <= 1.1e-5
+    # Costing nothing, free biases do better than none.
+    assert (
+        model.certificate_.primal < together(bias="none", kernel="precomputed", tol=1e-4).fit(K, y).certificate_.primal
+    )
 
 
 def test_agrees_with_the_linear_machine():
@@ -117,7 +143,6 @@ def test_limits_and_warm_starts():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"bias": "free"}, "bias='free' is not available with multi_class='crammer_singer'; use bias='penalised'"),
         ({"loss": "squared_hinge"}, "loss must be 'hinge' with multi_class='crammer_singer'"),
         ({"probability": True}, "probability=True is not available with multi_class='crammer_singer'"),
         ({"solver": "chunking"}, "solver must be 'auto' with multi_class='crammer_singer'"),

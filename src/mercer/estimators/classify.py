@@ -61,7 +61,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     loss : {"hinge", "squared_hinge"}, default="hinge"
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
         A machine for each pair of classes, for each class against the rest, or one for all of them
-        together, which needs bias="penalised" or "none" and has one certificate.
+        together, which has one certificate.
     solver : {"auto", "smo", "chunking", "chunking:qp", "dual_cd", "qp", "sgd"}, default="auto"
         "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
         the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
@@ -195,10 +195,6 @@ class SVC(AutomaticC, Probable, KernelClassifier):
 
     def _require_together(self):
         """Refuse what the machine for all classes together does not have."""
-        if self.bias == "free":
-            raise ParameterError(
-                "bias='free' is not available with multi_class='crammer_singer'; use bias='penalised' or bias='none'"
-            )
         if self.loss != "hinge":
             raise ParameterError(f"loss must be 'hinge' with multi_class='crammer_singer', got {self.loss!r}")
         if self.solver not in ("auto", "smo"):

@@ -65,7 +65,7 @@ class TogetherProblem(TwoClassProblems):
         super().__init__(codes, n_classes, "ovr", C, "hinge", bias)
         used = self.tasks[0].indices
         scale = 1.0 if bias == "penalised" else 0.0
-        self.joint = KernelCrammerSinger(codes[used], n_classes, C[used], scale)
+        self.joint = KernelCrammerSinger(codes[used], n_classes, C[used], scale, is_free=bias == "free")
 
 
 class Solved:

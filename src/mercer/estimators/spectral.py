@@ -12,8 +12,8 @@ from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.kernels.matrix import entry_cost
-from mercer.kernels.operator import CentredOperator, EvaluatedOperator, LowerOperator
+from mercer.kernels.fixed_point import FixedPointOperator
+from mercer.kernels.operator import CentredOperator, EvaluatedOperator
 from mercer.problems import spectrum
 from mercer.solvers import eigen
 from mercer.solvers.limits import Limits
@@ -22,9 +22,6 @@ from mercer.solvers.result import Status
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
 # Up to this many items, all eigenvalues are as quick as a few.
 _DENSE = 500
-# An entry of so few multiplications is computed again in each of the products that a few components need.
-CHEAP = 32
-FEW = 20
 
 
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
@@ -87,19 +84,14 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
     def _spectral_operator(self, data, limits):
         """The matrix whose eigenvectors are wanted; its triangle is stored where it has room."""
         base = self._operator(data, limits)
-        if isinstance(base, EvaluatedOperator) and self._is_worth_storing(base, data):
-            base = LowerOperator(base.lower(np.float64, limits.stop), self.n_jobs)
+        has_room = 2 * base.n**2 <= self._budget(data.X)
+        if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(base.n) != "dense":
+            base = FixedPointOperator.of(base, limits.stop) or base
         return CentredOperator(base, stop=limits.stop) if self._is_centred else base
-
-    def _is_worth_storing(self, operator, data):
-        """Whether reading entries is faster than computing them again, and there is room for them."""
-        few = self._count(operator.n) <= FEW
-        is_cheap = few and entry_cost(operator.kernel, operator.items) <= CHEAP
-        return not is_cheap and 4 * operator.n**2 <= self._budget(data.X)
 
     def _eigenpairs(self, operator, limits):
         count = self._count(operator.n)
-        solver = self._chosen_solver(operator.n, count)
+        solver = self._chosen_solver(operator.n)
         self.solver_ = solver
         if solver == "dense":
             return eigen.dense(operator, count, limits.stop)
@@ -111,12 +103,12 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             return eigen.randomised(operator, count, power, rng, limits.stop)
         return eigen.krylov(operator, count, self.tol, rng, limits)
 
-    def _chosen_solver(self, n, count):
+    def _chosen_solver(self, n):
         if self.eigen_solver == "arpack":
             return "krylov"
         if self.eigen_solver != "auto":
             return self.eigen_solver
-        return "dense" if n <= _DENSE or 6 * count > n else "krylov"
+        return "dense" if n <= _DENSE or 6 * self._count(n) > n else "krylov"
 
     def _keep(self, X, data, means, found):
         rank = spectrum.numerical_rank(found.values, data.shape[0])

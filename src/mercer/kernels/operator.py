@@ -19,6 +19,9 @@ _PANEL = 1024
 class SymmetricOperator(ABC):
     """A symmetric matrix K of n items."""
 
+    # How far a product with a vector of length 1 is from that with the matrix that is meant.
+    noise = 0.0
+
     def __init__(self, n, n_jobs=None):
         self.n, self.n_jobs = n, n_jobs
 
@@ -129,38 +132,6 @@ class GivenOperator(SymmetricOperator):
         return tolerance >= float(np.finfo(np.float32).eps)
 
 
-class LowerOperator(SymmetricOperator):
-    """A matrix of which only the lower triangle is in memory."""
-
-    def __init__(self, triangle, n_jobs=None):
-        super().__init__(triangle.n, n_jobs)
-        self.triangle = triangle
-        for begin, _, rows in triangle:
-            block = rows[:, begin:]
-            block[...] = np.tril(block) + np.tril(block, -1).T
-
-    @property
-    def diag(self):
-        return self.triangle.diagonal
-
-    def product(self, columns, stop=None):
-        def block(rows, places):
-            return self.triangle.panels[rows[0] // engine.TILE][:, slice(*places)]
-
-        return engine.folded_product(block, columns, _workers(self), stop)
-
-    def rows(self, indices):
-        unit = np.zeros((self.n, len(indices)))
-        unit[indices, np.arange(len(indices))] = 1.0
-        return np.ascontiguousarray(self.product(unit).T)
-
-    def lower(self, dtype, stop=None):
-        copy = Triangle(self.n, dtype)
-        for (_, _, target), (_, _, rows) in zip(copy, self.triangle, strict=True):
-            target[...] = rows
-        return copy
-
-
 class WeightedOperator(SymmetricOperator):
     """S K S with S = diag(scale)."""
 
@@ -197,6 +168,15 @@ class CentredOperator(SymmetricOperator):
         self.base = base
         self.means = base.product(np.full((base.n, 1), 1.0 / base.n), stop)[:, 0] if means is None else means
         self.grand_mean = float(self.means.mean())
+
+    @property
+    def noise(self):
+        return self.base.noise
+
+    @property
+    def exact(self):
+        """The same without noise."""
+        return CentredOperator(self.base.exact, self.means)
 
     @property
     def diag(self):

@@ -14,10 +14,11 @@ from scipy.linalg import lapack
 
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.kernels import engine
 
 # Up to this size one thread is enough.
 _SMALL = 1024
-# Rows of a diagonal block that a thread brings up to date at a time.
+# Rows of a diagonal block that a thread brings up to date at a time, and columns of a panel that it finishes.
 _PIECE = 128
 
 
@@ -89,24 +90,39 @@ def factorise(triangle, n_jobs=None, stop=None):
     inverses = []
     for place, (begin, end) in enumerate(triangle.spans):
         own = triangle.panels[place]
-        pieces = [own[top : top + _PIECE] for top in range(0, end - begin, _PIECE)]
-        run_parallel(_updating(own, begin, end, None), pieces, workers, stop)
+        run_parallel(_updating_diagonal(own, begin), engine.spans(end - begin, _PIECE), workers, stop)
         inverses.append(_factorise_block(own[:, begin:end], begin))
         run_parallel(_updating(own, begin, end, inverses[-1].T), triangle.panels[place + 1 :], workers, stop)
     return CholeskyFactor(triangle, inverses)
 
 
+def _updating_diagonal(own, begin):
+    """What one thread does to some rows of a diagonal block, up to their own columns."""
+
+    def update(span):
+        if begin:
+            top, bottom = span
+            product = scratch("panel", (bottom - top, bottom), own.dtype)
+            np.matmul(own[top:bottom, :begin], own[:bottom, :begin].T, out=product)
+            own[top:bottom, begin : begin + bottom] -= product
+
+    return update
+
+
 def _updating(own, begin, end, finish):
-    """What one thread does to some rows: subtract what is left of the panel, then finish."""
+    """What one thread does to some rows below: subtract what is left of the panel, then finish."""
     head = own[:, :begin].T
+    steps = [(slice(0, right), slice(left, right)) for left, right in engine.spans(end - begin, _PIECE)]
 
     def update(rows):
         part = rows[:, begin:end]
         product = scratch("panel", part.shape, own.dtype)
         if begin:
             part -= np.matmul(rows[:, :begin], head, out=product)
-        if finish is not None:
-            part[...] = np.matmul(part, finish, out=product)
+        # `finish` is upper triangular: nothing below its diagonal is multiplied.
+        for above, columns in steps:
+            np.matmul(part[:, above], finish[above, columns], out=product[:, columns])
+        part[...] = product
 
     return update
 

@@ -47,10 +47,18 @@ def solve(problem, matrix, tol, limits):
             break
         status = None
         steps.refresh(gradient)
-    n, beta = len(problem), problem.balanced(steps.beta)
-    point = TracePoint(limits.seconds, steps.taken, violation, problem.objective(beta, gradient), n, n)
-    limits.report(point)
+    beta = problem.balanced(steps.beta)
+    point = only_point(problem, beta, gradient, bias, violation, steps.taken, limits)
     return Solution(beta, gradient, bias, status, steps.taken, trace=[point])
+
+
+def only_point(problem, beta, gradient, bias, violation, steps, limits):
+    """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
+    n, dual = len(problem), problem.objective(beta, gradient)
+    gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
+    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap)
+    limits.report(point)
+    return point
 
 
 def _holds(problem, matrix, beta, gradient, bias, slack):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import linalg
 
-from mercer._jit.threads import Stopped
+from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.solvers.result import Status, TracePoint
 
 # The residual that tol=0 stands for, relative to the largest eigenvalue.
@@ -77,10 +77,23 @@ def _small_eigen(T):
     return values[::-1], S[:, ::-1]
 
 
-def krylov(operator, count, tol, rng, limits):
-    """The `count` largest eigenvalues, each with a residual of at most tol times the largest."""
-    run = _Lanczos(operator, count, rng, limits.stop)
+def krylov(operator, count, tol, rng, limits, start=None):
+    """The `count` largest eigenvalues, each with a residual of at most tol times the largest.
+
+    An operator that errs says so by its `noise`; where that is too much, its `exact` goes on from what was found.
+    `start`, orthonormal columns, is taken in the place of random vectors.
+    """
     tol = max(float(tol), FINEST)
+    found = _lanczos(operator, count, tol, rng, limits, start)
+    if found.status != Status.OPTIMAL or 2.0 * operator.noise <= tol * found.values[0]:
+        return found
+    more = _lanczos(operator.exact, count, tol, rng, limits, found.vectors)
+    more.iterations, more.trace = more.iterations + found.iterations, found.trace + more.trace
+    return more
+
+
+def _lanczos(operator, count, tol, rng, limits, start):
+    run = _Lanczos(operator, count, rng, limits.stop, start)
     status = None
     while status is None:
         try:
@@ -104,13 +117,14 @@ def _ending(run, tol, limits):
 class _Lanczos:
     """An orthonormal basis V, the product A V, and the block that is to join them."""
 
-    def __init__(self, operator, count, rng, stop):
+    def __init__(self, operator, count, rng, stop, start=None):
         self.operator, self.count, self.rng, self.stop = operator, count, rng, stop
         self.width = min(operator.n, max(8, min(32, count // 2)))
         self.most = min(operator.n, 2 * count + 8 * self.width)
         self.V = np.empty((operator.n, 0))
         self.AV = np.empty((operator.n, 0))
-        self.next = self._random_block()
+        self.T = np.empty((0, 0))
+        self.next = self._random_block() if start is None else start
         self.iterations, self.probes, self.trace = 0, 0, []
         self.values = self.S = self.residuals = None
 
@@ -138,14 +152,23 @@ class _Lanczos:
             self.next = self._random_block()
             self.probes += 1
         product = self.operator.product(self.next, self.stop)
-        self.V, self.AV = np.hstack([self.V, self.next]), np.hstack([self.AV, product])
         self.iterations += 1
-        self.values, self.S = _small_eigen(self.V.T @ self.AV)
-        R = self.AV @ self.S[:, : self.count] - (self.V @ self.S[:, : self.count]) * self.values[: self.count]
-        self.residuals = np.linalg.norm(R, axis=0)
-        self.next = self._orthonormal(product, self._rounding())
-        if self.V.shape[1] + self.width > self.most:
-            self._restart()
+        # Blocks of a few columns: to wake a second thread of BLAS takes longer than the work.
+        with one_blas_thread():
+            self._append(product)
+            self.values, self.S = _small_eigen(self.T)
+            R = self.AV @ self.S[:, : self.count] - (self.V @ self.S[:, : self.count]) * self.values[: self.count]
+            self.residuals = np.linalg.norm(R, axis=0)
+            self.next = self._orthonormal(product, self._rounding())
+            if self.V.shape[1] + self.width > self.most:
+                self._restart()
+
+    def _append(self, product):
+        """The next block to V, its product to A V, and what follows of them to T = V'AV."""
+        self.V, self.AV = np.hstack([self.V, self.next]), np.hstack([self.AV, product])
+        border = self.V.T @ product
+        old = len(self.T)
+        self.T = np.block([[self.T, border[:old]], [border[:old].T, border[old:]]])
 
     def _rounding(self):
         return 10.0 * _EPS * max(float(np.abs(self.values).max(initial=0.0)), 0.0)
@@ -155,6 +178,7 @@ class _Lanczos:
         S = self.S[:, : min(self.count + self.width, self.V.shape[1])]
         self.V, self.AV = self.V @ S, self.AV @ S
         self.values, self.S = self.values[: S.shape[1]], np.eye(S.shape[1])
+        self.T = np.diag(self.values)
         self.residuals = self.residuals[: self.count]
 
     @property

@@ -8,6 +8,10 @@ scores are brought up to date and the rows that violate most are the next workin
 An iteration is as many steps as there are rows. Cost of a step: q K multiplications for q rows in the set
 and K classes, and as many for the choice of the next one. Where there are few rows, Newton steps on the
 coefficients away from their bounds take over from steps that crawl. Needs of a matrix: `submatrix` and `product`.
+
+Free biases are the multipliers of one equation for each class, and are found by the method of multipliers (Hestenes
+1969; Powell 1969): with biases that cost the square of their distance from a centre, solve as above; then the biases
+found are the next centre. What the equations lack at the end, which is little, goes to rows with room for it.
 """
 
 import numpy as np
@@ -34,6 +38,9 @@ POLISHED = 1e-11
 CRAWLING, RESCUES, NEWTON_STEPS, LARGEST_FACE = 20, 25, 30, 800
 # A violation this small counts as solved where rounding ends progress.
 INACCURATE = 1e-6
+# Free biases: centres at most, the share of `tol` (times C) that the equations of the classes may lack, and how much
+# more accurate than that a centre's problem is solved.
+CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
 
 
 @jit
@@ -155,20 +162,78 @@ class _Rounds:
         self.alpha = np.zeros(shape) if start is None else np.array(start, dtype=np.float64)
         self.scores = np.zeros(shape)
         self.steps, self.trace, self.target = 0, [], tol
+        self.centre = np.zeros(problem.n_classes)
+        self.shift = max(float(np.mean(self.matrix.diag)), 1e-12) if problem.is_free else problem.shift
+
+    @property
+    def bias(self):
+        """Of each class."""
+        return self.centre + self.shift * self.alpha.sum(axis=0)
 
     def run(self):
         announce_compilation()
         try:
             self._refresh()
-            status = self._run()
-            if status == Status.OPTIMAL and len(self.alpha) <= SMALL:
-                self._polish()
+            status = self._run_with_centres() if self.problem.is_free else self._run_to_rounding()
         except Stopped:
             status = self.limits.reached()
         except MemoryError:
             status = Status.MEMORY_LIMIT
-        bias = self.problem.intercept(self.alpha, None)
+        bias = self.problem.intercept(self.alpha, self.bias)
         return Solution(self.alpha, -self.scores, bias, status, self._iterations, trace=self.trace)
+
+    def _run_to_rounding(self):
+        status = self._run()
+        if status == Status.OPTIMAL and len(self.alpha) <= SMALL:
+            self._polish()
+        return status
+
+    def _run_with_centres(self):
+        """Solve with biases near a centre, and move it, until the coefficients of each class have sum zero."""
+        is_small, scale = len(self.alpha) <= SMALL, float(self.problem.C.max())
+        enough = POLISHED * scale if is_small else BALANCED * min(1.0, self.tol) * scale
+        for _ in range(CENTRES):
+            status = self._run_to_rounding()
+            if status != Status.OPTIMAL:
+                return status
+            lacking = self.alpha.sum(axis=0)
+            if np.abs(lacking).max() <= enough:
+                self._balance()
+                if self._has_small_gap():
+                    return status
+                self.target *= 0.1
+            moved = self.shift * lacking
+            self.centre += moved
+            self.scores += moved
+            self.target = min(self.target, max(AHEAD * float(np.abs(moved).max()), AHEAD * self.shift * enough))
+        self._balance()
+        return Status.OPTIMAL_INACCURATE
+
+    def _has_small_gap(self):
+        if self.gap_tol is None:
+            return True
+        primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
+        return primal - dual <= self.gap_tol * max(1.0, abs(primal))
+
+    def _balance(self):
+        """Move what is lacking between classes, in rows where that does least harm; the biases stay."""
+        bias, upper = self.bias, self.problem.upper()
+        for _ in range(2 * self.problem.n_classes):
+            lacking = self.alpha.sum(axis=0)
+            giver, taker = int(lacking.argmax()), int(lacking.argmin())
+            amount = min(float(lacking[giver]), -float(lacking[taker]))
+            if not amount > 0:
+                break
+            gradient = self.scores + 1.0
+            gradient[np.arange(len(self.alpha)), self.problem.codes] -= 1.0
+            has_room = self.alpha[:, taker] + amount <= upper[:, taker]
+            row = int(np.where(has_room, gradient.max(axis=1) - gradient[:, giver], np.inf).argmin())
+            if not has_room[row]:
+                break
+            self.alpha[row, giver] -= amount
+            self.alpha[row, taker] += amount
+        self.centre = bias - self.shift * self.alpha.sum(axis=0)
+        self._refresh()
 
     @property
     def _iterations(self):
@@ -181,7 +246,7 @@ class _Rounds:
 
     def _refresh(self):
         """All scores from the coefficients, summed in double precision."""
-        self.scores[...] = 0.0
+        self.scores[...] = self.centre
         self._add(np.flatnonzero(self.alpha.any(axis=1)), self.alpha)
 
     def _add(self, places, change):
@@ -189,12 +254,12 @@ class _Rounds:
             moved = places[change[places, m] != 0]
             if len(moved):
                 self.scores[:, m] += self.matrix.product(moved, change[moved, m], stop=self.limits.stop)
-        self.scores += self.problem.shift * change[places].sum(axis=0)
+        self.scores += self.shift * change[places].sum(axis=0)
 
     def _run(self):
         while True:
             violation = self.problem.violation(self.alpha, self.scores)
-            primal, dual = self.problem.objectives(self.alpha, self.scores)
+            primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
             n = len(self.alpha)
             size, gap = min(n, LARGEST_SET), relative_gap(primal, dual)
             self.trace.append(TracePoint(self.limits.seconds, self._iterations, violation, dual, size, n, gap=gap))
@@ -209,8 +274,8 @@ class _Rounds:
                 return self._stuck(violation)
 
     def _is_solved(self, violation, primal, dual):
-        if self.gap_tol is None:
-            return violation <= self.tol
+        if self.gap_tol is None or self.problem.is_free:
+            return violation <= self.target
         # A gap that is still too large asks for less violation.
         self.target = min(self.target, 0.3 * violation)
         return primal - dual <= self.gap_tol * max(1.0, abs(primal))
@@ -226,7 +291,7 @@ class _Rounds:
         q = len(chosen)
         block = np.zeros((q, padded(q)), self.matrix.dtype)
         self.matrix.submatrix(chosen, block, self.limits.stop)
-        block[:, :q] += block.dtype.type(self.problem.shift)
+        block[:, :q] += block.dtype.type(self.shift)
         alpha, scores = self.alpha[chosen].copy(), self.scores[chosen].copy()
         is_whole = q == len(self.alpha)
         tol = 0.9 * self.target if is_whole else max(0.5 * self.target, INNER_SHARE * violation)
@@ -265,7 +330,7 @@ class _Rounds:
         everything = np.arange(len(self.alpha))
         block = np.zeros((len(everything), padded(len(everything))), self.matrix.dtype)
         self.matrix.submatrix(everything, block, self.limits.stop)
-        block[:, : len(everything)] += block.dtype.type(self.problem.shift)
+        block[:, : len(everything)] += block.dtype.type(self.shift)
         self._steps_and_newton(block[:, : len(everything)], everything, self.alpha, self.scores, POLISHED)
 
     def _steps(self, block, chosen, alpha, scores, tol, patience):

@@ -78,17 +78,8 @@ def _solve_at_once(problem, matrix, tol, limits, convex):
     if ending == LEFT:
         return None
     gradient = gradient[:n]
-    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
+    point = direct.only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
-
-
-def _only_point(problem, beta, gradient, bias, violation, steps, limits):
-    """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
-    n, dual = len(problem), problem.objective(beta, gradient)
-    gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
-    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap)
-    limits.report(point)
-    return point
 
 
 def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
@@ -114,7 +105,7 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     if np.any(problem.total):
         beta = _shared_among_equals(problem, matrix, beta)
     bias = problem.bias(beta, gradient)
-    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
+    point = direct.only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, status, steps, trace=[point])
 
 
