@@ -141,12 +141,17 @@ class _Descent:
                 return Status.ITERATION_LIMIT
             if len(self.active) == 0:
                 break
+            before = self.gap_of_pass
             if not self._pass(limits):
                 return limits.reached()
             self.epochs += 1
-            if self.gap_of_pass <= gap_tol * abs(self.primal) < math.inf:
+            if self._expected_gap(before) <= gap_tol * abs(self.primal) < math.inf:
                 break
         return None
+
+    def _expected_gap(self, before):
+        """The gap after a pass, from that of its rows on the way and of the pass before."""
+        return self.gap_of_pass * min(1.0, self.gap_of_pass / before) if before > 0.0 else 0.0
 
     def _pass(self, limits):
         """One pass in slices; False if a limit was met within."""
