@@ -36,7 +36,7 @@ for name in names:
 
 # %%
 # Left, the minima. Right, the two functions on points that neither search has seen: on the diagonal they agree.
-# The last line is the part of w outside the span of the rows' features, as a share of w.
+# Beside each loss, the part of w outside the span of the rows' features, as a share of w.
 
 elsewhere = rng.normal(size=(60, 2))
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
@@ -50,7 +50,7 @@ for place, name in zip(places, names, strict=True):
 left.set_xticks(places, [name.replace("_", " ") for name in names])
 left.set(ylabel="minimum of the objective", title="Two forms, one minimum")
 left.margins(y=0.2)
-left.legend(frameon=False, loc="upper right")
+left.legend(frameon=False, loc="upper left")
 for name, colour in zip(names, colours, strict=True):
     in_w, in_alpha = found[name]
     by_w, by_alpha = kernel.feature_map(elsewhere) @ in_w.x, kernel(elsewhere, X) @ in_alpha.x
