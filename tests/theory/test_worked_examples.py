@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.datasets import load_digits, load_iris
+from sklearn.preprocessing import scale
 
+from benchmarks.data import data_folder
 from mercer import SVC, Regularization, theory
 from mercer.kernels import Polynomial
 
@@ -100,3 +102,18 @@ def test_digits_are_learnt_and_their_margin_beats_the_dimension():
     assert found.is_separated
     held_out = float(np.mean(model.predict(X[1200:]) != is_eight[1200:]))
     assert held_out <= found["xi_alpha"].value <= found["support_vectors"].value < 0.5
+
+
+@pytest.mark.skipif(data_folder() is None, reason="Boston housing is in the data folder of the races")
+def test_boston_housing_above_and_below_the_median_price():
+    """A Gaussian machine tells dear from cheap, and its report does not claim what it cannot."""
+    with np.load(data_folder() / "regression" / "boston.npz") as held:
+        X, price = scale(held["X"]), held["y"]
+    is_dear = np.where(price > np.median(price), 1, -1)
+    order = np.random.default_rng(0).permutation(len(price))
+    rows, kept = order[:380], order[380:]
+    model = SVC(C=3.0, gamma=0.08).fit(X[rows], is_dear[rows])
+    held_out = 1.0 - model.score(X[kept], is_dear[kept])
+    assert held_out < 0.15
+    found = theory.report(model, X[rows], is_dear[rows])
+    assert held_out <= found["xi_alpha"].value

@@ -16,7 +16,7 @@ from mercer._jit.threads import run_parallel, thread_count
 # Below this many entries a second thread costs more than it saves.
 WORTH_A_THREAD = 200_000
 # Entries for each feature from which on sums over rows are worth a vector for each thread.
-ADDED_APART = 32
+ADDED_APART = 2
 
 
 @jit
@@ -52,9 +52,9 @@ def _is_increasing(indices, indptr, begin, end):
 
 
 @jit
-def _find_duplicate(indices, indptr, last_seen):
-    """The first row that has two entries for one feature, or -1."""
-    for i in range(indptr.shape[0] - 1):
+def _find_duplicate(indices, indptr, last_seen, begin, end):
+    """The first row in [begin, end) that has two entries for one feature, or -1."""
+    for i in range(begin, end):
         for k in range(indptr[i], indptr[i + 1]):
             if last_seen[indices[k]] == i:
                 return i
@@ -66,7 +66,16 @@ def has_duplicates(X):
     """Whether a row of a CSR matrix has two entries for one feature; its indices need not be sorted."""
     if _is_increasing(X.indices, X.indptr, 0, X.shape[0]):
         return False
-    return _find_duplicate(X.indices, X.indptr, np.full(X.shape[1], -1, X.indptr.dtype)) >= 0
+    if len(X.indices) < WORTH_A_THREAD:
+        return _has_duplicates_in(X, 0, X.shape[0])
+    middle, found = int(np.searchsorted(X.indptr, len(X.indices) // 2)), []
+    halves = [(0, middle), (middle, X.shape[0])]
+    run_parallel(lambda half: found.append(_has_duplicates_in(X, *half)), halves, thread_count(None))
+    return any(found)
+
+
+def _has_duplicates_in(X, begin, end):
+    return _find_duplicate(X.indices, X.indptr, np.full(X.shape[1], -1, X.indptr.dtype), begin, end) >= 0
 
 
 class RowProducts:

@@ -6,18 +6,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._errors import DataError, ParameterError
+from mercer._errors import ParameterError
 from mercer.estimators.gram import require_gram
 from mercer.estimators.inputs import (
     classes_and_codes,
-    is_precomputed,
-    known_codes,
-    next_batch,
     prediction_input,
     tell_input,
     training_input,
 )
-from mercer.estimators.multiclass import one_or_all, sides_of
+from mercer.estimators.multiclass import sides_of
 from mercer.estimators.parameters import (
     require_callbacks,
     require_choice,
@@ -29,27 +26,25 @@ from mercer.estimators.parameters import (
 )
 from mercer.estimators.progress import print_step, warn_unless_optimal, watchers
 from mercer.estimators.scored import PredictsByScore, linear_scores
-from mercer.estimators.sgd_evidence import SGDEvidence, WeightedRows, certificates
+from mercer.estimators.sgd_evidence import SGDEvidence, WeightedRows
 from mercer.estimators.sgd_forms import KernelForm, WeightForm
-from mercer.estimators.streaming import Stream
-from mercer.estimators.weighting import class_weights, row_weights, sample_weights
+from mercer.estimators.sgd_model import SGDModel
+from mercer.estimators.sgd_stream import REMEDIES, LearnsInBatches
+from mercer.estimators.weighting import class_weights, sample_weights
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
 from mercer.kernels.vector.linear import Linear
-from mercer.problems.regularised_risk import expected_bound
 from mercer.solvers.kernel_sgd import STRATEGIES
 from mercer.solvers.limits import Limits
-from mercer.solvers.result import Status
 from mercer.solvers.sampling import SAMPLINGS, Sampler, arranged
 from mercer.solvers.sgd import Steps, ball_radius, step_count
 
 # Unless told: so many visits to each row, and no fewer visits in all than this.
 DEFAULT_EPOCHS = 10
 FEWEST_VISITS = 20_000
-REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
 
 
-class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
+class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, BaseEstimator):
     r"""Soft-SVM by stochastic gradient descent, with or without kernels, also on streams.
 
     Minimises lambda/2 \|w\|^2 + mean hinge loss by the algorithm of section 15.5 of Shalev-Shwartz
@@ -228,111 +223,6 @@ class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Go on with more rows: each is visited once, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
-        y : array-like of shape (n,)
-            One class alone is fine.
-        classes : array-like, optional
-            All labels that will ever come; needed in the first call, unless `fit` came before.
-        sample_weight : array-like of shape (n,), optional
-            Factors on the loss of each row. Here they are not multiplicities: a visit is a step.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        limits = self._limits()
-        with limits.catching_interrupts():
-            status = self._learn(X, y, classes, sample_weight, limits)
-        warn_unless_optimal(status, remedies=REMEDIES)
-        return self
-
-    def fit_stream(self, batches, classes=None, epochs=1):
-        """Learn from batches that together may be larger than memory, from the beginning.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y) or (X, y, sample_weight), or a path
-            `mercer.io.SvmlightFile`, `mercer.io.ArrowBatches`, a list, a generator; a path is opened
-            by its ending (.svm, .svmlight, .libsvm, .txt, each also .gz, .xz, .bz2; .parquet,
-            .arrow, .feather).
-        classes : array-like, optional
-            All labels; else they are found by reading everything once before.
-        epochs : int, default=1
-            How often to read everything.
-
-        Returns
-        -------
-        self
-
-        Notes
-        -----
-        Where a batch is refused (a line that is malformed, a label that is unknown), the error is
-        raised and the model keeps what it had learnt until then.
-        """
-        self._check_parameters()
-        require_count("epochs", epochs)
-        stream = Stream(batches, classes, epochs)
-        for name in ("_form", "classes_", "status_", "n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
-        limits = self._limits()
-        with limits.catching_interrupts():
-            status = stream.feed(self._learn, limits)
-        warn_unless_optimal(status, remedies=REMEDIES)
-        return self
-
-    def _learn(self, X, y, classes, sample_weight, limits):
-        """Visit the rows of a batch; how that ended."""
-        if "_form" in vars(self):
-            X, y = next_batch(self, X, y)
-            self._require_same_classes(classes)
-        else:
-            X, y = self._first_batch(X, y, classes)
-        codes = known_codes(self.classes_, y)
-        weights = self.class_weight_[codes]
-        if sample_weight is not None:
-            weights = weights * row_weights(sample_weight, len(codes))
-        sides = sides_of(codes, len(self.classes_))
-        self._rho = max(self._measured_rho(), WeightedRows(X, sides, weights).rho(self._form, weights))
-        status, points = self._form.visit(X, sides, weights, limits, self.n_jobs)
-        self._form.coefficients()
-        self._evidence = None
-        self._note(status, [[*before, point] for before, point in zip(self._traces, points, strict=True)])
-        for point in points:
-            limits.report(point)
-        return status
-
-    def _first_batch(self, X, y, classes):
-        if classes is None:
-            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
-        if is_precomputed(self.kernel):
-            raise ParameterError('kernel="precomputed" has no rows to go on from; use fit, or another kernel')
-        if isinstance(self.class_weight, str):
-            raise ParameterError(
-                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
-            )
-        if self.projected and self.class_weight is not None:
-            raise ParameterError("projected=True with class_weight needs all labels at once; use fit")
-        classes, _ = classes_and_codes(np.asarray(classes))
-        X, y = training_input(self, X, y)
-        known_codes(classes, y)
-        class_weight = class_weights(self.class_weight, classes, classes)
-        n_problems = 1 if len(classes) == 2 else len(classes)
-        radius = ball_radius(self.lam, np.ones(1)) if self.projected else np.inf
-        self._keep(self._new_form(X, None, n_problems, radius), classes, class_weight, X)
-        self._rho, self._evidence = 0.0, None
-        self._note(Status.OPTIMAL, [[] for _ in range(n_problems)])
-        return X, y
-
-    def _require_same_classes(self, classes):
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ParameterError(f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}")
-
     def _check_parameters(self):
         require_number("lam", self.lam, above=0.0)
         require_number("coef0", self.coef0)
@@ -385,105 +275,6 @@ class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
         self.status_, self._traces = status, traces
         self.n_iter_ = self._form.iterates[0].iterations
 
-    def _measured_rho(self):
-        return self._rho if self._evidence is None else self._evidence.rho()
-
-    @property
-    def trace_(self):
-        """How the run went."""
-        check_is_fitted(self, "_form")
-        return one_or_all(self._traces)
-
-    @property
-    def bound_(self):
-        """What theory promises (see `ExpectedBound`)."""
-        check_is_fitted(self, "_form")
-        steps = self._form.iterates[0].steps
-        if self._evidence is None:
-            reason = "rows that come in a stream are not independent draws from a fixed set"
-        elif self.sampling != "replacement":
-            reason = "rows of a permutation are not independent draws"
-        elif not steps.averaged:
-            reason = "the theorem speaks of the mean of the iterates, and average=False"
-        else:
-            reason = "" if self.budget is None else "steps of a budget are not steps of the theorem"
-        mean_weight = 1.0 if self._evidence is None else self._mean_weight
-        return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
-
-    @property
-    def certificate_(self):
-        """What was reached (see `Certificate`), on the training data of `fit`."""
-        check_is_fitted(self, "_form")
-        if self._evidence is None:
-            raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
-        return one_or_all(self._evidence.certificates())
-
-    def certify(self, X, y, sample_weight=None):
-        """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`; a precomputed matrix must be that of the fit.
-
-        Returns
-        -------
-        Certificate, or a list with one for each class
-        """
-        check_is_fitted(self, "_form")
-        X, y = next_batch(self, X, y)
-        codes = known_codes(self.classes_, y)
-        counts = None if sample_weight is None else row_weights(sample_weight, len(codes))
-        rows = WeightedRows(X, sides_of(codes, len(self.classes_)), self.class_weight_[codes], counts)
-        return one_or_all(certificates(self._form, rows, self.lam, self.bias, self.n_jobs))
-
-    @property
-    def expansion_(self):
-        """The decision functions as sums of kernels."""
-        check_is_fitted(self, "_form")
-        return self._form.expansion()
-
-    @property
-    def intercept_(self):
-        """b of each decision function."""
-        check_is_fitted(self, "_form")
-        return self._form.coefficients()[1]
-
-    @property
-    def coef_(self):
-        """w of each decision function; only for a linear kernel."""
-        check_is_fitted(self, "_form")
-        coefficients = self._form.coefficients()[0]
-        if isinstance(self._form, WeightForm):
-            return coefficients
-        if not isinstance(self._form.kernel, Linear):
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        return coefficients @ self._form.items
-
-    def _alpha_form(self, name):
-        check_is_fitted(self, "_form")
-        if isinstance(self._form, WeightForm):
-            raise AttributeError(f'{name} is only available in the alpha form; pass form="alpha"')
-        return self._form
-
-    @property
-    def support_(self):
-        """Positions of the support vectors in the rows of `fit`."""
-        form = self._alpha_form("support_")
-        if self._evidence is None:
-            raise AttributeError("support_ is only available after fit: the rows of a stream have no positions")
-        return form.support
-
-    @property
-    def support_vectors_(self):
-        """Items that have a coefficient."""
-        return self._alpha_form("support_vectors_").items
-
-    @property
-    def dual_coef_(self):
-        """Coefficients of the support vectors, one row for each decision function."""
-        return self._alpha_form("dual_coef_").coefficients()[0]
-
     def decision_function(self, X):
         """Signed scores: above 0 the second of two classes, else one column a class.
 
@@ -502,9 +293,3 @@ class PegasosSVC(PredictsByScore, ClassifierMixin, BaseEstimator):
         else:
             values = self.expansion_.values(X, n_jobs=self.n_jobs)
         return values[:, 0] if len(self.classes_) == 2 else values
-
-    def __getstate__(self):
-        # A copy of a model has no training data.
-        if vars(self).get("_evidence") is not None:
-            self._evidence.settle()
-        return super().__getstate__()

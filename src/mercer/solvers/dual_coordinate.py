@@ -25,6 +25,8 @@ from mercer.solvers.result import Status, TracePoint
 # Entries of rows in a slice: some 50 ms.
 SLICE_ENTRIES = 15_000_000
 FIRST_CHECK = 4
+# The first passes are over a share of the rows: most of what a first pass over all of them does is undone later.
+SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 2, 1000
 # Passes between checks, as a share of those done: a check costs about half a pass.
 LONGEST_WAIT = 0.5
 # A row at a bound is left out if its slope is below minus this share of the largest among those that moved. The
@@ -73,8 +75,12 @@ class _Descent:
         if start is not None:
             products.combination(self.beta, self.w[:d])
             self.w[d] = dual.scale * self.beta.sum()
-        self.active = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
-        self.price, self.epochs = 0.0, 0
+        self.active = self._all_rows()
+        self.is_sampled = start is None and n >= SAMPLE * FEWEST_SAMPLED
+        if self.is_sampled:
+            shuffle(self.active, self.state)
+            self.active = self.active[: n // SAMPLE]
+        self.price, self.epochs, self.gap_of_pass = 0.0, 0, math.inf
         self.firm = BEYOND
         self.primal, self.dual_value = math.inf, -math.inf
         self.best, self.trace = None, []
@@ -90,6 +96,9 @@ class _Descent:
             points[:, BETA] = dual.feasible(start)
         return points.ravel()
 
+    def _all_rows(self):
+        return np.arange(self.products.n, dtype=np.int32 if self.products.n < 2**31 else np.int64)
+
     @property
     def beta(self):
         return self.points[BETA::WIDTH]
@@ -97,12 +106,12 @@ class _Descent:
     def run(self, gap_tol, limits, patience):
         """Passes and checks until an end; the status, or None if patience is out."""
         wait = FIRST_CHECK
-        last_better = 0
+        last_better = last_check = 0
         while True:
-            status = self._descend(wait, limits)
-            before = share_of_gap(self.primal, self.dual_value), self.epochs - wait
+            status = self._descend(wait, limits, gap_tol)
+            before = share_of_gap(self.primal, self.dual_value), last_check
             self._check()
-            gap = share_of_gap(self.primal, self.dual_value)
+            gap, last_check = share_of_gap(self.primal, self.dual_value), self.epochs
             point = TracePoint(
                 limits.seconds, self.epochs, gap, self.dual_value, len(self.active), self.products.n, gap=gap
             )
@@ -125,17 +134,26 @@ class _Descent:
                 # Only a check moves the price.
                 wait = min(wait, LONGEST_PRICE)
 
-    def _descend(self, passes, limits):
-        """Some passes over the active rows; a status, if a limit was met."""
+    def _descend(self, passes, limits, gap_tol):
+        """Passes over the active rows until the gap seems small enough; a status, if a limit was met."""
         for _ in range(passes):
+            if self.is_sampled and self.epochs == SAMPLE_PASSES:
+                self.active = self._all_rows()
             if limits.iterations_left(self.epochs) <= 0:
                 return Status.ITERATION_LIMIT
             if len(self.active) == 0:
                 break
+            before = self.gap_of_pass
             if not self._pass(limits):
                 return limits.reached()
             self.epochs += 1
+            if self._expected_gap(before) <= gap_tol * abs(self.primal) < math.inf:
+                break
         return None
+
+    def _expected_gap(self, before):
+        """The gap after a pass, from that of its rows on the way and of the pass before."""
+        return self.gap_of_pass * min(1.0, self.gap_of_pass / before) if before > 0.0 else 0.0
 
     def _pass(self, limits):
         """One pass in slices; False if a limit was met within."""
@@ -143,16 +161,17 @@ class _Descent:
         n = len(self.active)
         mean = max(1, self.products.n_entries // self.products.n)
         size = max(1, SLICE_ENTRIES // mean)
-        kept, largest, done = 0, 0.0, 0
+        kept, largest, done, self.gap_of_pass = 0, 0.0, 0, 0.0
         while done < n:
             if done and limits.stop():
                 break
             end = min(n, done + size)
-            kept, met = sweep(
+            kept, met, gap = sweep(
                 self.products.rows, self.points, self.dual.epsilon, self.dual.scale, self.w,
                 self.active, done, end, kept, self.firm,
             )  # fmt: skip
             largest, done = max(largest, met), end
+            self.gap_of_pass += gap
         is_whole = done == n
         self.active = np.concatenate([self.active[:kept], self.active[done:]]) if not is_whole else self.active[:kept]
         self.firm = FIRM * largest
@@ -215,7 +234,7 @@ class _Descent:
 
 def next_wait(left, done):
     """Passes until the next check: most of those that seem to be left, but not too many blindly."""
-    return int(max(1, min(0.9 * left + 0.5, max(FIRST_CHECK, LONGEST_WAIT * done))))
+    return int(max(1, min(1.5 * left + 0.5, max(2 * FIRST_CHECK, LONGEST_WAIT * done))))
 
 
 def passes_left(before, now, gap_tol):

@@ -13,7 +13,7 @@ from mercer._jit.compile import announce_compilation
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import direct, smo
 from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
-from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.result import Solution, Status
 from mercer.solvers.small_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
 from mercer.solvers.working_set import UNBOUNDED, Piece, WorkingSet
 

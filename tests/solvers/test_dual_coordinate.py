@@ -1,0 +1,99 @@
+"""Coordinate descent on the dual of a linear machine: what its passes report, and where they end."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from mercer._jit.row_products import RowProducts, has_duplicates
+from mercer._jit.row_views import view_rows
+from mercer.problems.linear_machine import LinearMargin, LinearTube
+from mercer.solvers import dual_coordinate, primal_newton
+from mercer.solvers.coordinate_steps import BETA, WIDTH, sweep
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+
+
+def text_like(n, d, rng, words=12):
+    """Sparse rows of length one, and a noisy rule."""
+    columns = np.minimum((d * rng.random((n, words)) ** 2).astype(np.int32), d - 1)
+    X = sparse.csr_matrix((rng.random(n * words), columns.ravel(), np.arange(0, n * words + 1, words)), shape=(n, d))
+    X.sum_duplicates()
+    X = sparse.csr_matrix(X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))))
+    scores = X @ rng.normal(size=d)
+    return X, scores + 0.3 * scores.std() * rng.normal(size=n)
+
+
+def margin(scores, loss):
+    return LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(len(scores)), loss, "penalised", 1.0)
+
+
+def problem_of(kind, scores):
+    if kind in ("hinge", "squared_hinge"):
+        return margin(scores, kind)
+    return LinearTube(scores, np.ones(len(scores)), kind, "penalised", 1.0, epsilon=0.1)
+
+
+LOSSES = ["hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_rows_report_on_the_way_adds_up_to_the_gap(loss, rng):
+    """With the weights held, the sum over the rows of a pass is primal minus dual."""
+    X, scores = text_like(300, 80, rng)
+    problem = problem_of(loss, scores)
+    products, dual = RowProducts(view_rows(X), X.shape[1]), problem.dual()
+    descent = dual_coordinate._Descent(products, dual, None, 0)
+    descent._descend(2, Limits(), 1e-4)
+    w, beta = descent.w.copy(), np.ascontiguousarray(descent.beta)
+    total = 0.0
+    for i in range(300):  # one row at a time, each from the same point
+        point, weights = descent.points.copy(), w.copy()
+        total += sweep(
+            products.rows, point, dual.epsilon, dual.scale, weights, np.array([i], np.int32), 0, 1, 0, 1e300
+        )[2]
+        assert set(np.flatnonzero(point != descent.points)) <= {i * WIDTH + BETA}
+    expected = problem.certificate(products, w[:-1], w[-1], beta).gap
+    assert total == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_start_on_a_share_of_the_rows_ends_where_newton_does(loss, rng):
+    X, scores = text_like(5000, 300, rng)
+    problem = problem_of(loss, scores)
+    products, dual = RowProducts(view_rows(X), X.shape[1]), problem.dual()
+    assert products.n >= dual_coordinate.SAMPLE * dual_coordinate.FEWEST_SAMPLED
+    found = dual_coordinate.solve(products, dual, gap_tol=1e-7, limits=Limits())
+    other = primal_newton.solve(products, dual, gap_tol=1e-9, limits=Limits())
+    assert found.status is Status.OPTIMAL
+    ours = problem.certificate(products, found.w, found.bias, found.beta)
+    theirs = problem.certificate(products, other.w, other.bias, other.beta)
+    assert ours.relative_gap <= 1.01e-7
+    assert ours.primal == pytest.approx(theirs.primal, rel=2e-7)
+    again = dual_coordinate.solve(products, dual, gap_tol=1e-7, limits=Limits())
+    np.testing.assert_array_equal(found.w, again.w)
+
+
+def test_a_pass_ends_the_wait_when_the_gap_seems_small(rng):
+    """Not many passes more than needed: the last check before the end is far from the goal."""
+    X, scores = text_like(5000, 300, rng)
+    problem = margin(scores, "squared_hinge")
+    products = RowProducts(view_rows(X), X.shape[1])
+    found = dual_coordinate.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits())
+    fewest = next(
+        passes
+        for passes in range(1, found.iterations + 1)
+        if dual_coordinate.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits(passes)).trace[-1].violation
+        <= 1e-4
+    )
+    assert found.iterations <= fewest + 3
+
+
+@pytest.mark.parametrize("where", [0, 19_999])
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_an_entry_that_is_there_twice_is_found_in_either_half(where, is_repeated, rng):
+    n, words = 20_000, 15
+    indices = np.argsort(rng.random((n, 40)), axis=1)[:, :words].astype(np.int32)
+    if is_repeated:
+        indices[where, 3] = indices[where, 11]
+    X = sparse.csr_matrix((np.ones(n * words), indices.ravel(), np.arange(0, n * words + 1, words)), shape=(n, 40))
+    assert has_duplicates(X) == is_repeated
