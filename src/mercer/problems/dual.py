@@ -169,6 +169,12 @@ class DualProblem:
         """
         beta, lower, upper = beta[at], self.lower[at], self.upper[at]
         ridge = 0.0 if self.ridge is None else self.ridge[at]
+        if self.ridge is None and not self.kink:
+            # The usual problem, whose every round asks: each coordinate gains most at the end of its box.
+            slope = gradient[at] - self.thresholds(bias, at)
+            room = np.where(slope > 0.0, upper, lower) - beta
+            with np.errstate(invalid="ignore"):
+                return float((slope * room).sum(where=slope != 0.0))
         slope = gradient[at] + ridge * beta - self.thresholds(bias, at)
         reach = np.sign(slope) * np.maximum(np.abs(slope) - self.kink, 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
