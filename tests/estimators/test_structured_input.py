@@ -21,7 +21,7 @@ from mercer import (
     OneClassSVM,
     RankSVM,
 )
-from mercer.kernels import RBF, Custom
+from mercer.kernels import RBF, Custom, Spectrum
 
 rng = np.random.default_rng(0)
 COUNTS = rng.integers(0, 7, (40, 2)) + np.array([0, 1])
@@ -81,6 +81,15 @@ def test_objects_and_kernel_matrices(model, y, method):
     expected = answers(model, kernel, train, y, new, method)
     same(answers(model, Custom(alike, pairwise=True), WORDS, y, NEW_WORDS, method), expected)
     same(answers(model, "precomputed", kernel(train), y, kernel(new, train), method), expected)
+
+
+@pytest.mark.parametrize(("model", "y", "method"), FAMILY, ids=names)
+def test_texts_with_a_kernel_of_texts(model, y, method):
+    kernel = Spectrum(2) + Spectrum(1)
+    # A ball takes a matrix only where all texts have the same length.
+    kernel = kernel.normalized() if isinstance(model, SVDD) else kernel
+    expected = answers(model, "precomputed", kernel(WORDS), y, kernel(NEW_WORDS, WORDS), method)
+    same(answers(model, kernel, WORDS, y, NEW_WORDS, method), expected)
 
 
 @pytest.mark.parametrize(("model", "y", "method"), FAMILY, ids=names)
