@@ -11,6 +11,7 @@ from mercer.kernels import RBF, Linear
 pytestmark = pytest.mark.filterwarnings("ignore:(OPTIMAL_INACCURATE|STALLED):sklearn.exceptions.ConvergenceWarning")
 
 VARIANTS = [
+    SVC(multi_class="crammer_singer"),
     SVC(multi_class="crammer_singer", bias="penalised"),
     SVC(),
     SVC(kernel="linear"),

@@ -86,6 +86,8 @@ def test_objects_and_kernel_matrices(model, y, method):
 @pytest.mark.parametrize(("model", "y", "method"), FAMILY, ids=names)
 def test_texts_with_a_kernel_of_texts(model, y, method):
     kernel = Spectrum(2) + Spectrum(1)
+    # A ball takes a matrix only where all texts have the same length.
+    kernel = kernel.normalized() if isinstance(model, SVDD) else kernel
     expected = answers(model, "precomputed", kernel(WORDS), y, kernel(NEW_WORDS, WORDS), method)
     same(answers(model, kernel, WORDS, y, NEW_WORDS, method), expected)
 

@@ -25,6 +25,7 @@ from mercer.kernels import (
     Product,
     Scaled,
     Sigmoid,
+    Spectrum,
     Sum,
 )
 
@@ -229,3 +230,13 @@ def test_centring_again_elsewhere_forgets_the_old_mean():
     centred(X)
     centred.set_params(reference=Y)
     np.testing.assert_array_equal(centred(Y), Linear().centred()(Y))
+
+
+def test_to_ask_for_a_diagonal_changes_nothing():
+    texts = ["aab", "ba", "abab"]
+    for kernel in (Spectrum(2) + Spectrum(1), Spectrum(2) * Spectrum(1)):
+        prepared = kernel.prepare(texts, np.float64)
+        for _ in range(2):
+            np.testing.assert_allclose(kernel.diag_of(prepared), kernel(texts).diagonal())
+    rows = np.array([[1.0, 2.0], [0.5, -1.0]])
+    np.testing.assert_allclose((Linear() + Linear() + Linear()).diag(rows), 3.0 * (rows**2).sum(axis=1))

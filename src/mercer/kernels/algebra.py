@@ -131,12 +131,16 @@ class _Combination(Kernel):
             self._merge(block, scratch)
 
     def norms_diag(self, norms):
-        return reduce(self._merge, [kernel.norms_diag(norms) for kernel in self.kernels])
+        return self._merged(kernel.norms_diag(norms) for kernel in self.kernels)
+
+    def _merged(self, diagonals):
+        """Copies are merged: a kernel may hand out the norms that its items keep."""
+        return reduce(self._merge, [np.array(diagonal, dtype=np.float64) for diagonal in diagonals])
 
     def diag_of(self, prepared):
         if self.is_dot_product_form:
             return self.norms_diag(prepared.norms.astype(np.float64))
-        return reduce(self._merge, [k.diag_of(part) for k, part in zip(self.kernels, prepared.parts, strict=True)])
+        return self._merged(k.diag_of(part) for k, part in zip(self.kernels, prepared.parts, strict=True))
 
 
 @dataclass(frozen=True)
