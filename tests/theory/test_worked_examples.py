@@ -108,7 +108,7 @@ def test_digits_are_learnt_and_their_margin_beats_the_dimension():
 def test_boston_housing_above_and_below_the_median_price():
     """A Gaussian machine tells dear from cheap, and its report does not claim what it cannot."""
     with np.load(data_folder() / "regression" / "boston.npz") as held:
-        X, price = scale(held["X"]), held["y"]
+        X, price = scale(held["X"].astype(np.float64)), held["y"]
     is_dear = np.where(price > np.median(price), 1, -1)
     order = np.random.default_rng(0).permutation(len(price))
     rows, kept = order[:380], order[380:]
