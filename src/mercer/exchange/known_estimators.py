@@ -85,7 +85,7 @@ _register("selection.mkl_regress:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machin
 _register("selection.mkl_detect:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
-    "best_estimator_", "C_", "kernel_", "status_",
+    "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
 )  # fmt: skip
 _register("selection.tune:SVCCV", (*_TUNED, "classes_"), fitted.check_tuned)
 _register("selection.tune:SVRCV", (*_TUNED, "epsilon_"), fitted.check_tuned)

@@ -23,6 +23,9 @@ from scipy.linalg import solve_triangular
 
 # A vector nearer than this to the span of the chosen ones, relative to its length, depends on them.
 DEPENDENT = 1e-12
+# As long as others stand further out by this factor, it may wait: chosen, it would make coefficients large, and
+# their rounding with them.
+NEARLY_DEPENDENT = 1e-3
 # What a kernel value, and a sum of such values in tiles, may err by, relative to sqrt(k(x, x) k(y, y)).
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
@@ -115,7 +118,8 @@ class _Greedy:
         """The vector that takes most from the functions of which too much is left."""
         waiting = self.left > target**2
         gains = np.einsum("ij,ij->i", self.values[:, waiting], self.values[:, waiting])
-        free = self.distances > DEPENDENT * self.lengths
+        shares = self.distances / np.where(self.lengths > 0.0, self.lengths, 1.0)
+        free = shares > max(DEPENDENT, NEARLY_DEPENDENT * shares.max())
         return int(np.argmax(np.where(free, gains / np.where(free, self.distances, 1.0), -1.0)))
 
     def _join(self, j):

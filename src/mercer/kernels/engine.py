@@ -136,7 +136,7 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     if n <= min(GRAM_TILE, _longest(points)):
         return _small_gram(kernel, points, out, stop)
 
-    tiles = _wide_tiles(n) if _is_short(points) else _square_tiles(n, _gram_length(points))
+    tiles = _wide_tiles(n) if _is_short(kernel, points) else _square_tiles(n, _gram_length(points))
     share = _Share(stop, sum(_entries(*tile) for panel in tiles for tile in panel))
 
     def panel(places):
@@ -154,9 +154,9 @@ def _entries(rows, columns):
     return (rows[1] - rows[0]) * (columns[1] - columns[0])
 
 
-def _is_short(points):
-    """Whether a whole row of the matrix fits into a tile, and few calls matter more than half a tile."""
-    return len(points) <= WIDEST and _longest(points) == TILE
+def _is_short(kernel, points):
+    """Whether a row of the matrix is a row of a tile, and few calls matter more than half a tile."""
+    return kernel.is_dot_product_form and len(points) <= WIDEST and _longest(points) == TILE
 
 
 def _wide_tiles(n):
