@@ -85,5 +85,6 @@ ATTRIBUTES = {
     "best_index_": _count,
     "best_params_": rules.dict_of,
     "best_score_": _any_number,
+    "refit_time_": rules.number(),
     "best_estimator_": rules.instance("KernelModel"),
 }
