@@ -385,7 +385,7 @@ class _RoundedTiles:
     """A kernel whose tiles are rounded to the precision of where they are written."""
 
     def __init__(self, kernel):
-        self.kernel = kernel
+        self.kernel, self.is_dot_product_form = kernel, kernel.is_dot_product_form
 
     def tile(self, left, right, out, top, first):
         """K(left, right) into out, from row `top` and column `first` on."""
