@@ -138,4 +138,4 @@ def test_its_own_entries_say_what_the_change_takes_off_its_gradient(loss, bias, 
     moved, change = working.change()
     assert len(moved) > 5
     expected = problem.dual().quadratic_product(StoredMatrix.of(K), moved, change, indices)
-    np.testing.assert_allclose(working.own_product(workers=2), expected, atol=1e-12)
+    np.testing.assert_allclose(working.own_product(n_jobs=2), expected, atol=1e-12)

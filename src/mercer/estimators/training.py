@@ -29,6 +29,8 @@ STORED_SIZE = 4_000
 SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
 # With more features than this, columns that never vary are left out if it is at least a twentieth of them.
 MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
+# Bytes for the matrix of a working set, at most.
+MOST_WORKING = 2**30
 # Tiles of two threads: inner products, kernel values, transposes.
 TILES = 12 * 2**20
 # Below this tolerance, entries rounded to single precision are of no use.
@@ -68,7 +70,7 @@ class Budget:
             left = max(0, total - _prepared_bytes(X) - TILES)
         cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
         # A working set may be built from a second block of its size.
-        return cls(cache=cache, working=min(left // 6, 2**30))
+        return cls(cache=cache, working=min(left // 6, MOST_WORKING))
 
 
 def _prepared_bytes(X):

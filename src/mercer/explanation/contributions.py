@@ -100,14 +100,15 @@ def _explain_machine(model, x, named):
     X = expansion_input(model, _one(x, expansion.kernel))
     coefficients = _coefficients(expansion)
     support = _values(expansion.kernel, expansion, X)
+    positions, nodes = _by_parts(expansion, X, coefficients)
     return Explanation(
         functions=_function_names(model, expansion.n_functions),
         intercept=expansion.intercepts,
         by_support_vector=Contributions("support vector", _support_names(model, expansion), coefficients.T * support),
         by_term=_by_term(expansion, X, coefficients),
         by_feature=_by_feature(expansion, X, coefficients, named),
-        by_position=_divided(by_position, expansion, X, coefficients),
-        by_node=_divided(by_node, expansion, X, coefficients),
+        by_position=positions,
+        by_node=nodes,
     )
 
 
@@ -198,15 +199,15 @@ def _by_feature(expansion, X, coefficients, named):
     return Contributions("feature", [names[k] for k in there], (own[there, None] * weights[there]).T)
 
 
-def _divided(division, expansion, X, coefficients):
-    """A division by the parts of the item, where one kernel of texts, trees or graphs reads it."""
+def _by_parts(expansion, X, coefficients):
+    """Contributions by position and by node of the item, where one kernel of texts, trees or graphs reads it."""
     kernel = expansion.kernel
     while isinstance(kernel, Scaled | Normalised):
         kernel = kernel.kernel
     if not isinstance(kernel, StructuredKernel) or isinstance(expansion.vectors, MatrixItems):
-        return None
+        return None, None
     kernel, factor, coefficients = unwrapped(expansion, X, coefficients)
-    return division(kernel, factor, X, expansion.vectors, coefficients)
+    return tuple(divide(kernel, factor, X, expansion.vectors, coefficients) for divide in (by_position, by_node))
 
 
 def _lists_features(part):

@@ -9,9 +9,10 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
-from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._jit.threads import thread_count
 from mercer._jit.vectors import vector_loop
 from mercer.kernels import engine
+from mercer.kernels.base import block_of
 from mercer.kernels.operator import SymmetricOperator
 from mercer.kernels.triangle import Triangle
 
@@ -37,19 +38,9 @@ class FixedPointOperator(SymmetricOperator):
         unit = float(base.diag.max(initial=0.0)) / LARGEST
         if not unit > 0:
             return None
-        triangle = Triangle(base.n, np.int32)
-        has_room = np.ones(len(triangle.spans), bool)
-
-        def row_panel(place):
-            rows, out = triangle.spans[place], triangle.panels[place]
-            part = base.items.slice(*rows)
-            for columns in engine.spans(rows[1]):
-                tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), np.float64)
-                base.kernel.tile(part, base.items.slice(*columns), tile, 0, 0)
-                has_room[place] &= _round(tile, 1.0 / unit, out[:, slice(*columns)])
-
-        run_parallel(row_panel, reversed(range(len(triangle.spans))), thread_count(base.n_jobs), stop)
-        return cls(base, triangle, unit) if has_room.all() else None
+        tiles = _FixedPointTiles(base.kernel, unit)
+        triangle = engine.lower_triangle(tiles, base.items, Triangle(base.n, np.int32), base.n_jobs, stop)
+        return cls(base, triangle, unit) if tiles.have_room else None
 
     @property
     def diag(self):
@@ -61,32 +52,32 @@ class FixedPointOperator(SymmetricOperator):
         return self.unit * np.sqrt(self.n / 12.0)
 
     def product(self, columns, stop=None):
-        right = np.ascontiguousarray(columns.T)
-        tiles = self.triangle.spans
-        totals = np.zeros((min(engine.FOLDS, len(tiles)), *right.shape))
+        def block(rows, places):
+            stored = self.triangle.panels[rows[0] // engine.TILE][:, slice(*places)]
+            wide = scratch("block", stored.shape, np.float64)
+            wide[...] = stored
+            return wide
 
-        def fold(place):
-            total = totals[place]
-            for k in range(place, len(tiles), len(totals)):
-                rows = slice(*tiles[k])
-                for beside in (slice(*span) for span in tiles[: k + 1]):
-                    if stop is not None and stop():
-                        raise Stopped
-                    tile = self.triangle.panels[k][:, beside]
-                    wide = scratch("block", tile.shape, np.float64)
-                    wide[...] = tile
-                    total[:, rows] += right[:, beside] @ wide.T
-                    if beside != rows:
-                        total[:, beside] += right[:, rows] @ wide
-
-        run_parallel(fold, reversed(range(len(totals))), thread_count(self.n_jobs), stop)
-        return np.ascontiguousarray(totals.sum(axis=0).T) * self.unit
+        return engine.folded_product(block, columns, thread_count(self.n_jobs), stop) * self.unit
 
     def rows(self, indices):
         return self.exact.rows(indices)
 
     def lower(self, dtype, stop=None):
         return self.exact.lower(dtype, stop)
+
+
+class _FixedPointTiles:
+    """A kernel whose tiles are whole numbers of a unit; `have_room` says whether all of them fit so far."""
+
+    def __init__(self, kernel, unit):
+        self.kernel, self.scale, self.have_room = kernel, 1.0 / unit, True
+
+    def tile(self, left, right, out, row, column):
+        block = scratch("block", (len(left), len(right)), np.float64)
+        self.kernel.tile(left, right, block, 0, 0)
+        if not _round(block, self.scale, block_of(out, row, column, block.shape)):
+            self.have_room = False
 
 
 @jit

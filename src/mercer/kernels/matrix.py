@@ -155,7 +155,7 @@ class StoredMatrix(KernelMatrix):
 
     def product(self, columns, coefficients, rows=None, stop=None):
         out = np.zeros(self.n)
-        add_weighted_rows(self.values, columns, coefficients, out, self._row_workers(len(columns)))
+        add_weighted_rows(self.values, columns, coefficients, out, self._workers)
         return out if rows is None else out[rows]
 
     def products(self, coefficients, stop=None):

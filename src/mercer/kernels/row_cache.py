@@ -6,6 +6,7 @@ from mercer._jit.compile import jit
 from mercer._jit.lasting import lasting_empty
 from mercer._jit.threads import run_parallel
 from mercer._jit.vectors import vector_loop
+from mercer.kernels.engine import SERIAL_ENTRIES
 
 
 @jit
@@ -60,10 +61,10 @@ def split(n, parts):
 
 
 def add_weighted_rows(store, slots, weights, out, workers):
-    """Parallel form of `weighted_rows` over the whole length of `out`."""
+    """Parallel form of `weighted_rows` over the whole length of `out`, where that is worth a second thread."""
     # Weights in double precision: the sum of thousands of products must not drift.
     weights = np.ascontiguousarray(weights, dtype=np.float64)
-    if workers == 1:
+    if workers == 1 or len(slots) * len(out) < 8 * SERIAL_ENTRIES:
         weighted_rows(store, slots, weights, out, 0, len(out))
         return
     run_parallel(lambda span: weighted_rows(store, slots, weights, out, *span), split(len(out), 4 * workers), workers)

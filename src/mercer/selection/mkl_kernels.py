@@ -3,7 +3,6 @@
 import numpy as np
 
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
-from mercer._jit.threads import run_parallel, thread_count
 from mercer.estimators.gram import require_gram
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.kernels import engine
@@ -80,40 +79,26 @@ def as_one(kernels):
     return Sum(tuple(resolve(kernel) for kernel in kernels))
 
 
-def bound_kernels(kernels, X, weights, n_jobs=None):
+def bound_kernels(kernels, X, weights):
     """(name, kernel bound to the rows X) of each base kernel."""
     if kernels is None:
         gamma = gamma_from_data("scale", X, weights)
         chosen = [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)]
         return [(repr(kernel), kernel) for kernel in chosen]
     if is_given(kernels):
-        return _given(kernels, X, n_jobs)
+        return _given(kernels, X)
     if isinstance(kernels, str):
         return [(str(name), kernel.bind(X, weights)) for name, kernel in Columns.infer(X).parts.items()]
     chosen = [resolve(kernel) for kernel in kernels]
     return [(repr(kernel), _bound(place, kernel, X, weights)) for place, kernel in enumerate(chosen)]
 
 
-def _given(kernels, X, n_jobs):
+def _given(kernels, X):
     if _is_list(kernels) and len(kernels) != len(X.matrices):
         raise DataError(f"kernels names {len(kernels)} precomputed matrices, but X holds {len(X.matrices)}")
-    _for_each(lambda place: require_gram(X.matrices[place]), len(X.matrices), n_jobs)
+    for matrix in X.matrices:
+        require_gram(matrix)
     return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
-
-
-def _for_each(check, count, n_jobs):
-    """``check(place)`` of every kernel, side by side; of those that fail, the first is told of."""
-    errors = {}
-
-    def one(place):
-        try:
-            check(place)
-        except MercerError as error:
-            errors[place] = error
-
-    run_parallel(one, range(count), thread_count(n_jobs))
-    if errors:
-        raise errors[min(errors)]
 
 
 def _bound(place, kernel, X, weights):
@@ -183,12 +168,12 @@ class BaseKernelData(TrainingData):
     def require_valid(self, used):
         """Refuse a kernel that is not positive semidefinite on some of the rows in use, with a proof."""
         some = used[:: -(-len(used) // LOOKED_AT)]
-        unknown = [place for place, kernel in enumerate(self.kernels) if kernel.is_psd is not True]
-        _for_each(lambda k: self._require_valid(unknown[k], some), len(unknown), self.n_jobs)
-        self.is_convex = self.is_convex and (not unknown or len(some) == len(used))
+        for place, kernel in enumerate(self.kernels):
+            if kernel.is_psd is not True:
+                self._require_valid(place, kernel, some)
+                self.is_convex = self.is_convex and len(some) == len(used)
 
-    def _require_valid(self, place, some):
-        kernel = self.kernels[place]
+    def _require_valid(self, place, kernel, some):
         rows = self._rows(some)
         part = kernel.prepare(rows, np.float64)
         gram = engine.fill(kernel, part, part, np.empty((len(part), len(part))), self.n_jobs)

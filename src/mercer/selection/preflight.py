@@ -18,6 +18,7 @@ from mercer._jit.memory import available_bytes
 from mercer.estimators.automatic import is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items
 from mercer.estimators.parameters import require_number
+from mercer.estimators.training import MOST_WORKING, STORED_SIZE
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix import WORTH_KEEPING
 from mercer.kernels.names import resolve
@@ -33,9 +34,6 @@ WARM_UP_ROWS = 60
 AGAIN = 0.4
 # Growth of the time with the number of rows that is believed: a fit reads every row, and no solver here is worse.
 LEAST_EXPONENT, MOST_EXPONENT = 1.0, 2.5
-# Rows up to which the whole matrix is held; bytes that a working set may take.
-STORED_ROWS = 4_000
-MOST_WORKING = 2**30
 # A fit that takes longer than this deserves advice.
 LONG = 60.0
 MANY_ROWS = 20_000
@@ -296,7 +294,7 @@ def _memory(estimator, X, n, d, fitted):
     if not hasattr(estimator, "kernel"):
         return int(rows)
     entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
-    if n <= STORED_ROWS:
+    if n <= STORED_SIZE:
         matrix = entry * n**2
     else:
         # A working set holds what is free and a few thousand more, and is built from a block beside it.

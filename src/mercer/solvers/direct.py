@@ -72,7 +72,7 @@ class _Steps:
     """Pair steps from beta = 0, in slices of time."""
 
     def __init__(self, problem, matrix):
-        self.values, n = _with_ridge(problem, matrix), len(problem)
+        self.values, n = with_ridge(problem, matrix), len(problem)
         self.lower, self.upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
         self.beta = np.empty(n)
         self.gradient, self.diag, self.rise, self.fall, self.scores = np.empty(
@@ -126,7 +126,8 @@ class _Steps:
                 return None
 
 
-def _with_ridge(problem, matrix):
+def with_ridge(problem, matrix):
+    """K + R, rows padded as those of the stored matrix; the matrix itself where there is no R."""
     if problem.ridge is None:
         return matrix.values
     values, places = matrix.values.copy(), np.arange(len(problem))

@@ -77,14 +77,13 @@ def _small_eigen(T):
     return values[::-1], S[:, ::-1]
 
 
-def krylov(operator, count, tol, rng, limits, start=None):
+def krylov(operator, count, tol, rng, limits):
     """The `count` largest eigenvalues, each with a residual of at most tol times the largest.
 
     An operator that errs says so by its `noise`; where that is too much, its `exact` goes on from what was found.
-    `start`, orthonormal columns, is taken in the place of random vectors.
     """
     tol = max(float(tol), FINEST)
-    found = _lanczos(operator, count, tol, rng, limits, start)
+    found = _lanczos(operator, count, tol, rng, limits)
     if found.status != Status.OPTIMAL or 2.0 * operator.noise <= tol * found.values[0]:
         return found
     more = _lanczos(operator.exact, count, tol, rng, limits, found.vectors)
@@ -92,7 +91,8 @@ def krylov(operator, count, tol, rng, limits, start=None):
     return more
 
 
-def _lanczos(operator, count, tol, rng, limits, start):
+def _lanczos(operator, count, tol, rng, limits, start=None):
+    """The same to any `tol`; `start`, orthonormal columns, is taken in the place of random vectors."""
     run = _Lanczos(operator, count, rng, limits.stop, start)
     status = None
     while status is None:

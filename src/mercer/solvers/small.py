@@ -66,10 +66,7 @@ def _goes_straight_through(problem, matrix, convex):
 def _solve_at_once(problem, matrix, tol, limits, convex):
     """The usual case in one compiled call; None where that does not come to an end."""
     announce_compilation()
-    n, values = len(problem), matrix.values
-    if problem.ridge is not None:
-        values = values.copy()
-        values[np.arange(n), np.arange(n)] += problem.ridge
+    n, values = len(problem), direct.with_ridge(problem, matrix)
     beta, gradient = np.empty(n), np.empty(values.shape[1])
     lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
     steps, ending, violation, bias = solve_plain(

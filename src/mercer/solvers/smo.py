@@ -14,7 +14,7 @@ coordinate that moved. Needs of a problem: `DualProblem`; of a matrix: `KernelMa
 import numpy as np
 
 from mercer._jit.scratch import Buffers
-from mercer._jit.threads import Stopped, thread_count
+from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import LANES, StoredMatrix
 from mercer.solvers.dual_state import DualState
 from mercer.solvers.limits import Limits
@@ -294,9 +294,8 @@ class _Rounds:
             raise _Diverged
         if self.problem.has_equality:
             self.bias = working.middle
-        matrix = self.state.matrix
         self.is_refined = False
-        own = working.own_product(thread_count(matrix.n_jobs)) if self._has_many(working.indices) else None
+        own = working.own_product(self.state.matrix.n_jobs) if self._has_many(working.indices) else None
         self.state.move(working.indices, working.beta, *working.change(), own)
 
     def _has_many(self, indices):

@@ -4,7 +4,7 @@ import numpy as np
 
 from mercer._jit.compile import announce_compilation
 from mercer._jit.scratch import scratch
-from mercer.kernels.engine import SERIAL_ENTRIES
+from mercer._jit.threads import thread_count
 from mercer.kernels.matrix import StoredMatrix, padded
 from mercer.kernels.row_cache import add_weighted_rows
 from mercer.solvers.face import newton_on_face
@@ -179,11 +179,10 @@ class WorkingSet:
     def _moved(self):
         return np.flatnonzero(self.beta != self.start)
 
-    def own_product(self, workers):
+    def own_product(self, n_jobs):
         """(K + s 11' + R) among the chosen coordinates times what changed, from the entries at hand."""
         moved, out = self._moved, np.zeros(len(self.indices))
-        workers = 1 if len(moved) * len(out) < SERIAL_ENTRIES * 8 else workers
-        add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, workers)
+        add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, thread_count(n_jobs))
         return out
 
 
