@@ -18,8 +18,6 @@ from mercer.solvers.result import Status, TracePoint
 
 # So many iterations without a smaller residual, and rounding is all that is left.
 PATIENCE = 25
-# One use of a preconditioner leaves its own residual at most so much larger a share than the first use left.
-AMPLIFIED = 100.0
 
 
 @dataclass
@@ -33,7 +31,7 @@ class LinearSolution:
     trace: list
 
 
-def solve(apply, right, precondition, tol, limits, patience=PATIENCE, trust=False):
+def solve(apply, right, precondition, tol, limits, patience=PATIENCE):
     """Solve A X = right until |b - A x| <= tol |b| for every column.
 
     Parameters
@@ -45,10 +43,6 @@ def solve(apply, right, precondition, tol, limits, patience=PATIENCE, trust=Fals
         ``precondition(R)`` is about A^-1 R.
     tol : float
     limits : Limits
-    trust : bool
-        Whether the last step may go without its product: the first product shows by what share one use of the
-        preconditioner leaves the residual, and where even a hundred times its square is below `tol`, one
-        more use is the answer.
     """
     run = _Run(apply, right, precondition)
     best, since = run.share(), 0
@@ -59,8 +53,6 @@ def solve(apply, right, precondition, tol, limits, patience=PATIENCE, trust=Fals
             status = limits.reached() or Status.INTERRUPTED
             break
         run.note(limits)
-        if trust and run.iterations == 1 and tol < run.share() and AMPLIFIED * run.share() ** 2 <= tol:
-            return run.refined()
         since = 0 if run.share() < best else since + 1
         best = min(best, run.share())
     return LinearSolution(run.best, run.best_share, status, run.iterations, run.trace)
@@ -112,12 +104,6 @@ class _Run:
         self.rho = rho
         self.iterations += 1
         self._keep_best()
-
-    def refined(self):
-        """One more use of the preconditioner, whose residual is known by its bound."""
-        X = self.X + self.precondition(self.R)
-        bound = np.full(X.shape[1], AMPLIFIED * self.share() ** 2)
-        return LinearSolution(X, bound, Status.OPTIMAL, self.iterations, self.trace)
 
     def _keep_best(self):
         shares = self.shares()

@@ -2,7 +2,7 @@
 
 Method: where the triangle of K fits into memory, a Cholesky factorisation, in single precision if
 the entries allow that, is the preconditioner of conjugate gradients whose products with K are in
-double precision: one to three of them, and the answer is as accurate as from double precision
+double precision: two or three of them, and the answer is as accurate as from double precision
 throughout, in half the time and a quarter of the memory. Where single precision is too coarse, the
 factor is made in double; where K + lambda I is singular even there, lambda is raised by a jitter,
 which is reported. Where the triangle does not fit, the preconditioner is of low rank.
@@ -128,7 +128,7 @@ def _certain(operator, right, shift, precondition, request, limits, patience):
     Their own residual is right up to eps |A| |x|, and |A| is at most the trace.
     """
     apply = _shifted(operator, shift, request)
-    found = conjugate_gradient.solve(apply, right, precondition, request.tol, limits, patience, trust=True)
+    found = conjugate_gradient.solve(apply, right, precondition, request.tol, limits, patience)
     sizes = np.linalg.norm(right, axis=0)
     sizes[sizes == 0] = 1.0
     doubt = _EPS * (np.abs(operator.diag).sum() + shift) * np.linalg.norm(found.X, axis=0) / sizes
