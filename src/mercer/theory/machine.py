@@ -174,32 +174,39 @@ def read_machine(model, X, y):
     """
     signs = _signs(model, y)
     values = np.asarray(model.decision_function(X), dtype=np.float64)
-    X = _rows_or_items(X)
+    X = rows_or_items(X)
     if values.shape != signs.shape:
         raise DataError(f"X and y must have the same length, got {len(values)} and {len(signs)}")
     intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
+    beta = _signed_coefficients(model, X, signs, _loss(model))
+    norm = _norm(model, beta, values - intercept)
+    gap = _certified_gap(model) if beta is None else None
+    return machine_of(model, X, kernel_of(model, X), signs, values, beta, norm, intercept, gap)
+
+
+def machine_of(model, X, kernel, signs, values, beta, norm, intercept, certified_gap):
+    """One two-class function of a model, with what the model says of all of its functions."""
     loss = _loss(model)
-    beta = _signed_coefficients(model, X, signs, loss)
     return Machine(
         name=type(model).__name__,
         X=X,
-        kernel=_kernel(model, X),
+        kernel=kernel,
         signs=signs,
         values=values,
-        norm=_norm(model, beta, values - intercept),
+        norm=norm,
         intercept=intercept,
         bias=_bias(model, intercept),
         alpha=None if beta is None or loss not in MARGIN_LOSSES else np.abs(beta),
         lam=_lambda(model, len(signs)),
         loss=loss,
         status=getattr(model, "status_", Status.OPTIMAL),
-        certified_gap=_certified_gap(model) if beta is None else None,
+        certified_gap=certified_gap,
         is_weighted=getattr(model, "class_weight", None) is not None,
         penalty=getattr(model, "penalty", "l2"),
     )
 
 
-def _rows_or_items(X):
+def rows_or_items(X):
     """An array of numbers or CSR rows where it can be one, else the items as they are."""
     if sparse.issparse(X):
         return X.tocsr()
@@ -268,7 +275,8 @@ def _norm(model, beta, projections):
     return float(np.sqrt(max(0.0, expansion.groups[0].coefficients[:, 0] @ at_vectors)))
 
 
-def _kernel(model, X):
+def kernel_of(model, X):
+    """The kernel of a model, bound to the rows X."""
     given = getattr(model, "kernel", "linear")
     if callable(given) and not isinstance(given, Kernel):
         return Custom(given)

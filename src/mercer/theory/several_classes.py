@@ -14,8 +14,6 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.kernels.matrix_form import Precomputed
-from mercer.solvers.result import Status
-from mercer.theory import machine as reading
 from mercer.theory.findings import (
     XI_ALPHA,
     Finding,
@@ -26,7 +24,7 @@ from mercer.theory.findings import (
     xi_alpha_errors,
 )
 from mercer.theory.leave_one_out import support_vector_bound
-from mercer.theory.machine import Machine
+from mercer.theory.machine import kernel_of, machine_of, rows_or_items
 
 # More machines are not looked at one by one: only their support vectors are counted.
 MOST_MACHINES = 100
@@ -74,7 +72,7 @@ def report_of_classes(model, X, y, delta, n_jobs=None):
     """As `theory.report`, of a model of several classes."""
     tasks, how = _tasks(model, y)
     values, betas = _functions(model, X, len(tasks))
-    rows = reading._rows_or_items(X)
+    rows = rows_or_items(X)
     machines = {
         task.name: _machine(
             model, rows, task, values[task.places, k], None if betas is None else betas[task.places, k], k
@@ -143,29 +141,15 @@ def _functions(model, X, count):
 def _machine(model, X, task, values, beta, k):
     intercepts = np.ravel(model.intercept_)
     intercept = float(intercepts[k if len(intercepts) > 1 else 0])
-    loss, kernel = reading._loss(model), reading._kernel(model, X)
+    kernel, gap = kernel_of(model, X), None
     if beta is None:
         coefficients = model.coef_[k]
         norm = float(np.linalg.norm(coefficients.toarray() if sparse.issparse(coefficients) else coefficients))
+        gap = _certified_gap(model, k)
     else:
         norm = float(np.sqrt(max(0.0, beta @ (values - intercept))))
-    return Machine(
-        name=type(model).__name__,
-        X=_taken(X, task.places, isinstance(kernel, Precomputed)),
-        kernel=kernel,
-        signs=task.signs,
-        values=values,
-        norm=norm,
-        intercept=intercept,
-        bias=reading._bias(model, intercept),
-        alpha=None if beta is None or loss not in reading.MARGIN_LOSSES else np.abs(beta),
-        lam=reading._lambda(model, len(task.places)),
-        loss=loss,
-        status=getattr(model, "status_", Status.OPTIMAL),
-        certified_gap=_certified_gap(model, k) if beta is None else None,
-        is_weighted=getattr(model, "class_weight", None) is not None,
-        penalty=getattr(model, "penalty", "l2"),
-    )
+    part = _taken(X, task.places, isinstance(kernel, Precomputed))
+    return machine_of(model, part, kernel, task.signs, values, beta, norm, intercept, gap)
 
 
 def _taken(X, places, is_matrix):
