@@ -1,5 +1,6 @@
 """Pairs of small classes, solved together (see `mercer.solvers.class_pairs`)."""
 
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -12,14 +13,28 @@ from mercer.estimators.support import Support
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import class_pairs as report_of
-from mercer.solvers.class_pairs import solve_class_pairs
+from mercer.solvers.class_pairs import solve_class_pairs, step_class_pairs
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.small import LARGEST
 from mercer.solvers.small_steps import LEFT, ROUNDING
 
 # Entries of pair matrices that are worth a turn on another thread.
-TURN = 100_000
+TURN = 20_000
 NOT_BEGUN = -2
+# Points whose gradients are compared with those of double precision.
+SAMPLE = 32
+
+
+# Statuses are looked up: making 45 of them takes as long as solving a pair.
+_STATUSES = {status.value: status for status in Status}
+
+
+@lru_cache(maxsize=8)
+def _pairs_of(n_classes):
+    """The classes i < j of each pair; not writeable."""
+    pairs = np.column_stack(np.triu_indices(n_classes, 1))
+    pairs.flags.writeable = False
+    return pairs
 
 
 def are_small(setup, cache_bytes):
@@ -57,7 +72,7 @@ class PairsSolved:
         used = np.flatnonzero(setup.C)
         self._order = used[np.argsort(setup.codes[used], kind="stable")]
         self._edges = np.concatenate([[0], np.cumsum(np.bincount(setup.codes[used], minlength=setup.n_classes))])
-        self._pairs = np.column_stack(np.triu_indices(setup.n_classes, 1))
+        self._pairs = _pairs_of(setup.n_classes)
         self._table = np.zeros((setup.n_classes - 1, len(used)))
         self._report = np.zeros((len(self._pairs), 5))
         self._report[:, report_of.ENDING] = NOT_BEGUN
@@ -71,18 +86,23 @@ class PairsSolved:
         """
         announce_compilation()
         limits = self._limits
+        convex = data.kernel.is_psd is True
         if matrix is None:
-            matrix = data.matrix(min(tol, ROUNDING), None, budget, n_jobs).view(self._order)
+            matrix = data.matrix(tol if convex else min(tol, ROUNDING), None, budget, n_jobs)
+            # Where entries of some rows cannot be trusted, those of all are computed in double precision.
+            matrix = (matrix.in_double() if matrix.is_rough else matrix).view(self._order)
         try:
             self._matrix = matrix = matrix.stored(limits.stop)
-            self._solve_all(matrix.values, data.kernel.is_psd is True, tol, n_jobs)
+            self._solve_all(matrix.values, convex, tol, n_jobs)
+            if matrix.dtype == np.float32:
+                self._leave_inaccurate(matrix, tol)
             self._solve_rest(matrix, solve_one)
         except Stopped:
             pass
         report = self._report
         ended = report[:, report_of.ENDING].astype(int)
         early = limits.reached() or Status.STALLED
-        self.statuses = [Status(code) if code >= 0 else early for code in ended.tolist()]
+        self.statuses = [_STATUSES.get(code, early) for code in ended.tolist()]
         self.iterations = report[:, report_of.STEPS].astype(np.int32)
         self.intercepts = report[:, report_of.BIAS].copy()
         self.support = Support.of_table(self._order, self._edges, self._table)
@@ -90,7 +110,9 @@ class PairsSolved:
         return self
 
     def forget_matrix(self):
-        """Nobody will ask for out-of-fold values."""
+        """Nobody will ask for out-of-fold values: the next fit may have the memory."""
+        if isinstance(self._matrix, StoredMatrix):
+            self._matrix.release()
         self._matrix = None
 
     def out_of_fold(self, setup, folds, solve_fold):
@@ -103,7 +125,7 @@ class PairsSolved:
         if not isinstance(matrix, StoredMatrix):
             # Stopped before there was a matrix: the decision values are the intercepts.
             return scores + self.intercepts, Status.OPTIMAL
-        scores[self._order] = self._values(matrix.values[:, : matrix.n])
+        scores[self._order] = self._values(matrix.values[:, : matrix.n], self.intercepts)
         status, own = Status.OPTIMAL, folds[self._order]
         for fold in np.unique(own[own >= 0]):
             held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
@@ -112,14 +134,14 @@ class PairsSolved:
             )
             found = solve_fold(without, matrix.view(kept))
             found.forget_matrix()
-            scores[self._order[held]] = found._values(matrix.values[np.ix_(held, kept)])
+            scores[self._order[held]] = found._values(matrix.values[np.ix_(held, kept)], found.intercepts)
             status = Status.worst([status, *found.statuses])
         return scores, status
 
-    def _values(self, K):
+    def _values(self, K, intercepts):
         """Decision values of all pairs, from kernel values with the points that took part."""
         n_classes = len(self._edges) - 1
-        out = np.tile(self.intercepts, (len(K), 1))
+        out = np.zeros((len(K), len(self._pairs))) + intercepts
         for c in range(n_classes):
             span = slice(self._edges[c], self._edges[c + 1])
             out[:, pair_columns(c, n_classes)] += K[:, span] @ self._table[:, span].T
@@ -130,11 +152,13 @@ class PairsSolved:
         C = setup.C[self._order]
         box, ridge = MARGIN_LOSSES[setup.loss].box(C), MARGIN_LOSSES[setup.loss].ridge(C)
         ridge = np.zeros(len(C)) if ridge is None else ridge
+        problems, results = (K, self._edges, self._pairs, box, ridge), (self._table, self._report)
 
         def turn(span):
-            solve_class_pairs(
-                K, self._edges, self._pairs, box, ridge, convex, tol, limits.max_iter, *span, self._table, self._report
-            )
+            if K.dtype == np.float32:
+                step_class_pairs(*problems, tol, limits.max_iter, *span, *results)
+            else:
+                solve_class_pairs(*problems, convex, tol, limits.max_iter, *span, *results)
 
         turns = self._turns()
         run_parallel(turn, turns, 1 if len(turns) == 1 else thread_count(n_jobs), limits.stop)
@@ -142,11 +166,25 @@ class PairsSolved:
 
     def _turns(self):
         """Consecutive pairs that together are worth a turn."""
-        sizes = np.diff(self._edges)
+        sizes, n_pairs = np.diff(self._edges), len(self._pairs)
+        # The sum over pairs of (a + b)^2.
+        if sizes.sum() ** 2 + (len(sizes) - 2) * (sizes @ sizes) < 2 * TURN:
+            return [(0, n_pairs)]
         work = np.cumsum(sizes[self._pairs].sum(axis=1) ** 2)
         cuts = np.flatnonzero(np.diff(work // TURN)) + 1
-        edges = [0, *cuts.tolist(), len(work)]
-        return list(pairwise(edges))
+        return list(pairwise([0, *cuts.tolist(), n_pairs]))
+
+    def _leave_inaccurate(self, matrix, tol):
+        """Pairs whose gradient is not what it would be in double precision are left to be solved again.
+
+        The gradient is looked at for some points only, as in `rounding_error`.
+        """
+        sample = np.arange(0, matrix.n, -(-matrix.n // SAMPLE))
+        rounding = matrix.rows_in_double(sample) - matrix.values[sample, : matrix.n]
+        errors = np.abs(self._values(rounding, 0.0)).max(axis=0)
+        report = self._report
+        is_solved = report[:, report_of.ENDING] == Status.OPTIMAL
+        report[is_solved & (2.0 * errors > tol - report[:, report_of.VIOLATION]), report_of.ENDING] = LEFT
 
     def _solve_rest(self, matrix, solve_one):
         for k in np.flatnonzero(self._report[:, report_of.ENDING] == LEFT).tolist():

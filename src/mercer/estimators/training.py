@@ -31,8 +31,10 @@ SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
 MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
 # Bytes for the matrix of a working set, at most.
 MOST_WORKING = 2**30
-# Tiles of two threads (inner products, kernel values, transposes), and what the allocator keeps of them for each.
-TILES = 24 * 2**20
+# Tiles of two threads: inner products, kernel values, transposes.
+TILES = 12 * 2**20
+# Of what is beyond twice that, this share is kept by the allocator for each thread.
+SLACK = 1 / 8
 # Below this tolerance, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
@@ -67,7 +69,7 @@ class Budget:
             left = ENOUGH_FOR_SMALL
         else:
             total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
-            left = max(0, total - _prepared_bytes(X) - TILES)
+            left = max(0, total - _prepared_bytes(X) - TILES - int(SLACK * max(0, total - 2 * TILES)))
         cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
         # A working set may be built from a second block of its size.
         return cls(cache=cache, working=min(left // 6, MOST_WORKING))

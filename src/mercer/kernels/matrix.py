@@ -189,6 +189,12 @@ class StoredMatrix(KernelMatrix):
             return self._source.product_in_double(columns, coefficients, rows)
         return self.values[np.ix_(rows, columns)].astype(np.float64) @ coefficients
 
+    def rows_in_double(self, indices):
+        """As `rows`, of entries in double precision where they can be computed."""
+        if self.dtype == np.float32 and self._source is not None:
+            return self._source.rows_in_double(indices)
+        return self.rows(indices).astype(np.float64)
+
 
 class EvaluatedMatrix(KernelMatrix):
     """K(x_i, x_j) computed when asked for.
@@ -374,6 +380,11 @@ class EvaluatedMatrix(KernelMatrix):
     def product_in_double(self, columns, coefficients, rows):
         left, right = (self._in_double(indices) for indices in (rows, columns))
         return engine.product(self.kernel, left, right, coefficients, self.n_jobs)
+
+    def rows_in_double(self, indices):
+        """As `rows`, of entries in double precision."""
+        left, right = self._in_double(indices), self._in_double(np.arange(self.n))
+        return engine.fill(self.kernel, left, right, np.empty((len(left), self.n)), self.n_jobs)
 
     def _in_double(self, indices):
         if self.dtype == np.float64:

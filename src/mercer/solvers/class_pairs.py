@@ -3,25 +3,26 @@
 A fit of ten classes is 45 problems; where each has a few dozen points, setting one up in
 Python takes far longer than solving it. Here the points are sorted by class, so that a pair
 is two blocks of the one kernel matrix, and its coefficients are two pieces of rows of the
-table that scikit-learn calls dual_coef_. What `solve_plain` does not finish is left
-to the caller.
+table that scikit-learn calls dual_coef_. What `solve_plain` or `step_plain` do not finish is
+left to the caller.
 """
 
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer.kernels.matrix import LANES
-from mercer.solvers.small_steps import solve_plain
+from mercer.solvers.small_steps import solve_plain, step_plain
 from mercer.solvers.working_set import UNBOUNDED
 
+# Rows of a pair's matrix are padded to whole vectors of so many entries: the classes may be small.
+LANES = 32
 # Columns of the report on each pair.
 STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
-def _gather(K, rows, begin, end, offset, ridge, matrix):
+def _gather(K, pair, begin, end, offset, ridge, matrix):
     """Write the rows begin..end of K, at the columns of the pair, from row `offset` on."""
-    first, last, other_first, other_last = rows
+    first, last, other_first, other_last = pair
     own = last - first
     for r in range(begin, end):
         source, target = K[r], matrix[offset + r - begin]
@@ -30,8 +31,48 @@ def _gather(K, rows, begin, end, offset, ridge, matrix):
         for c in range(other_last - other_first):
             target[own + c] = source[other_first + c]
         for c in range(own + other_last - other_first, target.shape[0]):
-            target[c] = 0.0
+            target[c] = 0
         target[offset + r - begin] += ridge[r]
+
+
+@jit
+def _set_up(K, pair, box, ridge, buffer, signs, lower, upper):
+    """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
+    first, last, other_first, other_last = pair
+    own, m = last - first, last - first + other_last - other_first
+    width = (m + LANES - 1) // LANES * LANES
+    matrix = buffer[: m * width].reshape((m, width))
+    _gather(K, pair, first, last, first - first, ridge, matrix)
+    _gather(K, pair, other_first, other_last, own, ridge, matrix)
+    for k in range(m):
+        reach = min(box[first + k] if k < own else box[other_first + k - own], UNBOUNDED)
+        signs[k] = 1.0 if k < own else -1.0
+        lower[k] = 0.0 if k < own else -reach
+        upper[k] = reach if k < own else 0.0
+    return matrix
+
+
+@jit
+def _write_down(pair, i, j, beta, signs, gradient, table):
+    """The coefficients of a pair into the table; its dual objective."""
+    first, last, other_first, _ = pair
+    own, dual = last - first, 0.0
+    for k in range(beta.shape[0]):
+        dual += 0.5 * beta[k] * (signs[k] + gradient[k])
+        if k < own:
+            table[j - 1, first + k] = beta[k]
+        else:
+            table[i, other_first + k - own] = beta[k]
+    return dual
+
+
+@jit
+def _room(edges):
+    """Points of the largest pair, and the length of a row of its matrix."""
+    largest = 0
+    for c in range(edges.shape[0] - 1):
+        largest = max(largest, 2 * (edges[c + 1] - edges[c]))
+    return largest, (largest + LANES - 1) // LANES * LANES
 
 
 @jit
@@ -41,7 +82,7 @@ def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin,
     Parameters
     ----------
     K : ndarray (n, at least n)
-        Kernel matrix of the sorted points.
+        Kernel matrix of the sorted points, in double precision.
     edges : ndarray (n_classes + 1,)
         Where each class begins.
     pairs : ndarray (n_pairs, 2)
@@ -57,36 +98,36 @@ def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin,
     report : ndarray (n_pairs, 5)
         Receives STEPS, ENDING, VIOLATION, BIAS and DUAL objective.
     """
-    largest = 0
-    for c in range(edges.shape[0] - 1):
-        largest = max(largest, 2 * (edges[c + 1] - edges[c]))
-    width = (largest + LANES - 1) // LANES * LANES
-    buffer = np.empty(largest * width)
-    beta, gradient = np.empty(largest), np.empty(width)
-    signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest)
+    largest, width = _room(edges)
+    buffer, gradient = np.empty(largest * width), np.empty(width)
+    beta, signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
     for p in range(begin, end):
         i, j = pairs[p, 0], pairs[p, 1]
-        rows = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        own = rows[1] - rows[0]
-        m = own + rows[3] - rows[2]
-        width = (m + LANES - 1) // LANES * LANES
-        matrix = buffer[: m * width].reshape((m, width))
-        _gather(K, rows, rows[0], rows[1], 0, ridge, matrix)
-        _gather(K, rows, rows[2], rows[3], own, ridge, matrix)
-        for k in range(m):
-            reach = min(box[rows[0] + k] if k < own else box[rows[2] + k - own], UNBOUNDED)
-            signs[k] = 1.0 if k < own else -1.0
-            lower[k] = 0.0 if k < own else -reach
-            upper[k] = reach if k < own else 0.0
+        pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
+        matrix = _set_up(K, pair, box, ridge, buffer, signs, lower, upper)
+        m, padded = matrix.shape
         steps, ending, violation, bias = solve_plain(
-            matrix, signs[:m], lower[:m], upper[:m], convex, tol, max_iter, beta[:m], gradient[:width]
+            matrix, signs[:m], lower[:m], upper[:m], convex, tol, max_iter, beta[:m], gradient[:padded]
         )
-        dual = 0.0
-        for k in range(m):
-            dual += 0.5 * beta[k] * (signs[k] + gradient[k])
-            if k < own:
-                table[j - 1, rows[0] + k] = beta[k]
-            else:
-                table[i, rows[2] + k - own] = beta[k]
+        dual = _write_down(pair, i, j, beta[:m], signs, gradient, table)
+        report[p, STEPS], report[p, ENDING], report[p, VIOLATION] = steps, ending, violation
+        report[p, BIAS], report[p, DUAL] = bias, dual
+
+
+@jit
+def step_class_pairs(K, edges, pairs, box, ridge, tol, max_iter, begin, end, table, report):
+    """As `solve_class_pairs`, for a positive semidefinite K in single precision, to the tolerance."""
+    largest, width = _room(edges)
+    buffer, gradient = np.empty(largest * width, K.dtype), np.empty(largest)
+    beta, signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
+    for p in range(begin, end):
+        i, j = pairs[p, 0], pairs[p, 1]
+        pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
+        matrix = _set_up(K, pair, box, ridge, buffer, signs, lower, upper)
+        m = matrix.shape[0]
+        steps, ending, violation, bias = step_plain(
+            matrix, signs[:m], lower[:m], upper[:m], tol, max_iter, beta[:m], gradient[:m]
+        )
+        dual = _write_down(pair, i, j, beta[:m], signs, gradient, table)
         report[p, STEPS], report[p, ENDING], report[p, VIOLATION] = steps, ending, violation
         report[p, BIAS], report[p, DUAL] = bias, dual

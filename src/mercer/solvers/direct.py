@@ -13,16 +13,10 @@ from mercer._jit.compile import announce_compilation
 from mercer.solvers.dual_state import rounding_error
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.result import Solution, Status, TracePoint
-from mercer.solvers.small_steps import begin, margin
+from mercer.solvers.small_steps import MOST_REFRESHES, STEP_SHARE, STEPS_FOR_EACH, begin, margin
 from mercer.solvers.smo_steps import pair_steps
 from mercer.solvers.working_set import PATIENCE, UNBOUNDED
 
-# How often steps go on from a gradient computed afresh.
-MOST_REFRESHES = 4
-# The steps are taken to this share of the tolerance: what they add up is rounded.
-STEP_SHARE = 0.9
-# Steps for each point, beside the patience of a working set, after which somebody else goes on.
-STEPS_FOR_EACH = 50
 
 
 def solve(problem, matrix, tol, limits):
@@ -97,6 +91,7 @@ class _Steps:
 
     def run(self, tol, limits):
         """Steps until their violation is small: OPTIMAL, the status of a limit, or None where they were many."""
+        # After so many, or the patience of a working set, somebody else goes on.
         single, most = self.values.dtype.type, max(PATIENCE, int(STEPS_FOR_EACH * len(self.beta)))
         pace = max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
         while True:

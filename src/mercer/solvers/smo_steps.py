@@ -20,7 +20,8 @@ from mercer._jit.vectors import vector_loop
 MASK = 1e30
 # Curvature below this is treated as this (LIBSVM's tau), so that a step is never infinite.
 SMALLEST_CURVATURE = 1e-12
-_BLOCK = 256
+# Lengths at once in a search: one by one, entries take as long as all of a step otherwise.
+_LONG, _SHORT = 256, 32
 
 
 @jit
@@ -37,10 +38,12 @@ def _contains(values, wanted):
 @jit
 def _index_of(values, wanted):
     """The first index at which `wanted` stands."""
-    start = 0
-    while start + _BLOCK < values.shape[0] and _contains(values[start : start + _BLOCK], wanted) == 0:
-        start += _BLOCK
-    for k in range(start, values.shape[0]):
+    start, n = 0, values.shape[0]
+    while start + _LONG < n and _contains(values[start : start + _LONG], wanted) == 0:
+        start += _LONG
+    while start + _SHORT < n and _contains(values[start : start + _SHORT], wanted) == 0:
+        start += _SHORT
+    for k in range(start, n):
         if values[k] == wanted:
             return k
     return 0
