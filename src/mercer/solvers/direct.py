@@ -18,7 +18,6 @@ from mercer.solvers.smo_steps import pair_steps
 from mercer.solvers.working_set import PATIENCE, UNBOUNDED
 
 
-
 def solve(problem, matrix, tol, limits):
     """A `Solution`; its status is None where somebody else must go on from it.
 

@@ -159,7 +159,7 @@ def step_plain(matrix, linear, lower, upper, tol, max_iter, beta, gradient):
     most = STEPS_FOR_EACH * m if max_iter < 0 else min(STEPS_FOR_EACH * m, max_iter)
     taken, violation, bias = 0, 0.0, 0.0
     for _ in range(MOST_REFRESHES):
-        steps, highest, lowest, _ = pair_steps(
+        steps, _, _, _ = pair_steps(
             matrix, rough, beta, lower, upper, 0.0, diag, rise, fall, single(STEP_SHARE * tol), most - taken, scores
         )
         taken += steps
