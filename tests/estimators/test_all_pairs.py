@@ -59,6 +59,44 @@ def test_the_same_machines(name, parameters, batches):
     assert together.n_iter_.shape == apart.n_iter_.shape
 
 
+@pytest.mark.parametrize("parameters", [{}, {"loss": "squared_hinge"}, {"C": 1e4}, {"kernel": "linear", "C": 100.0}])
+def test_many_rows_are_solved_to_the_tolerance(parameters, batches):
+    X, y = scaled("digits")
+    model, apart = SVC(decision_function_shape="ovo", **parameters).fit(X, y), one_by_one(**parameters).fit(X, y)
+    assert len(batches) == 1
+    assert model.status_ is Status.OPTIMAL
+    for mine, other in zip(model.certificate_, apart.certificate_, strict=True):
+        assert mine.kkt_violation <= model.tol
+        assert mine.dual == pytest.approx(other.dual, rel=2e-4)
+    np.testing.assert_allclose(model.decision_function(X), apart.decision_function(X), atol=20.0 * model.tol)
+
+
+def test_entries_that_are_too_rough_are_computed_again(monkeypatch):
+    X, y = scaled("digits")
+    again = []
+    monkeypatch.setattr(
+        all_pairs.PairsSolved,
+        "_solve_rest",
+        lambda self, matrix, solve_one, rest=all_pairs.PairsSolved._solve_rest: (
+            again.append(np.count_nonzero(self._report[:, 1] == all_pairs.LEFT)),
+            rest(self, matrix, solve_one),
+        ),
+    )
+    # With coefficients of this size, errors of 1e-8 in an entry add up to more than the tolerance.
+    model = SVC(C=1e7, gamma=1e-4, tol=1e-4).fit(X, y)
+    assert again[0] > 0
+    assert model.status_ is Status.OPTIMAL
+    assert all(certificate.kkt_violation <= 1e-4 for certificate in model.certificate_)
+
+
+def test_rows_far_out(batches):
+    X, y = scaled("digits")
+    X = np.where(np.arange(len(X))[:, None] % 600 == 5, 1e4 * X, X)
+    model = SVC(gamma=1e-3).fit(X, y)
+    assert len(batches) == 1
+    assert all(certificate.kkt_violation <= model.tol for certificate in model.certificate_)
+
+
 def test_certificates_and_traces_are_there_for_each_pair():
     X, y = scaled("wine")
     model, apart = SVC().fit(X, y), one_by_one().fit(X, y)

@@ -20,35 +20,27 @@ STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
-def _gather(K, pair, begin, end, offset, ridge, matrix):
-    """Write the rows begin..end of K, at the columns of the pair, from row `offset` on."""
-    first, last, other_first, other_last = pair
-    own = last - first
-    for r in range(begin, end):
-        source, target = K[r], matrix[offset + r - begin]
-        for c in range(own):
-            target[c] = source[first + c]
-        for c in range(other_last - other_first):
-            target[own + c] = source[other_first + c]
-        for c in range(own + other_last - other_first, target.shape[0]):
-            target[c] = 0
-        target[offset + r - begin] += ridge[r]
-
-
-@jit
 def _set_up(K, pair, box, ridge, buffer, signs, lower, upper):
     """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
     first, last, other_first, other_last = pair
     own, m = last - first, last - first + other_last - other_first
     width = (m + LANES - 1) // LANES * LANES
     matrix = buffer[: m * width].reshape((m, width))
-    _gather(K, pair, first, last, first - first, ridge, matrix)
-    _gather(K, pair, other_first, other_last, own, ridge, matrix)
     for k in range(m):
-        reach = min(box[first + k] if k < own else box[other_first + k - own], UNBOUNDED)
-        signs[k] = 1.0 if k < own else -1.0
-        lower[k] = 0.0 if k < own else -reach
-        upper[k] = reach if k < own else 0.0
+        is_first = k < own
+        r = first + k if is_first else other_first + k - own
+        source, target = K[r], matrix[k]
+        for c in range(own):
+            target[c] = source[first + c]
+        for c in range(own, m):
+            target[c] = source[other_first - own + c]
+        for c in range(m, width):
+            target[c] = 0
+        target[k] += ridge[r]
+        reach = min(box[r], UNBOUNDED)
+        signs[k] = 1.0 if is_first else -1.0
+        lower[k] = 0.0 if is_first else -reach
+        upper[k] = reach if is_first else 0.0
     return matrix
 
 
