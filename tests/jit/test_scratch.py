@@ -47,3 +47,20 @@ def test_what_is_large_is_not_kept(monkeypatch):
     assert not np.shares_memory(scratch("big", (2000,), np.uint8), scratch("big", (2000,), np.uint8))
     buffers = Buffers()
     assert np.shares_memory(scratch("big", (2000,), np.uint8, buffers), scratch("big", (2000,), np.uint8, buffers))
+    assert np.shares_memory(scratch("big", (20,), np.uint8, buffers), scratch("big", (2000,), np.uint8, buffers))
+    assert not np.shares_memory(scratch("less", (20,), np.uint8, buffers), scratch("big", (2000,), np.uint8, buffers))
+
+
+def test_what_grows_finds_its_pages_again(monkeypatch):
+    buffers = Buffers(reserve=64 * 2**20)
+    first = buffers.get("set", (17 * 2**20,), np.uint8)
+    assert np.shares_memory(first, buffers.get("set", (40 * 2**20,), np.uint8))
+    assert buffers.get("set", (65 * 2**20,), np.uint8).nbytes == 65 * 2**20
+
+    def at_most(shape, dtype):
+        if shape[0] > 32 * 2**20:
+            raise MemoryError
+        return np.empty(shape, dtype)
+
+    monkeypatch.setattr(module, "lasting_empty", at_most)
+    assert Buffers(reserve=64 * 2**20).get("set", (17 * 2**20,), np.uint8).nbytes == 17 * 2**20

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from mercer._jit.lasting import lasting_empty
+from mercer._jit.lasting import SMALLEST, lasting_empty
 
 KEEP = 64 * 2**20
 
@@ -18,10 +18,20 @@ _local = threading.local()
 
 
 class Buffers:
-    """Arrays by name, whose memory is used again as long as it is large enough."""
+    """Arrays by name, whose memory is used again as long as it is large enough.
 
-    def __init__(self):
-        self._kept = {}
+    Parameters
+    ----------
+    reserve : int
+        Bytes that a large array may grow to: so much address space is asked for at once, which costs nothing,
+        and what grows finds its first pages again.
+    """
+
+    def __init__(self, reserve=0):
+        self._kept, self._reserve = {}, reserve
+
+    def __contains__(self, name):
+        return name in self._kept
 
     def get(self, name, shape, dtype):
         """An array with arbitrary contents, valid until `name` is asked for again."""
@@ -29,8 +39,16 @@ class Buffers:
         kept = self._kept.get(name)
         if kept is None or kept.nbytes < size:
             self._kept.pop(name, None)  # given back before a larger one is asked for
-            kept = self._kept[name] = lasting_empty((size,), np.uint8)
+            kept = self._kept[name] = self._room(size)
         return kept[:size].view(dtype).reshape(shape)
+
+    def _room(self, size):
+        if size >= SMALLEST and self._reserve > size:
+            try:
+                return lasting_empty((self._reserve,), np.uint8)
+            except MemoryError:  # address space may be limited
+                pass
+        return lasting_empty((size,), np.uint8)
 
 
 def borrow(name, shape, dtype):
@@ -57,7 +75,8 @@ def _mine():
 
 
 def scratch(name, shape, dtype, large=None):
-    """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep."""
-    if math.prod(shape) * np.dtype(dtype).itemsize > KEEP:
-        return lasting_empty(shape, dtype) if large is None else large.get(name, shape, dtype)
-    return _mine().get(name, shape, dtype)
+    """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep, and what comes after it."""
+    is_large = math.prod(shape) * np.dtype(dtype).itemsize > KEEP
+    if large is not None and (is_large or name in large):
+        return large.get(name, shape, dtype)
+    return lasting_empty(shape, dtype) if is_large else _mine().get(name, shape, dtype)

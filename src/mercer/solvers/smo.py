@@ -117,7 +117,7 @@ class _Rounds:
         # Sums that are not zero make all gradients large, and only their differences matter.
         self.is_shifted = problem.has_equality and bool(problem.kink or np.any(problem.total))
         self.bias = None
-        self.buffers = Buffers()
+        self.buffers = Buffers(min(memory, len(problem) ** 2 * matrix.dtype.itemsize))
         self.iterations, self.single_iterations = 0, 0
         self.trace = []
         self.curvature = 1.0
