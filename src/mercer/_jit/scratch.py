@@ -75,7 +75,7 @@ def _mine():
 
 
 def scratch(name, shape, dtype, large=None):
-    """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep, and what comes after it."""
+    """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep, and all after it."""
     is_large = math.prod(shape) * np.dtype(dtype).itemsize > KEEP
     if large is not None and (is_large or name in large):
         return large.get(name, shape, dtype)
