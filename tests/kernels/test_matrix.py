@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from mercer._jit.threads import Stopped
-from mercer.kernels import RBF, Laplacian, Linear, Polynomial, matrix
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix, entry_cost, padded, padded_square
+from mercer.kernels import RBF, Laplacian, Linear, Polynomial, evaluated_matrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix, entry_cost
+from mercer.kernels.matrix import StoredMatrix, padded, padded_square
 from tests.kernels.formulas import dots, laplacian, squared
 
 N = 700
@@ -38,7 +39,7 @@ def dtype(request):
 @pytest.fixture(params=["evaluated", "cache of 20 rows", "cache of all rows", "stored", "sparse"])
 def way(request, monkeypatch):
     if "cache" in request.param:
-        monkeypatch.setattr(matrix, "WORTH_KEEPING", 0)
+        monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", 0)
     return request.param
 
 
@@ -124,14 +125,14 @@ def test_nothing_asked_is_nothing_answered(case):
 @pytest.fixture
 def kept(monkeypatch):
     """A matrix that keeps 8 rows of its 40."""
-    monkeypatch.setattr(matrix, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", 0)
     X = rows_of(40)
     return evaluated(RBF(0.1), X, np.float64, 8), np.exp(-0.1 * squared(X, X))
 
 
 def test_cheap_entries_are_not_kept():
     assert evaluated(RBF(0.1), rows_of(), np.float32, 100).cache is None
-    assert evaluated(RBF(0.1), rows_of(d=matrix.WORTH_KEEPING + 1), np.float32, 100).cache is not None
+    assert evaluated(RBF(0.1), rows_of(d=evaluated_matrix.WORTH_KEEPING + 1), np.float32, 100).cache is not None
     assert evaluated(Laplacian(0.1), rows_of(), np.float32, 100).cache is not None
 
 
@@ -224,7 +225,7 @@ def test_the_blocks_of_three_groups_are_shared_by_their_pairs():
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, 0.1, 1.0)])
 def test_indices_past_two_to_the_31_are_reached(kernel, monkeypatch):
     """n² is past what 32 bits hold; a row in the last place of the cache is at such an offset."""
-    monkeypatch.setattr(matrix, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", 0)
     n = 50_000
     X = np.random.default_rng(0).normal(size=(n, 2)).astype(np.float32)
     K = evaluated(kernel, X, np.float32, cache_rows=n)

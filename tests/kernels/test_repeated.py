@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from mercer.kernels import RBF
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix, padded_square
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix, padded_square
 from mercer.kernels.repeated import RepeatedMatrix
 
 

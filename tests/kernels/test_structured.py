@@ -15,8 +15,8 @@ from mercer._jit.compile import jit
 from mercer._jit.threads import Stopped
 from mercer.kernels import engine
 from mercer.kernels.counts import Counts
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.fingerprints import fingerprint, fingerprints, mixed
-from mercer.kernels.matrix import EvaluatedMatrix
 from mercer.kernels.structured import CountKernel, Packed, StructuredKernel, require_kind
 
 TEXTS = ["banana", "bandana", "", "cabana", "nab", "xyz", "zebra", "buzz"] * 3

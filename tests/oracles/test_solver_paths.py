@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer import SVC, Status
 from mercer.estimators import training
-from mercer.kernels import RBF, Custom, Laplacian, Linear, Polynomial, matrix
+from mercer.kernels import RBF, Custom, Laplacian, Linear, Polynomial, evaluated_matrix
 from mercer.solvers import smo
 from tests.kernels.formulas import dots, laplacian, squared
 from tests.oracles.kkt import assert_solved, judge, verdicts
@@ -26,7 +26,7 @@ class Path:
 
     direct_size: int = smo.DIRECT_SIZE
     stored_size: int = training.STORED_SIZE
-    worth_keeping: float = matrix.WORTH_KEEPING
+    worth_keeping: float = evaluated_matrix.WORTH_KEEPING
     smallest_sample: int = smo.SMALLEST_SAMPLE
     small: int = 0  # up to so many points, double precision from the start
     budget: training.Budget | None = None
@@ -37,7 +37,7 @@ class Path:
         monkeypatch.setattr(smo, "SMALLEST_SAMPLE", self.smallest_sample)
         monkeypatch.setattr(training, "STORED_SIZE", self.stored_size)
         monkeypatch.setattr(training, "LARGEST", self.small)
-        for module in (matrix, training):
+        for module in (evaluated_matrix, training):
             monkeypatch.setattr(module, "WORTH_KEEPING", self.worth_keeping)
         if self.budget is not None:
             monkeypatch.setattr(training.Budget, "resolve", lambda *_: self.budget)
@@ -212,8 +212,10 @@ def test_a_solution_that_single_precision_cannot_hold_is_finished_in_double(refi
     Either the gradient is refined in double precision, or the whole matrix is.
     """
     switched = []
-    in_double = matrix.EvaluatedMatrix.in_double
-    monkeypatch.setattr(matrix.EvaluatedMatrix, "in_double", lambda self: switched.append(1) or in_double(self))
+    in_double = evaluated_matrix.EvaluatedMatrix.in_double
+    monkeypatch.setattr(
+        evaluated_matrix.EvaluatedMatrix, "in_double", lambda self: switched.append(1) or in_double(self)
+    )
     monkeypatch.setattr(smo, "MOST_REFINEMENTS", refinements)
     model = fitted_on("evaluated", monkeypatch, C=1e5)
     assert switched or refinements

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from mercer._jit.threads import Stopped
 from mercer.kernels import RBF
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers.dual_state import DualState
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from mercer.kernels import RBF
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.dual import DualProblem
 from mercer.solvers import sampled_start, smo
 from mercer.solvers.limits import Limits

@@ -5,7 +5,8 @@ import pytest
 
 from mercer import SVC
 from mercer.kernels import RBF
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.dual import DualProblem
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import smo

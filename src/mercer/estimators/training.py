@@ -12,7 +12,8 @@ from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels import engine
-from mercer.kernels.matrix import WORTH_KEEPING, EvaluatedMatrix, StoredMatrix
+from mercer.kernels.evaluated_matrix import WORTH_KEEPING, EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.row_passes import moved_columns, summary
 from mercer.kernels.rows import squared_norms

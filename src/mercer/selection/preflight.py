@@ -20,7 +20,7 @@ from mercer.estimators.inputs import is_precomputed, takes_items
 from mercer.estimators.parameters import require_number
 from mercer.estimators.training import MOST_WORKING, STORED_SIZE
 from mercer.kernels.base import Kernel
-from mercer.kernels.matrix import WORTH_KEEPING
+from mercer.kernels.evaluated_matrix import WORTH_KEEPING
 from mercer.kernels.names import resolve
 from mercer.selection import data_findings
 from mercer.selection.data_findings import Finding

@@ -8,11 +8,11 @@ from importlib import import_module
 
 _INDEX = {
     "Ball": "radius",
-    "Finding": "findings",
+    "Finding": "judgement",
     "KKTResiduals": "lagrange",
     "LOSSES": "losses",
     "Loss": "losses",
-    "Report": "findings",
+    "Report": "judgement",
     "bag_of_words": "words",
     "distance_to_hyperplane": "margin",
     "fritz_john_multipliers": "lagrange",

@@ -1,7 +1,6 @@
 """All that theory has to say about one fitted model, with numbers."""
 
 import math
-from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -13,168 +12,16 @@ from mercer.theory.bounds import (
     soft_svm_bound_for_norm,
     soft_svm_lambda,
 )
+from mercer.theory.judgement import Finding, Report
 from mercer.theory.leave_one_out import support_vector_bound, xi_alpha_rows
 from mercer.theory.machine import read_machine
-from mercer.theory.radius import Ball, enclosing_ball, kernel_spread, smallest_ball
+from mercer.theory.radius import enclosing_ball, kernel_spread, smallest_ball
 from mercer.theory.vc import margin_vc_dimension, vc_bound, vc_dimension
 
 # A row within this of the margin may be a support vector, where the dual variables are not known.
 ON_THE_MARGIN = 1e-3
 # Up to this many rows every pair of them is looked at; beyond, a ball that encloses them all has to do.
 EVERY_PAIR = 2_000
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One bound: its value, whether its conditions are met, and what it is about.
-
-    Attributes
-    ----------
-    key, name : str
-    value : float or None
-        None where it cannot be computed.
-    says : str
-        What is bounded, and how surely.
-    assumes : str
-        What no sample can show.
-    unmet : tuple of str
-        Conditions that this model does not meet; the bound applies if there are none.
-    """
-
-    key: str
-    name: str
-    value: float | None
-    says: str
-    assumes: str = ""
-    unmet: tuple = ()
-
-    @property
-    def applies(self):
-        """Whether every condition that can be checked holds."""
-        return self.value is not None and not self.unmet
-
-    @property
-    def is_vacuous(self):
-        """Whether it says nothing: no error exceeds 1."""
-        return self.value is not None and self.value >= 1.0
-
-    def __str__(self):
-        value = "-" if self.value is None else f"{self.value:.4g}"
-        verdict = "does not apply" if not self.applies else ("vacuous" if self.is_vacuous else "holds")
-        details = [self.says] if self.says else []
-        details += [f"assumes: {self.assumes}"] if self.assumes and self.applies else []
-        details += [f"but {reason}" for reason in self.unmet]
-        return "\n".join([f"  {value:>9}  {verdict:<14}  {self.name}", *(f"{'':29}{line}" for line in details)])
-
-
-class Judgement:
-    """Something with findings."""
-
-    @property
-    def vacuous(self):
-        """Keys of the bounds that apply and say nothing."""
-        return [finding.key for finding in self.findings if finding.applies and finding.is_vacuous]
-
-    @property
-    def holding(self):
-        """Keys of the bounds that apply and say something."""
-        return [finding.key for finding in self.findings if finding.applies and not finding.is_vacuous]
-
-    def __getitem__(self, key):
-        for finding in self.findings:
-            if finding.key == key:
-                return finding
-        raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
-
-    def _summary(self):
-        lists = (("holds and says something", self.holding), ("vacuous", self.vacuous))
-        return "\n".join(f"{name}: {', '.join(keys) if keys else 'none'}" for name, keys in lists)
-
-
-@dataclass(frozen=True, eq=False)
-class Report(Judgement):
-    """What `theory.report` found; print it, or look a bound up by its key: ``report["xi_alpha"]``.
-
-    Attributes
-    ----------
-    model : str
-    m : int
-    dimension : float
-        Of the feature space.
-    delta : float
-    norm, intercept, bias
-        norm(w), b and its kind.
-    training_error, hinge : float
-        Means over the training rows.
-    functional_margin, gamma : float
-        min y f(x), and the same divided by norm(w).
-    rho : float
-        Largest norm of a row in feature space.
-    ball : Ball
-        The smallest one.
-    findings : tuple of Finding
-    """
-
-    model: str
-    m: int
-    dimension: float
-    delta: float
-    norm: float
-    intercept: float
-    bias: str
-    training_error: float
-    hinge: float
-    functional_margin: float
-    gamma: float
-    rho: float
-    counts_words: bool
-    ball: Ball = field(repr=False)
-    findings: tuple = field(repr=False)
-
-    @property
-    def is_separated(self):
-        """Whether the model separates its training rows: then by a (gamma, rho)-margin."""
-        return self.functional_margin > 0
-
-    def as_dict(self):
-        """The numbers, for JSON; what is infinite or not a number becomes None."""
-        plain = {key: value for key, value in vars(self).items() if key not in ("ball", "findings")}
-        plain |= {"ball_radius": self.ball.radius, "ball_gap": self.ball.gap}
-        each = [{**asdict(finding), "applies": finding.applies} for finding in self.findings]
-        return {key: _finite(value) for key, value in plain.items()} | {"findings": each}
-
-    def __str__(self):
-        parts = [self._title(), "", "Measured on the training rows", *self._measured()]
-        parts += ["", "Bounds on the error of new rows, and leave-one-out", *map(str, self.findings), ""]
-        return "\n".join([*parts, self._summary()])
-
-    def _title(self):
-        space = "infinitely many" if math.isinf(self.dimension) else f"{self.dimension:.0f}"
-        return f"{self.model}: {self.m} rows, {space} features, delta = {self.delta:g}"
-
-    def _measured(self):
-        side = f"separated with a ({self.gamma:.4g}, {self.rho:.4g})-margin" if self.is_separated else "not separated"
-        ball = f"R = {self.ball.radius:.6g}, exact to {self.ball.gap:.0e}, {len(self.ball.support)} rows on its sphere"
-        words = " = distinct words of the longest document" if self.counts_words else ""
-        return [
-            f"  |w| = {self.norm:.6g}, b = {self.intercept:.6g} ({_BIASES[self.bias]})",
-            f"  training error {self.training_error:.4g}, mean hinge loss {self.hinge:.4g}",
-            f"  {side}; functional margin {self.functional_margin:.4g}, geometric margin gamma = {self.gamma:.6g}",
-            f"  largest norm rho = {self.rho:.6g}; rho^2 = {self.rho**2:.6g}{words}",
-            f"  smallest ball {ball}",
-            f"  {self._norm_against_dimension()}",
-        ]
-
-    def _norm_against_dimension(self):
-        """The comparison of section 15.2.2."""
-        product = self.rho**2 * self.norm**2
-        if math.isinf(self.dimension):
-            return f"rho^2 |w|^2 = {product:.4g} against infinitely many dimensions: only the norm can bound"
-        better, worse = ("norm", "dimension") if product < self.dimension else ("dimension", "norm")
-        return f"rho^2 |w|^2 = {product:.4g} against d = {self.dimension:.0f}: the {better} asks less than the {worse}"
-
-
-_BIASES = {"free": "free bias", "penalised": "penalised bias", "none": "homogeneous"}
 
 
 def report(model, X, y, delta=0.05, n_jobs=None):
@@ -411,7 +258,3 @@ def _spread(machine, ball, n_jobs):
         return diag + (1.0 if machine.bias == "penalised" else 0.0)
     by_distance = 2.0 * ball.radius**2 + 0.5 * float(diag.max() - diag.min())
     return min(by_distance, 2.0 * float(diag.max()))
-
-
-def _finite(value):
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -8,7 +8,8 @@ from scipy import sparse
 from mercer._errors import DataError, NotPositiveSemidefiniteError
 from mercer._jit.memory import available_bytes
 from mercer._jit.threads import Stopped
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.mercer_condition import mercer_check
 from mercer.kernels.names import resolve

@@ -16,13 +16,12 @@ from mercer._errors import DataError, ParameterError
 from mercer.kernels.matrix_form import Precomputed
 from mercer.theory.findings import (
     XI_ALPHA,
-    Finding,
-    Judgement,
     report_of,
     rows_on_the_margin,
     stability,
     xi_alpha_errors,
 )
+from mercer.theory.judgement import Finding, Judgement
 from mercer.theory.leave_one_out import support_vector_bound
 from mercer.theory.machine import kernel_of, machine_of, rows_or_items
 
