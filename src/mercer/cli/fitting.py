@@ -49,7 +49,8 @@ def model_path(output: Path | None, source: str) -> Path:
     """Where a model goes unless told: beside the caller, named after the data."""
     if output is not None:
         return output
-    name = "model" if source == "-" else Path(source).resolve().name.split(".")[0] or "model"
+    is_named = source != "-" and (Path(source).is_file() or Path(source).is_dir())  # no pipe
+    name = (Path(source).resolve().name.split(".")[0] if is_named else "") or "model"
     return Path(f"{name}.mercer")
 
 
