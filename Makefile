@@ -5,7 +5,7 @@ DEMO_DIR ?= build/demo
 MARK ?= not slow
 RACE ?=
 FUZZ ?= csv json_lines any_table svmlight trees graphs database kernel_expression \
-	model_file libsvm_model svmlight_model liblinear_model
+	model_file sealed_model libsvm_model svmlight_model liblinear_model
 FUZZ_SECONDS ?= 60
 
 VENV := .venv

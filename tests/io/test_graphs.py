@@ -96,6 +96,10 @@ def test_graphs_without_edges_or_nodes(tmp_path):
             "line 1: graphs must be numbered from 1 in ascending order, got 0",
         ),
         ({"DS_graph_indicator": "1\n1\n1.5\n2\n2\n3\n"}, "DS_graph_indicator.txt in .*, line 3: 1 whole numbers"),
+        (
+            {"DS_graph_indicator": "1\n1\n2\n2\n3\n999999999\n"},
+            "graph_indicator.txt in .*, line 6: graph 999999999 was not expected, there are labels of 3 graphs",
+        ),
         ({"DS_node_labels": "0\n1\n"}, "DS_node_labels.txt in .* must have 6 lines, got 2"),
         ({"DS_edge_labels": "0\n"}, "DS_edge_labels.txt in .* must have 6 lines, got 1"),
         (
@@ -144,3 +148,10 @@ def test_a_zip_with_a_wrong_byte_anywhere_is_read_or_refused(tmp_path):
         except DataError:
             refused += 1
     assert refused > 10
+
+
+def test_graphs_without_labels_are_no_more_than_nodes(tmp_path):
+    (tmp_path / "DS_A.txt").write_text("")
+    (tmp_path / "DS_graph_indicator.txt").write_text("999999999\n")
+    with pytest.raises(DataError, match=r"line 1: graph 999999999 was not expected, there are 1 nodes in all"):
+        read_graphs(tmp_path)

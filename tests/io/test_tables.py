@@ -4,8 +4,10 @@ import gzip
 import io
 import json
 import lzma
+import os
 import sqlite3
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -102,6 +104,17 @@ def test_compressed_files_are_seen_by_their_bytes(pack):
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PEOPLE)))
     assert len(read_table("-", target="buys")) == 3
+
+
+def test_a_pipe_is_read_once_and_looked_at_as_often_as_need_be(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(PEOPLE),))
+    writer.start()
+    found = read_table(pipe, target="buys")
+    writer.join()
+    assert found.format == "csv"
+    assert found.target.tolist() == ["yes", "no", "yes"]
 
 
 def test_svmlight_is_recognised_without_its_ending(tmp_path):

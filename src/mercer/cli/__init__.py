@@ -11,6 +11,7 @@ from cyclopts import App
 
 from mercer import __version__
 from mercer._errors import DataError, MercerError, ModelFileError, ParameterError
+from mercer.cli import start
 from mercer.cli.exit_codes import ExitCode
 
 app = App(
@@ -84,4 +85,5 @@ def _complain(reason: object, code: ExitCode) -> ExitCode:
 
 def main() -> None:
     """Entry point of the installed command."""
-    sys.exit(run())
+    start.begin()
+    start.end(run())

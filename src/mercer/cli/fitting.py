@@ -49,30 +49,24 @@ def model_path(output: Path | None, source: str) -> Path:
     """Where a model goes unless told: beside the caller, named after the data."""
     if output is not None:
         return output
-    name = "model" if source == "-" else Path(source).resolve().name.split(".")[0] or "model"
+    is_named = source != "-" and (Path(source).is_file() or Path(source).is_dir())  # no pipe
+    name = (Path(source).resolve().name.split(".")[0] if is_named else "") or "model"
     return Path(f"{name}.mercer")
 
 
 def split(y: Any, task: str, holdout: float, seed: int) -> tuple[Any, Any]:
     """Positions to learn from, and positions held out (none where `holdout` is 0)."""
     import numpy as np
-    from sklearn.model_selection import train_test_split
+
+    from mercer.selection.hold_out import hold_out
 
     if not 0 <= holdout < 1:
         raise ParameterError(f"--holdout must be at least 0 and below 1, got {holdout:g}")
-    everything = np.arange(len(y))
     if not holdout:
-        return everything, everything[:0]
+        return np.arange(len(y)), np.arange(0)
     if len(y) < 4:
         raise DataError(f"there are only {len(y)} rows: too few to hold some out; pass --holdout 0")
-    strata = None
-    if task == "classification":
-        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        # A class of one row cannot be on both sides.
-        fits = counts.min() >= 2 and len(counts) <= min(holdout, 1 - holdout) * len(y)
-        strata = codes if fits else None
-    learnt, held = train_test_split(everything, test_size=holdout, random_state=seed, stratify=strata)
-    return np.sort(learnt), np.sort(held)
+    return hold_out(y, holdout, seed, task == "classification")
 
 
 def cross_validated(assembly: Any, folds: int, seed: int) -> tuple[Any, list[float]]:

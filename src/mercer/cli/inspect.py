@@ -25,7 +25,7 @@ def inspect(
 
     fitted, said = load_model(model)
     if data is not None:
-        return _explained(fitted, data, row, reading, as_json)
+        return _explained(fitted, str(data), row, reading, as_json)
     found = {
         **describe_model(fitted),
         "file": {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")},

@@ -16,7 +16,7 @@ AsJson = Annotated[
 ]
 Report = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a page with pictures to this file (HTML).")]
 Source = Annotated[
-    str,
+    Path,  # also '-': shells complete the names of files
     Parameter(
         allow_leading_hyphen=True,  # for '-' alone
         help="CSV, Parquet, Arrow, JSON lines or svmlight, also .gz or .xz; SQLite or DuckDB; a folder of texts, one "

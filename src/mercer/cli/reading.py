@@ -2,6 +2,8 @@
 
 import io
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from mercer._errors import DataError, ParameterError
@@ -65,17 +67,25 @@ def _read_typed(source: str, options: DataOptions, target: str | None, items: li
     """Columns that the kernel reads as texts or labels are texts in every file, whatever they look like."""
     if not items:
         return read(source, options, target, n_features=width)
-    # Standard input is read once, and looked at twice.
-    content = sys.stdin.buffer.read() if source == "-" else None
-    first = read(source if content is None else _named(content), options, None)
+    again = _rereadable(source)
+    first = read(again(), options, None)
     there = [name for name in items if name in (first.columns or [])]
-    return read(source if content is None else _named(content), options, target, text=there)
+    return read(again(), options, target, text=there)
 
 
-def _named(content: bytes) -> Any:
-    file = io.BytesIO(content)
-    file.name = "standard input"
-    return file
+def _rereadable(source: str) -> Callable[[], Any]:
+    """What can be read twice: standard input and pipes are read once, and looked at twice."""
+    path = Path(source)
+    if source != "-" and (path.is_file() or path.is_dir() or not path.exists()):
+        return lambda: source
+    content = sys.stdin.buffer.read() if source == "-" else path.read_bytes()
+
+    def opened() -> Any:
+        file = io.BytesIO(content)
+        file.name = "standard input" if source == "-" else source
+        return file
+
+    return opened
 
 
 def _columns_of_items(kernel: Any) -> list[str]:

@@ -35,7 +35,7 @@ def train(
     if holdout is not None and cv is not None:
         raise ParameterError("give --holdout or --cv, not both")
     share = 0.0 if cv is not None else HOLDOUT if holdout is None else holdout
-    training = Training(data, reading, machine, fit)
+    training = Training(str(data), reading, machine, fit)
     training.fit(share)
     training.save(output)
     return finish(training, cv, report, as_json)

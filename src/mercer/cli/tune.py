@@ -44,7 +44,7 @@ def tune(
 
     machine = MachineOptions(kernel=kernel[0] if kernel else None, task=task, scale=scale)
     grid = Grid(kernel, C or VALUES_OF_C, gammas, cv, "halving" if halving else "all")
-    tuning = Tuning(data, reading, machine, fit, grid)
+    tuning = Tuning(str(data), reading, machine, fit, grid)
     tuning.fit(holdout)
     tuning.save(output)
     return finish(tuning, None, report, as_json)

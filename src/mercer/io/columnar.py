@@ -9,18 +9,18 @@ _BYTES = 16
 _ROWS_A_BYTE = 1000
 
 
-def read_parquet(source):
-    """The table of a Parquet file."""
+def read_parquet(source, coded=None):
+    """The table of a Parquet file; the column `coded`, if it holds texts, comes as Arrow's dictionary."""
     pa = _pyarrow()
     from pyarrow import parquet
 
-    return _read(pa, source, lambda file: _parquet(parquet, file, source))
+    return _read(pa, source, lambda file: _parquet(parquet, file, source, coded), coded)
 
 
-def read_arrow(source):
-    """The table of an Arrow (Feather, IPC) file."""
+def read_arrow(source, coded=None):
+    """The table of an Arrow (Feather, IPC) file; texts of the column `coded` may come as Arrow's dictionary."""
     pa = _pyarrow()
-    return _read(pa, source, lambda file: _ipc(pa, file, source))
+    return _read(pa, source, lambda file: _ipc(pa, file, source), coded)
 
 
 def _pyarrow():
@@ -31,18 +31,18 @@ def _pyarrow():
     return pa
 
 
-def _read(pa, source, read):
+def _read(pa, source, read, coded):
     try:
         if source.plain_path is not None:
             with pa.memory_map(str(source.plain_path)) as file:
-                return _with_rows(plain_arrow(read(file)), source)
-        return _with_rows(plain_arrow(read(pa.BufferReader(source.read()))), source)
+                return _with_rows(plain_arrow(read(file), coded), source)
+        return _with_rows(plain_arrow(read(pa.BufferReader(source.read())), coded), source)
     except (pa.ArrowException, OSError, EOFError, OverflowError) as error:
         raise DataError(f"{source.name}: cannot be read: {error}") from error
 
 
-def _parquet(parquet, file, source):
-    with parquet.ParquetFile(file) as opened:
+def _parquet(parquet, file, source, coded):
+    with parquet.ParquetFile(file, read_dictionary=[] if coded is None else [coded]) as opened:
         _require_room(opened.metadata.num_rows, opened.metadata.num_columns, source)
         return opened.read()
 

@@ -4,28 +4,25 @@ pyarrow reads them where it is installed, at its own speed; Python's csv module 
 also finds the line that is to blame when a file is refused.
 """
 
-import io
 import re
 
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.delimited_lines import MISSING, SOME_NUMBERS, Lines, not_a_number
-from mercer.io.frames import has_arrow, table_of
+from mercer.io.frames import has_arrow, is_text, table_of
+from mercer.io.quotation import count_lines, has_odd_quotes, has_quotes
 
-# Bytes looked at in one go: they stay in the processor's cache.
-_BLOCK = 2**18
 DELIMITERS = (",", ";", "\t", "|")
-_QUOTE = b'"'
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _CONVERSION = re.compile(r"column #(\d+).*conversion error to (\w+)", re.DOTALL)
 
 
-def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISSING):
+def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISSING, coded=None):
     """The table of a `Source` of delimited text.
 
     Columns named in `text` are texts even where they look like numbers; `missing` are the words
-    that stand for no value.
+    that stand for no value. The column `coded`, if it begins with a word, comes as Arrow's dictionary.
     """
     source.require_room()
     lines = Lines(source, delimiter or _delimiter(source), header, missing)
@@ -35,7 +32,7 @@ def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISS
         raise ParameterError(f"text names the column {unknown[0]!r}; {source.name} has {', '.join(map(repr, names))}")
     if not has_arrow():
         return table_of(lines.columns(text), source.name)
-    table = _by_arrow(lines, names, text)
+    table = _by_arrow(lines, names, _known_types(lines, names, text, coded))
     if not table.num_rows:
         raise DataError(f"{source.name}: there is a header, but no row below it")
     _require_clean_numbers(lines, table, text)
@@ -50,20 +47,23 @@ def _delimiter(source):
     return max(DELIMITERS, key=lambda mark: first.count(mark.encode()))
 
 
-def _by_arrow(lines, names, text):
+def _known_types(lines, names, text, coded):
+    """Types of columns that need not be found out."""
     import pyarrow as pa
-    from pyarrow import csv
 
-    types, content = dict.fromkeys(text, pa.string()), lines.source.plain_path
-    if content is None:
-        # Unpacked once, though it is looked at twice.
-        content = lines.source.read()
-    quotes = _quotes(lines.source.name, content)
-    if sum(quotes) % 2:
-        lines.find_fault(set())
+    types = dict.fromkeys(text, pa.string())
+    if coded in names and (coded in text or lines.begins_with_word(names.index(coded))):
+        types[coded] = pa.dictionary(pa.int32(), pa.string())
+    return types
+
+
+def _by_arrow(lines, names, types):
+    import pyarrow as pa
+
+    reading = _Reading(lines, names, types)
     for _ in range(len(names) + 1):
         try:
-            return _arrow_table(csv, lines, content, names, types, quotes[1] > 0)
+            return reading.table()
         except pa.ArrowInvalid as error:
             if not _as_real_numbers(pa, str(error), names, types):
                 # The csv module says where; if it finds nothing wrong, Arrow has the last word.
@@ -74,38 +74,59 @@ def _by_arrow(lines, names, text):
     raise DataError(f"{lines.source.name}: the columns do not keep to one type")
 
 
-def _arrow_table(csv, lines, content, names, types, has_quotes):
-    options = {
-        "read_options": csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=lines.rows_of_header()),
-        "parse_options": csv.ParseOptions(delimiter=lines.delimiter, newlines_in_values=has_quotes),
-        "convert_options": csv.ConvertOptions(
-            column_types=types,
-            null_values=list(lines.missing),
-            strings_can_be_null=True,
-            # Truth values stay texts, see `mercer.io.frames`.
-            true_values=[],
-            false_values=[],
-        ),
-    }
-    return csv.read_csv(io.BytesIO(content) if isinstance(content, bytes) else content, **options)
+class _Reading:
+    """One file read by pyarrow, in parallel where no value holds a line break; `types` may change between readings."""
 
+    def __init__(self, lines, names, types):
+        self.lines, self.names, self.types = lines, names, types
+        # Unpacked once, though it is looked at twice.
+        self.content = lines.source.read() if lines.source.plain_path is None else None
+        self.has_quotes, self.is_serial = None, False
 
-def _quotes(name, content):
-    """How many quotation marks there are in the first line, and in all others.
+    def table(self):
+        """The table; raises what pyarrow does."""
+        import pyarrow as pa
 
-    A value in quotes may hold line breaks, for which pyarrow gives up reading in parallel; names of columns may not.
-    """
-    try:
-        with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb", buffering=0) as file:
-            first = file.readline().count(_QUOTE)
-            buffer, rest = bytearray(_BLOCK), 0
-            while (size := file.readinto(buffer)) > 0:
-                # Most files have none, which is sooner found out than how many there are.
-                if buffer.find(_QUOTE, 0, size) >= 0:
-                    rest += int(np.count_nonzero(np.frombuffer(buffer, np.uint8, size) == ord(_QUOTE)))
-    except OSError as error:
-        raise DataError(f"{name}: cannot be read to its end: {error}") from error
-    return first, rest
+        path = self.lines.source.plain_path
+        with pa.memory_map(str(path)) if self.content is None else pa.BufferReader(self.content) as file:
+            content = np.frombuffer(file.read_buffer(), dtype=np.uint8)
+            if self.has_quotes is None:
+                self.has_quotes = has_quotes(content)
+                if self.has_quotes and has_odd_quotes(content):
+                    # pyarrow would not say where.
+                    self.lines.find_fault(set())
+            found = None if self.is_serial else self._in_parallel(pa, file, content)
+            return self._read(file, True) if found is None else found
+
+    def _in_parallel(self, pa, file, content):
+        """The table, or None if a line break in quotes makes it doubtful."""
+        if not self.has_quotes:
+            return self._read(file, False)
+        self.is_serial = True
+        try:
+            found = self._read(file, False)
+        except pa.ArrowInvalid:  # perhaps only because it was cut in the wrong place
+            return None
+        return found if found.num_rows + self.lines.rows_of_header() == count_lines(content) else None
+
+    def _read(self, file, may_break):
+        from pyarrow import csv
+
+        file.seek(0)
+        header = self.lines.rows_of_header()
+        return csv.read_csv(
+            file,
+            csv.ReadOptions(column_names=self.names, skip_rows=0, skip_rows_after_names=header),
+            csv.ParseOptions(delimiter=self.lines.delimiter, newlines_in_values=may_break),
+            csv.ConvertOptions(
+                column_types=self.types,
+                null_values=list(self.lines.missing),
+                strings_can_be_null=True,
+                # Truth values stay texts, see `mercer.io.frames`.
+                true_values=[],
+                false_values=[],
+            ),
+        ).unify_dictionaries()
 
 
 def _as_real_numbers(pa, message, names, types):
@@ -126,14 +147,21 @@ def _require_clean_numbers(lines, table, text):
     from pyarrow import compute
 
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if name in text or not pa.types.is_string(column.type):
+        if name in text or not is_text(column.type):
             continue
-        # Most columns of words have few different ones: each is looked at once.
-        found = compute.value_counts(column.drop_null())
-        is_number = compute.match_substring_regex(found.field("values"), _NUMBER)
-        counts = found.field("counts")
+        words, counts = _different(column)
+        is_number = compute.match_substring_regex(words, _NUMBER)
         share = (compute.sum(counts.filter(is_number)).as_py() or 0) / max(1, compute.sum(counts).as_py() or 0)
         if SOME_NUMBERS <= share < 1.0:
-            words = found.field("values").filter(compute.invert(is_number))
-            row = min(compute.index(column, word).as_py() for word in words)
-            raise not_a_number(lines, name, row, column[row].as_py())
+            texts = column.cast(pa.string())
+            row = min(compute.index(texts, word).as_py() for word in words.filter(compute.invert(is_number)))
+            raise not_a_number(lines, name, row, texts[row].as_py())
+
+
+def _different(column):
+    """(the different texts of a column, how often each is there): most columns of words have few."""
+    from pyarrow import compute
+
+    found = compute.value_counts(column.drop_null() if column.null_count else column)
+    words, counts = found.field("values"), found.field("counts")
+    return (words.dictionary_decode() if hasattr(words, "dictionary") else words), counts

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import math
 import sys
 from contextlib import contextmanager
@@ -57,6 +58,14 @@ class Lines:
         if twice is not None:
             raise DataError(f"{self.source.name}, line 1: the column {twice!r} is there twice; rename one")
         return names
+
+    def begins_with_word(self, place):
+        """Whether the first row has a word at a place: such a column cannot be one of numbers or dates."""
+        with self._rows() as rows:
+            body = (row for row in rows if row)
+            first = next(itertools.islice(body, self.rows_of_header(), None), [])
+        value = first[place] if place < len(first) else ""
+        return value[:1].isalpha() and value not in self.missing and not _is_float(value)
 
     def rows_of_header(self):
         """How many rows pyarrow is to leave out."""
@@ -130,10 +139,15 @@ def _first_beyond(names, row):
 
 
 def _is_number(value):
+    return _is_float(value) and math.isfinite(float(value)) and "_" not in value
+
+
+def _is_float(value):
     try:
-        return math.isfinite(float(value)) and "_" not in value
+        float(value)
     except ValueError:
         return False
+    return True
 
 
 def _as_number(value):

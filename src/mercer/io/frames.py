@@ -52,13 +52,22 @@ def _real(value):
         return float("inf")
 
 
-def plain_arrow(table):
-    """An Arrow table whose truth values are texts, and whose dictionaries are spelled out."""
+def is_text(kind):
+    """Whether an Arrow type is text, also text by codes."""
+    import pyarrow as pa
+
+    return pa.types.is_string(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def plain_arrow(table, coded=None):
+    """An Arrow table whose truth values are texts, and whose dictionaries are spelled out but for texts of `coded`."""
     import pyarrow as pa
     from pyarrow import compute
 
     for place, field in enumerate(table.schema):
         column = table.column(place)
+        if field.name == coded and is_text(field.type):
+            continue
         if pa.types.is_dictionary(field.type):
             column = compute.cast(column, field.type.value_type)
         if pa.types.is_boolean(column.type):
@@ -84,12 +93,10 @@ def complete_texts(table, name):
     """A column of Arrow texts, none missing, as an array; None for any other. Each different text is made once."""
     if isinstance(table, list):
         return None
-    import pyarrow as pa
-
     column = table.column(name)
-    if column.null_count or not pa.types.is_string(column.type):
+    if column.null_count or not is_text(column.type):
         return None
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = column.dictionary_encode().combine_chunks()
     return np.array(encoded.dictionary.to_pylist())[encoded.indices.to_numpy()]
 
 

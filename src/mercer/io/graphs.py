@@ -180,7 +180,13 @@ def _require_in_order(graph_of_node, source):
         where = f"{source.file('graph_indicator')} in {source.path}, line {wrong[0] + 1}"
         raise DataError(f"{where}: graphs must be numbered from 1 in ascending order, got {graph_of_node[wrong[0]]}")
     labels = source.numbers("graph_labels", int, optional=True)
-    return max(int(graph_of_node.max(initial=0)), 0 if labels is None else len(labels))
+    last, most = int(graph_of_node.max(initial=0)), len(graph_of_node) if labels is None else len(labels)
+    if last > most:
+        # Each number up to the last would be a graph, if need be one without nodes: nobody has so many.
+        where = f"{source.file('graph_indicator')} in {source.path}, line {len(graph_of_node)}"
+        known = f"{most} nodes in all" if labels is None else f"labels of {most} graphs"
+        raise DataError(f"{where}: graph {last} was not expected, there are {known}")
+    return max(last, 0 if labels is None else len(labels))
 
 
 def _require_within(arcs, graph_of_node, source):

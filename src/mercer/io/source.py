@@ -41,6 +41,10 @@ class Source:
         elif isinstance(source, str | os.PathLike):
             self.path, self.name = Path(source), str(source)
             self._require_readable()
+            if not self.path.is_file() and not self.path.is_dir():
+                # A pipe, as of `<(command)`: what was read is gone.
+                with self._opened() as file:
+                    self._content = self._taken(file)
         else:
             raise ParameterError(f"source must be a path, '-' or an open file, got {type(source).__name__}")
 
@@ -71,7 +75,7 @@ class Source:
     @property
     def plain_path(self):
         """The path, where other libraries can read it themselves; None otherwise."""
-        return self.path if self.path is not None and self._opener() is None else None
+        return self.path if self._content is None and self._opener() is None else None
 
     def open(self):
         """The uncompressed bytes as a file."""

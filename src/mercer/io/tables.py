@@ -148,11 +148,13 @@ def read_table(
     if kind not in _TABLES:
         return _items(opened, kind, target, n_features)
     if kind == "csv":
-        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing)
+        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing, coded=target)
     elif kind in ("sqlite", "duckdb"):
         found = read_query(opened, kind, table, query)
+    elif kind == "jsonl":
+        found = read_json_lines(opened)
     else:
-        found = {"parquet": read_parquet, "arrow": read_arrow, "jsonl": read_json_lines}[kind](opened)
+        found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened, coded=target)
     if kind != "csv" and text:
         found = with_texts(found, [_known(name, column_names(found), opened.name, "text") for name in text])
     whole = Dataset(found, None, "table", kind, opened.name)

@@ -155,6 +155,13 @@ class _HTML(HTMLParser):
         if not self.names or self.names[-1] not in _NOT_TEXT:
             self.nodes.words(data)
 
+    def parse_marked_section(self, i, report=1):
+        """What is after ``<![`` and not a section is a comment up to the next ``>``, as in browsers."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:  # what Python says up to 3.13
+            return self.rawdata.find(">", i) + 1 or -1
+
     def _close(self):
         self.names.pop()
         self.nodes.end()

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 import mercer
 from mercer._errors import DataError, MercerError, ParameterError
@@ -22,6 +21,7 @@ from mercer.report.model_words import machine_of
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import score
 from mercer.selection.assemble import Assembly, assemble
+from mercer.selection.hold_out import hold_out
 from mercer.studio.views.opening import item_words, shown
 from mercer.studio.worker import Action, Answer, Job, Request
 
@@ -78,15 +78,9 @@ def assembled(request: Request, data: Dataset, **others: Any) -> Assembly:
 
 def split(y: NDArray[Any], task: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """A fifth of the rows held out, each class in proportion where that can be; none of few."""
-    everything = np.arange(len(y))
     if len(y) < 10:
-        return everything, everything[:0]
-    strata = None
-    if task == "classification":
-        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        strata = codes if counts.min() >= 2 and len(counts) <= 0.2 * len(y) else None
-    learnt, held = train_test_split(everything, test_size=0.2, random_state=0, stratify=strata)
-    return np.sort(learnt), np.sort(held)
+        return np.arange(len(y)), np.arange(0)
+    return hold_out(y, 0.2, 0, task == "classification")
 
 
 def _watched(job: Job, begin: float) -> Callable[[Any], bool]:

@@ -1,0 +1,86 @@
+"""How the command's process begins and ends: what it does not need takes none of its time.
+
+scikit-learn imports scipy.stats and pandas for functions that the command never calls; with what they import in turn,
+that is as much as all the rest. A library has no business with what others import; a command's process is its own.
+"""
+
+import atexit
+import gc
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import module_from_spec
+from types import ModuleType
+from typing import Any
+
+# Executed when something of them is asked for.
+DEFERRED = frozenset({"asyncio", "numpy.f2py", "scipy.stats"})
+# Never used: tables come by Arrow, and everything works where pandas is not installed.
+HIDDEN = frozenset({"pandas"})
+# Modules and compiled code are many objects of which none is garbage.
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+
+
+class Deferred(ModuleType):
+    """A module that is executed when the first of its names is asked for."""
+
+    _lock = threading.RLock()
+
+    def __getattr__(self, name: str) -> Any:
+        spec = self.__dict__["__spec__"].loader_state
+        # What is asked of any module is answered without it; only a package has a path.
+        if spec is None or (name.startswith("__") and (name != "__path__" or spec.submodule_search_locations is None)):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        with self._lock:
+            if type(self) is Deferred:
+                self._execute(spec)
+        return getattr(self, name)
+
+    def _execute(self, spec: ModuleSpec) -> None:
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        vars(self).update(vars(module_from_spec(spec)))
+        spec.loader.exec_module(self)  # type: ignore[union-attr]
+
+
+class _Deferring(Loader):
+    def exec_module(self, module: ModuleType) -> None:
+        """Not yet."""
+        module.__class__ = Deferred
+
+
+class _Finder(MetaPathFinder):
+    """Finds what is deferred, and says that what is hidden is not there."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name in HIDDEN:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        if name not in DEFERRED:
+            return None
+        found = PathFinder.find_spec(name, path, target)
+        return found and ModuleSpec(name, _Deferring(), origin=found.origin, loader_state=found)
+
+
+def begin() -> None:
+    """Before anything is imported."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    sys.meta_path.insert(0, _Finder())
+
+
+def end(code: int) -> None:
+    """Leave with an exit code.
+
+    What is registered for the end is done, and what was written is flushed. To take modules and compiled code apart,
+    object by object, would take half a second, and the memory goes back to the system as it is. Threads that still
+    run are waited for, in the ordinary way.
+    """
+    if threading.active_count() > 1:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)

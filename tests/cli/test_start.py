@@ -1,0 +1,77 @@
+"""The process of the command: what it puts off works when asked for, and nothing is lost at its end."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def said(script, code=0):
+    """What a new process prints."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done.stdout.split()
+
+
+BEGIN = "import sys\nfrom mercer.cli import start\nstart.begin()\n"
+
+
+def test_statistics_wait_until_they_are_asked_for():
+    script = BEGIN + (
+        "import sklearn.base\n"
+        "late = sys.modules['scipy.stats']\n"
+        "print(type(late) is start.Deferred, 'pandas' in sys.modules)\n"
+        "import scipy.stats\n"
+        "print(scipy.stats.mode([1, 1, 2]).mode, type(late) is start.Deferred, scipy.stats is late)\n"
+    )
+    assert said(script) == ["True", "False", "1", "False", "True"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "import scipy.stats.distributions as d; print(d.norm.cdf(0.0))",
+        "from scipy.stats import norm; print(norm.cdf(0.0))",
+        "import asyncio.locks; print(0.5 if asyncio.run(asyncio.sleep(0, True)) else 0)",
+        "import numpy; print(0.5 if numpy.f2py.get_include() else 0)",
+        "import scipy.stats; print(0.5 if not hasattr(scipy.stats, '__wrapped__') else 0)",
+    ],
+)
+def test_whatever_is_put_off_is_there(words):
+    assert said(BEGIN + words) == ["0.5"]
+
+
+def test_a_package_that_is_hidden_is_as_if_not_installed():
+    assert said(BEGIN + "try:\n    import pandas\nexcept ImportError as error:\n    print(error.name)") == ["pandas"]
+
+
+def test_the_end_keeps_its_promises():
+    script = BEGIN + (
+        "import atexit\n"
+        "atexit.register(lambda: print('later'))\n"
+        "sys.stdout.write('first ')\n"
+        "start.end(4)\n"
+        "print('never')"
+    )
+    assert said(script, code=4) == ["first", "later"]
+
+
+def test_threads_that_still_work_are_waited_for():
+    script = BEGIN + (
+        "import threading, time\n"
+        "threading.Thread(target=lambda: (time.sleep(0.3), print('worked'))).start()\n"
+        "start.end(3)"
+    )
+    assert said(script, code=3) == ["worked"]
+
+
+def test_a_train_command_imports_no_more_than_it_needs(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{k},{'ab'[k % 2]}\n" for k in range(40)))
+    script = BEGIN + (
+        "from mercer.cli import run\n"
+        f"code = run(['train', {str(table)!r}, '--target', 'y', '--output', {str(tmp_path / 'm.mercer')!r}])\n"
+        "heavy = ['pandas', 'matplotlib', 'sklearn.model_selection', 'sklearn.metrics', 'scipy.stats._stats_py']\n"
+        "print('imported:', *(name for name in heavy if name in sys.modules))"
+    )
+    assert said(script)[-1] == "imported:"
