@@ -103,8 +103,9 @@ class PairsSolved:
         if not isinstance(matrix, StoredMatrix):
             # Stopped before there was a matrix: the decision values are the intercepts.
             return scores + self.intercepts, Status.OPTIMAL
-        scores[self._order] = self._values(matrix.values[:, : matrix.n])
         status, own = Status.OPTIMAL, folds[self._order]
+        alone = np.flatnonzero(own < 0)
+        scores[self._order[alone]] = self._values(matrix.values[alone, : matrix.n])
         for fold in np.unique(own[own >= 0]):
             held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
             without = TwoClassProblems(
@@ -112,9 +113,17 @@ class PairsSolved:
             )
             found = solve_fold(without, matrix.view(kept))
             found.forget_matrix()
-            scores[self._order[held]] = found._values(matrix.values[np.ix_(held, kept)])
+            scores[self._order[held]] = found._spread(self._edges, kept)._values(matrix.values[held, : matrix.n])
             status = Status.worst([status, *found.statuses])
         return scores, status
+
+    def _spread(self, edges, places):
+        """The same with a coefficient, zero, for the points that took no part: rows of a matrix are copied
+        faster than some of their columns."""
+        table = np.zeros((len(self._table), edges[-1]))
+        table[:, places] = self._table
+        self._edges, self._table = edges, table
+        return self
 
     def _values(self, K):
         """Decision values of all pairs, from kernel values with the points that took part."""
