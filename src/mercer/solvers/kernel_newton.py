@@ -16,12 +16,17 @@ as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`,
 """
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
 from mercer.kernels.rounded import RoundedMatrix, exact_products
-from mercer.solvers.kernel_newton_system import Indefinite, Preconditioner, solve_factored, solve_iterated
+from mercer.solvers.kernel_newton_system import (
+    Indefinite,
+    Preconditioner,
+    landmark_factor,
+    solve_factored,
+    solve_iterated,
+)
 from mercer.solvers.limits import Limits
 from mercer.solvers.pivoted_factor import partial_factor
 from mercer.solvers.result import Solution, Status, TracePoint
@@ -266,8 +271,14 @@ class _Steps:
         rho = response - self.beta
         towards = self._products(response) - self.image if self.rounded is None else self._products(rho)
         root = self.problem.root(self._flat(self._values()))
-        moved, image, is_last = self._solve(root, towards)
         self.iterations += 1
+        try:
+            moved, image, is_last = self._solve(root, towards)
+        except Indefinite:
+            if self.rounded is None:
+                raise
+            # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
+            return self._go_on_without_rounding()
         if self.rounded is None:
             return self._search(rho - moved, towards - image, is_last)
         return self._search_rounded(rho - moved, towards - image, is_last)
@@ -281,9 +292,14 @@ class _Steps:
             self._compute_exactly()
         if self._search(change, self._products_in_double(self.beta + change) - self.image, is_last):
             return True
+        return self._go_on_without_rounding() and not is_last
+
+    def _go_on_without_rounding(self):
         self.rounded = self.factor = None
         self._keep_whole()
-        return not is_last
+        if not self.is_exact:
+            self._compute_exactly()
+        return True
 
     def _solve(self, root, right):
         has_bias = self.problem.bias == "free"
@@ -311,15 +327,8 @@ class _Steps:
         return factor.astype(np.float32) if is_mild else factor
 
     def _landmarks(self):
-        """L of Nystroem, from rows of the rounded matrix that are drawn at random (Frangella, Tropp & Udell 2023)."""
-        most = max(16, min(LANDMARKS, LANDMARKS_OF_ALL // self.k))
-        chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:most])
-        rows = self.rounded.rows(chosen)
-        core = rows[:, chosen].astype(np.float64)
-        # Rounding, which may be negative, is outweighed.
-        core[np.diag_indices_from(core)] += 2.0 * self.rounded.noise
-        inverse = solve_triangular(cholesky(core, lower=True), np.eye(len(chosen)), lower=True)
-        factor = rows.T @ inverse.T.astype(np.float32)
+        """The same from random rows of the rounded matrix."""
+        factor = landmark_factor(self.rounded, max(16, min(LANDMARKS, LANDMARKS_OF_ALL // self.k)))
         if self.problem.bias == "penalised":
             factor = np.column_stack([factor, np.ones(self.n, np.float32)])
         return factor

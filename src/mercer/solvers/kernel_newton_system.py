@@ -16,7 +16,7 @@ by a system of the size of its rank (Woodbury), so that only what L leaves out c
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
 # Iterations after which a step is taken as it is: the next one begins with what is left.
 MOST_ITERATIONS = 300
@@ -44,6 +44,20 @@ def solve_factored(K, root, right, has_bias):
     return moved, K @ moved
 
 
+def landmark_factor(rounded, most):
+    """L of Nystroem, float32, from `most` random rows of a `RoundedMatrix` (Frangella, Tropp & Udell 2023)."""
+    chosen = np.sort(np.random.default_rng(0).permutation(rounded.n)[:most])
+    rows = rounded.rows(chosen)
+    core = rows[:, chosen].astype(np.float64)
+    # Rounding, which may be negative, is outweighed.
+    core[np.diag_indices_from(core)] += max(2.0 * rounded.noise, len(chosen) * rounded.unit)
+    try:
+        inverse = solve_triangular(cholesky(core, lower=True), np.eye(len(chosen)), lower=True)
+    except LinAlgError as error:
+        raise Indefinite from error
+    return rows.T @ inverse.T.astype(np.float32)
+
+
 class Preconditioner:
     """(I + A' L L' A)^-1 by Woodbury, restricted to the plane 1' A x = 0 where b is free.
 
@@ -65,7 +79,8 @@ class Preconditioner:
             self._beside = blocks[:, :width, :, width].reshape(self.k * width, self.k).astype(np.float64)
             self._through = self._solved(self._beside)
             sums = blocks[:, width, :, width] - self._beside.T @ self._through
-            self._sums = np.linalg.pinv(sums, rcond=1e-7, hermitian=True)
+            # A shift of all functions changes nothing: that direction is left out, up to rounding.
+            self._sums = np.linalg.pinv(sums, rcond=1e-12 if factor.dtype == np.float64 else 1e-6, hermitian=True)
 
     def _solved(self, inside):
         return inside if self._inner is None else cho_solve(self._inner, inside, check_finite=False)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mercer._jit.threads import Stopped
+from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.fixed_point import FixedPointOperator
 from mercer.kernels.operator import EvaluatedOperator
 from mercer.solvers import conjugate_gradient
@@ -191,10 +191,11 @@ def _by_refined_iterations(operator, right, shift, request):
     most = int(WORTHWHILE * operator.n / right.shape[1])
     if kept is None or most < 1:
         return None
-    precondition = low_rank(
-        kept, min(request.rank, LANDMARKS), shift, request.limits.stop, np.random.default_rng(0), np.float32
-    )
-    return _refined(kept, right, shift, precondition, request, most)
+    rank, rng = min(request.rank, LANDMARKS), np.random.default_rng(0)
+    # BLAS threads that are woken between products with K wait for each other more than they work.
+    with one_blas_thread():
+        precondition = low_rank(kept, rank, shift, request.limits.stop, rng, np.float32)
+        return _refined(kept, right, shift, precondition, request, most)
 
 
 def _refined(kept, right, shift, precondition, request, most):
@@ -214,14 +215,15 @@ def _refined(kept, right, shift, precondition, request, most):
         if limits.reached() is not None or limits.iterations_left(done) <= 0:
             status = limits.reached() or Status.ITERATION_LIMIT
             return RegularisedSolution(X, status, method, done, 0.0, None, None, trace)
-        if done >= most:
+        if done >= most or found.status == Status.STALLED:
             return None
-        # What whole numbers cannot say is asked of the items.
-        if (kept.noise * np.linalg.norm(X, axis=0) > request.tol * sizes).any():
-            exact = kept.exact
+        doubt = kept.noise * np.linalg.norm(X, axis=0) / sizes
+        if (doubt > 0.5 * request.tol).any():
+            # What whole numbers cannot say is asked of the items.
+            exact, doubt = kept.exact, 0.0
         left = right - _shifted(exact, shift, request)(X)
         residual = np.linalg.norm(left, axis=0) / sizes
-        if (residual <= request.tol).all():
+        if (residual + doubt <= request.tol).all():
             return RegularisedSolution(X, Status.OPTIMAL, method, done, 0.0, residual, None, trace)
 
 
