@@ -53,7 +53,7 @@ def estimator(library, method, gamma):
 def measure(library, method, name, rows):
     """Seconds, megabytes added, and the test error (of the components: what they leave of the variance)."""
     X, y, X_test, y_test = load(name, rows)
-    estimator(library, method, GAMMA[name]).fit(X[:2100], y[:2100])
+    estimator(library, method, GAMMA[name]).fit(X[:3200], y[:3200])
     reset_peak()
     before = peak_bytes()
     begin = time.perf_counter()

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import sklearn.neighbors
 
-from mercer import KernelDensity, ParameterError
-from mercer.kernels import RBF, Laplacian, Linear, Matern, RationalQuadratic
+from mercer import DataError, KernelDensity, ParameterError
+from mercer.kernels import RBF, Laplacian, Linear, Matern, Normalised, RationalQuadratic, Spectrum
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 2))
@@ -86,3 +86,46 @@ def test_samples_have_the_density(kernel):
 def test_bad_parameters(parameters):
     with pytest.raises(ParameterError, match=f"{next(iter(parameters))} must be"):
         KernelDensity(**parameters).fit(X)
+
+
+def test_a_given_matrix_is_the_density_but_for_a_constant():
+    K = RBF(gamma=0.5)(X)
+    weights = rng.uniform(0.5, 2.0, len(X))
+    weights[3] = 0.0
+    rows = KernelDensity(kernel=RBF(gamma=0.5), level=0.1).fit(X, sample_weight=weights)
+    given = KernelDensity(kernel="precomputed", level=0.1).fit(K, sample_weight=weights)
+    new = rng.normal(size=(20, 2))
+    known, unknown = rows.score_samples(new), given.score_samples(RBF(gamma=0.5)(new, X))
+    assert rows.is_normalised_
+    assert not given.is_normalised_
+    np.testing.assert_allclose(known - unknown, (known - unknown)[0], atol=1e-10)
+    np.testing.assert_allclose(given.decision_function(K), rows.decision_function(X), atol=1e-9)
+    np.testing.assert_array_equal(given.predict(K), rows.predict(X))
+
+
+def test_texts_have_a_level_set():
+    texts = ["banana", "bananas", "bandana", "a banana", "xyzzy"]
+    model = KernelDensity(kernel=Normalised(Spectrum(length=2)), level=0.2).fit(texts)
+    assert model.predict(texts).tolist() == [1, 1, 1, 1, -1]
+    assert model.score_samples(["banana", "xyz"]).argmax() == 0
+    assert model.score_samples(["qqq"])[0] == -np.inf
+
+
+def test_a_function_of_two_items():
+    model = KernelDensity(kernel=lambda a, b: float(a == b)).fit(["a", "a", "b", "a"])
+    np.testing.assert_allclose(np.exp(model.score_samples(["a", "b", "c"])), [0.75, 0.25, 0.0])
+
+
+def test_matrices_that_are_no_density():
+    with pytest.raises(DataError, match=r"nowhere negative, got K\[1, 0\] = -0.5|K\[0, 1\]"):
+        KernelDensity(kernel="precomputed").fit(np.array([[1.0, -0.5], [-0.5, 1.0]]))
+    with pytest.raises(ParameterError, match="same positive k"):
+        KernelDensity(kernel="precomputed").fit(np.array([[1.0, 0.5], [0.5, 2.0]]))
+    with pytest.raises(ParameterError, match=r"Normalised\(kernel\)"):
+        KernelDensity(kernel=Spectrum(length=2)).fit(["banana", "ananas", "xyz"])
+    with pytest.raises(DataError, match="nowhere negative"):
+        KernelDensity(kernel=lambda a, b: 1.0 if a == b else -0.9).fit(["a", "b", "c"])
+    with pytest.raises(ParameterError, match=r"bandwidth must be 1\.0"):
+        KernelDensity(kernel="precomputed", bandwidth=0.5).fit(np.eye(3))
+    with pytest.raises(ParameterError, match="densities of rows only"):
+        KernelDensity(kernel="precomputed").fit(np.eye(3)).sample()

@@ -56,6 +56,43 @@ def test_the_certificate_closes(bias, classes, n):
     assert certificate.box_violation < 1e-9
 
 
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rounded_entries_end_at_the_same_solution(bias, classes):
+    X, y = noisy(1800, classes=classes)
+    rounded = KernelLogisticRegression(C=5.0, bias=bias, tol=1e-6).fit(X, y)
+    plain = KernelLogisticRegression(C=5.0, bias=bias, tol=1e-8, kernel="precomputed").fit(
+        RBF(gamma=1.0 / (X.shape[1] * X.var()))(X), y
+    )
+    assert rounded.certificate_.kkt_violation < 1e-5
+    np.testing.assert_allclose(rounded.dual_coef_, plain.dual_coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_weights_that_rounding_allows_for_and_those_it_does_not(C):
+    X, y = noisy(1800)
+    model = KernelLogisticRegression(C=C).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.kkt_violation < 2e-3
+    assert model.certificate_.relative_gap < 1e-3
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_entries_that_hardly_differ_are_rounded_alike(C):
+    X, y = noisy(1800)
+    model = KernelLogisticRegression(C=C, gamma=2e-6).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.kkt_violation < 2e-3
+
+
+def test_rows_far_from_the_others_are_computed_in_double():
+    X, y = noisy(1800)
+    X[:3] *= 1e4
+    model = KernelLogisticRegression(gamma=0.2, tol=1e-4).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.kkt_violation < 2e-4
+
+
 def test_weak_duality_holds_away_from_the_optimum(rng):
     X, y = noisy(60, classes=3)
     K, problem = RBF(gamma=0.3)(X), Multinomial(y, rng.uniform(0.5, 2.0, 60), 3, "none")

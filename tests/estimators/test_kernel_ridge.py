@@ -29,6 +29,37 @@ def test_same_as_scikit_learn(kernel, alpha, weights, convert):
     assert mine.certificate_.gap >= 0
 
 
+@pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-11])
+def test_iterations_on_whole_numbers_end_at_the_same_residual(tol):
+    rows = rng.normal(size=(3100, 4))
+    target = np.c_[np.sin(rows).sum(axis=1), rows[:, 0] > 0.5]
+    model = KernelRidge(alpha=0.1, tol=tol, **RBF_).fit(rows, target)
+    factored = KernelRidge(alpha=0.1, solver="cholesky", **RBF_).fit(rows, target)
+    assert model.status_ == Status.OPTIMAL
+    assert model.solver_ == "cg"
+    assert model.certificate_.residual <= 1.01 * tol
+    np.testing.assert_allclose(model.dual_coef_, factored.dual_coef_, atol=200 * tol + 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "kernel"), [(1e-6, RBF(gamma=0.3)), (1.0, RBF(gamma=1e-9)), (1.0, Laplacian(gamma=0.3))]
+)
+def test_a_factor_where_iterations_are_not_worth_it(alpha, kernel):
+    rows = rng.normal(size=(3100, 4))
+    model = KernelRidge(alpha=alpha, kernel=kernel).fit(rows, np.sin(rows[:, 0]))
+    assert model.status_ == Status.OPTIMAL
+    assert model.certificate_.residual <= 1e-8
+    if alpha < 1.0:
+        assert model.solver_ == "cholesky"
+
+
+def test_limits_end_iterations_on_whole_numbers():
+    rows = rng.normal(size=(3100, 4))
+    with pytest.warns(ConvergenceWarning, match="ITERATION_LIMIT"):
+        model = KernelRidge(alpha=0.1, max_iter=2, **RBF_).fit(rows, np.sin(rows[:, 0]))
+    assert model.n_iter_ == 2
+
+
 @pytest.mark.parametrize("solver", ["cholesky", "cg"])
 def test_single_precision_with_refinement_is_double_precision(solver):
     rows = rng.normal(size=(2300, 4))

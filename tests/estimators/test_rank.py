@@ -54,6 +54,70 @@ def test_agrees_with_clarabel_over_all_pairs(C, seed):
     np.testing.assert_allclose(model.predict(X), kernel(X) @ beta, atol=1e-5)
 
 
+def hinge_qp(K, pairs, weights):
+    """(beta, value) of the dual of the hinge over a list of all pairs, by Clarabel."""
+    m = len(pairs)
+    signs = np.zeros((m, len(K)))
+    signs[np.arange(m), pairs[:, 0]], signs[np.arange(m), pairs[:, 1]] = 1.0, -1.0
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+    found = clarabel.DefaultSolver(
+        sparse.triu(sparse.csc_matrix(signs @ K @ signs.T + 1e-12 * np.eye(m)), format="csc"),
+        -np.ones(m),
+        sparse.csc_matrix(np.vstack([-np.eye(m), np.eye(m)])),
+        np.concatenate([np.zeros(m), weights]),
+        [clarabel.NonnegativeConeT(2 * m)],
+        options,
+    ).solve()
+    return signs.T @ np.array(found.x), -found.obj_val
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_hinge_agrees_with_clarabel_over_all_pairs(C):
+    X, y, qid = judged(n=40)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    kernel, pairs = RBF(gamma=0.4), listed(y, qid)
+    model = RankSVM(C=C, kernel=kernel, loss="hinge", tol=1e-6).fit(X, y, qid, sample_weight=weights)
+    beta, value = hinge_qp(kernel(X), pairs, C * weights[pairs[:, 0]] * weights[pairs[:, 1]])
+    certificate = model.certificate_
+    assert model.status_ is Status.OPTIMAL
+    assert certificate.primal == pytest.approx(value, rel=2e-6)
+    assert certificate.dual <= value * (1 + 1e-7)
+    assert -1e-9 <= certificate.relative_gap <= 2e-6
+    np.testing.assert_allclose(model.predict(X), kernel(X) @ beta, atol=1e-2)
+
+
+def test_the_hinge_of_listed_pairs_and_of_grades_is_one_problem():
+    X, y, qid = judged()
+    graded = RankSVM(loss="hinge", tol=1e-5).fit(X, y, qid)
+    given = RankSVM(loss="hinge", tol=1e-5).fit(X, pairs=listed(y, qid))
+    assert graded.certificate_.primal == pytest.approx(given.certificate_.primal, rel=1e-5)
+
+
+def test_a_pair_that_is_very_wrong_changes_the_hinge_less():
+    X = np.linspace(0, 1, 30)[:, None]
+    y = np.arange(30.0)
+    spoilt = y.copy()
+    spoilt[-1] = -1.0
+    slopes = {}
+    for loss in ("hinge", "squared_hinge"):
+        clean, other = (RankSVM(kernel="linear", loss=loss).fit(X, grades).coef_[0, 0] for grades in (y, spoilt))
+        slopes[loss] = other / clean
+    assert slopes["hinge"] > slopes["squared_hinge"]
+
+
+def test_the_loss_is_one_of_two():
+    with pytest.raises(ParameterError, match="loss must be one of 'squared_hinge', 'hinge', got 'square'"):
+        RankSVM(loss="square").fit(*judged())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_early_end_of_the_hinge_is_told():
+    model = RankSVM(loss="hinge", max_iter=2, tol=1e-8).fit(*judged())
+    assert model.status_ is Status.ITERATION_LIMIT
+    assert model.n_iter_ <= 2
+
+
 def test_pairs_that_are_listed_are_the_same_problem():
     X, y, qid = judged()
     graded = RankSVM(tol=1e-8).fit(X, y, qid)

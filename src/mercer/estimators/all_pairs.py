@@ -125,8 +125,9 @@ class PairsSolved:
         if not isinstance(matrix, StoredMatrix):
             # Stopped before there was a matrix: the decision values are the intercepts.
             return scores + self.intercepts, Status.OPTIMAL
-        scores[self._order] = self._values(matrix.values[:, : matrix.n], self.intercepts)
         status, own = Status.OPTIMAL, folds[self._order]
+        alone = np.flatnonzero(own < 0)
+        scores[self._order[alone]] = self._values(matrix.values[alone, : matrix.n], self.intercepts)
         for fold in np.unique(own[own >= 0]):
             held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
             without = TwoClassProblems(
@@ -134,9 +135,18 @@ class PairsSolved:
             )
             found = solve_fold(without, matrix.view(kept))
             found.forget_matrix()
-            scores[self._order[held]] = found._values(matrix.values[np.ix_(held, kept)], found.intercepts)
+            found._spread(self._edges, kept)
+            scores[self._order[held]] = found._values(matrix.values[held, : matrix.n], found.intercepts)
             status = Status.worst([status, *found.statuses])
+        matrix.release()
         return scores, status
+
+    def _spread(self, edges, places):
+        """Give the points that took no part a coefficient, zero: rows of a matrix are copied faster than some
+        of their columns."""
+        table = np.zeros((len(self._table), edges[-1]))
+        table[:, places] = self._table
+        self._edges, self._table = edges, table
 
     def _values(self, K, intercepts):
         """Decision values of all pairs, from kernel values with the points that took part."""

@@ -7,13 +7,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._errors import DataError, ParameterError
+from mercer.estimators.gram import require_gram, require_not_negative
+from mercer.estimators.inputs import (
+    is_function,
+    is_precomputed,
+    prediction_input,
+    takes_items,
+    tell_input,
+    unlabelled_input,
+)
 from mercer.estimators.parameters import require_n_jobs, require_number
-from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.estimators.weighting import some_weights
 from mercer.kernels import engine
 from mercer.kernels.base import Kernel
 from mercer.kernels.expansion import Expansion
-from mercer.kernels.operator import EvaluatedOperator
+from mercer.kernels.matrix_form import Custom, Precomputed
+from mercer.kernels.names import resolve
+from mercer.kernels.operator import EvaluatedOperator, GivenOperator
 from mercer.kernels.rows import require_sound_csr
 from mercer.problems import density
 
@@ -34,7 +45,9 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         Unit of distance.
     kernel : str or Kernel, default="gaussian"
         "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a
-        `Kernel` such as ``Matern(1.5, 1.0)`` or ``RBF(0.5)``, to whose distances the bandwidth applies too.
+        `Kernel` such as ``Matern(1.5, 1.0)`` or ``RBF(0.5)``, to whose distances the bandwidth applies too. A
+        kernel of texts, trees or other items, a function of two items or "precomputed" gives the log density
+        up to a constant: such items have no volume. It must be nowhere negative, with k(x, x) the same for all.
     level : float, default=0.05
         Share of the training rows outside of the level set, each judged by the density that the
         others give it.
@@ -44,6 +57,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
     Attributes
     ----------
     bandwidth_ : float
+    is_normalised_ : bool
+        Whether the density has integral one; where it is False, log densities lack a constant.
     offset_ : float
         Log density at the border of the level set.
     expansion_ : Expansion
@@ -68,6 +83,9 @@ class KernelDensity(OutlierMixin, BaseEstimator):
     array([ 1, -1])
     """
 
+    # Any container may be predicted after a fit on any other.
+    _sparse = True
+
     def __init__(self, *, bandwidth=1.0, kernel="gaussian", level=0.05, n_jobs=None):
         self.bandwidth = bandwidth
         self.kernel = kernel
@@ -77,14 +95,19 @@ class KernelDensity(OutlierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        return tags
+        return tell_input(tags, self.kernel) if _is_of_items(self.kernel) else tags
+
+    @property
+    def is_normalised_(self):
+        """Whether the density has integral one; of items that are not rows it lacks a constant."""
+        return not _is_of_items(self.kernel)
 
     def fit(self, X, y=None, sample_weight=None):
         """Learn the density of the rows of X.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d), (n, n) if precomputed, or a list of items
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A row of weight two counts as two; rows of weight zero or less take no part.
@@ -94,6 +117,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
+        if not self.is_normalised_:
+            return self._fit_items(X, sample_weight)
         require_sound_csr(X)
         X = _dense(validate_data(self, X, **_ROWS))
         weights = some_weights(sample_weight, len(X))
@@ -102,6 +127,40 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self._keep(X / self.bandwidth_, weights)
         return self
 
+    def _fit_items(self, X, sample_weight):
+        if self.bandwidth != 1.0:
+            raise ParameterError(
+                f"bandwidth must be 1.0 for items that are not rows, which have no distance, got {self.bandwidth!r}"
+            )
+        X = unlabelled_input(self, X)
+        kernel = (
+            Custom(self.kernel, pairwise=True) if is_function(self.kernel) else resolve(self.kernel, "auto", 3, 1, X)
+        )
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+            require_not_negative(X)
+        data = TrainingData(kernel, X)
+        weights = some_weights(sample_weight, data.shape[0])
+        used = np.flatnonzero(weights > 0)
+        self.bandwidth_ = 1.0
+        self._keep_items(data, weights[used], used)
+        return self
+
+    def _keep_items(self, data, weights, used):
+        given, part = isinstance(data.kernel, Precomputed), data.subset(used)
+        operator = (
+            GivenOperator(part.X, self.n_jobs) if given else EvaluatedOperator(part.kernel, part.prepare, self.n_jobs)
+        )
+        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "Normalised(kernel) makes it so"
+        largest = density.common_diagonal(operator.diag, remedy)
+        self.log_normaliser_ = float(np.log(weights.sum() * largest))
+        self.expansion_ = Expansion.single(data.kernel, data.expansion_vectors(used), weights[:, None], np.zeros(1))
+        own = density.without_one(weights)
+        sums = operator.product(weights[:, None])[:, 0] - (weights - own) * operator.diag
+        others = density.log_of_items(sums) - density.log_mass_without_one(weights) - np.log(largest)
+        alone = float(np.log(weights.min() * largest)) - self.log_normaliser_
+        self.offset_ = density.level_of(others, weights, self.level, alone)
+
     def _check_parameters(self):
         require_n_jobs(self.n_jobs)
         require_number("level", self.level, least=0.0, below=1.0)
@@ -109,8 +168,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
             raise ParameterError(f"bandwidth must be a positive number, {_RULES}, got {self.bandwidth!r}")
         if not isinstance(self.bandwidth, str):
             require_number("bandwidth", self.bandwidth, above=0.0)
-        if not isinstance(self.kernel, Kernel) and self.kernel not in density.NAMES:
-            names = ", ".join(density.NAMES)
+        if not (isinstance(self.kernel, Kernel) or _is_of_items(self.kernel) or self.kernel in density.NAMES):
+            names = ", ".join((*density.NAMES, "precomputed"))
             raise ParameterError(f"kernel must be one of {names}, or a Kernel, got {self.kernel!r}")
 
     def _keep(self, rows, weights):
@@ -135,7 +194,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         return logs - density.log_mass_without_one(weights)
 
     def score_samples(self, X):
-        """The log density at each row of X.
+        """The log density at each row of X; up to a constant where `is_normalised_` is False.
 
         Parameters
         ----------
@@ -146,6 +205,9 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         check_is_fitted(self, "expansion_")
+        if not self.is_normalised_:
+            values = self.expansion_.values(prediction_input(self, X), np.float64, self.n_jobs)[:, 0]
+            return density.log_of_items(values) - self.log_normaliser_
         require_sound_csr(X)
         points = _dense(validate_data(self, X, reset=False, **_ROWS)) / self.bandwidth_
         expansion = self.expansion_
@@ -197,6 +259,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
     def sample(self, n_samples=1, random_state=None):
         """Rows drawn from the density; for the Gaussian and the tophat, as in scikit-learn.
 
+        Of items that are not rows there is none: nobody knows what lies between them.
+
         Parameters
         ----------
         n_samples : int, default=1
@@ -207,11 +271,18 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         ndarray of shape (n_samples, d)
         """
         check_is_fitted(self, "expansion_")
+        if not self.is_normalised_:
+            raise ParameterError(f"samples are drawn from densities of rows only, not for kernel={self.kernel!r}")
         kernel, rng = self.expansion_.kernel, check_random_state(random_state)
         weights = self.expansion_.groups[0].coefficients[:, 0]
         rows = self.expansion_.vectors
         chosen = rows[rng.choice(len(rows), size=n_samples, p=weights / weights.sum())]
         return (chosen + density.draws(kernel, chosen.shape, rng)) * self.bandwidth_
+
+
+def _is_of_items(kernel):
+    """Whether a kernel compares something else than rows, or says nothing of what it compares."""
+    return is_precomputed(kernel) or takes_items(kernel)
 
 
 def _dense(X):

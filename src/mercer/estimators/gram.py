@@ -22,6 +22,13 @@ def require_gram(K):
         )
 
 
+def require_not_negative(K):
+    """Refuse a matrix with an entry below zero, where entries are to be densities."""
+    i, j = np.unravel_index(np.argmin(K), K.shape)
+    if K[i, j] < 0:
+        raise DataError(f"the precomputed matrix must be nowhere negative, got K[{i}, {j}] = {K[i, j]:g}")
+
+
 def _in_rows(K):
     """K, or its transpose, in C order: what is asked of it is the same for both."""
     return K.T if K.flags.f_contiguous and not K.flags.c_contiguous else np.ascontiguousarray(K)

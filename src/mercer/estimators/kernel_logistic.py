@@ -158,12 +158,13 @@ class KernelLogisticRegression(KernelClassifier):
                 start=starts,
                 gap_tol=self.gap_tol,
                 convex=data.kernel.is_psd is True,
+                memory=budget.cache,
             )
 
         precision = self.tol if len(indices) > kernel_newton.FACTORED else 0.0
         matrix = data.matrix(precision, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.joint.n_functions))
-        return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
+        return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))
 
     def _kind_of_evidence(self, setup):
         return JointEvidence

@@ -9,12 +9,12 @@ from mercer.estimators.inputs import regression_input, require_fitted, unlabelle
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.machines import Solved
 from mercer.estimators.one_function import OneProblem
-from mercer.estimators.parameters import require_flag, require_optional_number
+from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.training import Budget, whole_matrix
 from mercer.estimators.weighting import target_weights
 from mercer.kernels import engine
-from mercer.problems.rank import Ranking
+from mercer.problems.rank import LOSSES, Ranking
 from mercer.problems.rank_pairs import GivenPairs, GradedPairs
 from mercer.problems.regularization import resolve_C
 from mercer.solvers import rank_newton
@@ -27,9 +27,9 @@ SMALL = 2000
 class RankSVM(KernelModel):
     """Support vector machine for rankings: rows in the right order, by a margin, certified on every fit.
 
-    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2 over the pairs of rows of
-    which i is to come before j. The pairs follow from grades and queries and are never listed: time
-    and memory for them grow as n log n and n.
+    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the
+    square, over the pairs of rows of which i is to come before j. The pairs follow from grades and
+    queries and are never listed: time and memory for them grow as n log n and n.
 
     Parameters
     ----------
@@ -40,6 +40,9 @@ class RankSVM(KernelModel):
     tol : float, default=1e-3
         Largest difference between a coefficient and what the losses ask for, as a share of the largest
         one; and the relative duality gap.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        What a pair pays that falls short of the margin: the square, or the shortfall itself, which a few
+        pairs that are very wrong change less, and which takes longer.
     max_iter : int, default=-1
         Bound on the Newton steps; -1 for none.
     gap_tol, time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
@@ -80,6 +83,7 @@ class RankSVM(KernelModel):
         coef0=0.0,
         tol=1e-3,
         *,
+        loss="squared_hinge",
         max_iter=-1,
         gap_tol=None,
         time_limit=None,
@@ -96,6 +100,7 @@ class RankSVM(KernelModel):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.loss = loss
         self.max_iter = max_iter
         self.gap_tol = gap_tol
         self.time_limit = time_limit
@@ -149,6 +154,7 @@ class RankSVM(KernelModel):
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_optional_number("cache_size", self.cache_size, above=0.0)
         require_flag("warm_start", self.warm_start)
+        require_choice("loss", self.loss, LOSSES)
 
     def _problem_of(self, X, y, qid, pairs, sample_weight):
         """(rows, problem, rows that take part, weights)."""
@@ -166,7 +172,7 @@ class RankSVM(KernelModel):
         C = resolve_C(self.C, n)
         if not np.isfinite(C):
             raise ParameterError(f"C must be finite, got {C}; a large one comes as close to all pairs as you like")
-        problem = Ranking(chosen, float(C), weights[used])
+        problem = Ranking(chosen, float(C), weights[used], self.loss)
         if not problem.n_pairs > 0:
             told = "; got 1 sample" if n == 1 else ": within every query, all grades are equal"
             raise DataError(f"there must be a pair of rows to put in order{told}")

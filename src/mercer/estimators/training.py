@@ -223,15 +223,15 @@ def is_worth_storing(matrix, n, budget):
     return small and n**2 * matrix.dtype.itemsize <= budget.cache
 
 
-def whole_matrix(matrix, indices, budget, limits, solve, empty):
+def whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=True):
     """``solve(part)`` with the matrix of some points, all of it in memory where it has room.
 
     For methods that ask for every entry again and again; `empty` is their coefficients where the fit
-    ends before they begin.
+    ends before they begin. Those that keep the matrix in their own way say so by `keeps`.
     """
     part = matrix if len(indices) == matrix.n else matrix.view(indices)
     try:
-        part = keeping_all(part, budget, limits.stop)
+        part = keeping_all(part, budget, limits.stop) if keeps else part
         solution = solve(part)
     except (Stopped, MemoryError) as end:
         status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()

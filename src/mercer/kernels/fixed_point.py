@@ -9,10 +9,9 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
-from mercer._jit.threads import thread_count
 from mercer._jit.vectors import vector_loop
 from mercer.kernels import engine
-from mercer.kernels.base import block_of
+from mercer.kernels.folded import triangle_products
 from mercer.kernels.operator import SymmetricOperator
 from mercer.kernels.triangle import Triangle
 
@@ -38,7 +37,7 @@ class FixedPointOperator(SymmetricOperator):
         unit = float(base.diag.max(initial=0.0)) / LARGEST
         if not unit > 0:
             return None
-        tiles = _FixedPointTiles(base.kernel, unit)
+        tiles = FixedPointTiles(base.kernel, unit, LARGEST)
         triangle = engine.lower_triangle(tiles, base.items, Triangle(base.n, np.int32), base.n_jobs, stop)
         return cls(base, triangle, unit) if tiles.have_room else None
 
@@ -52,13 +51,11 @@ class FixedPointOperator(SymmetricOperator):
         return self.unit * np.sqrt(self.n / 12.0)
 
     def product(self, columns, stop=None):
-        def block(rows, places):
-            stored = self.triangle.panels[rows[0] // engine.TILE][:, slice(*places)]
-            wide = scratch("block", stored.shape, np.float64)
-            wide[...] = stored
-            return wide
+        return triangle_products(self.triangle, columns, self.n_jobs, stop) * self.unit
 
-        return engine.folded_product(block, columns, thread_count(self.n_jobs), stop) * self.unit
+    def rough_product(self, columns, stop=None):
+        """The same, summed in single precision within a tile: for methods that correct themselves."""
+        return triangle_products(self.triangle, columns.astype(np.float32), self.n_jobs, stop) * self.unit
 
     def rows(self, indices):
         return self.exact.rows(indices)
@@ -67,29 +64,39 @@ class FixedPointOperator(SymmetricOperator):
         return self.exact.lower(dtype, stop)
 
 
-class _FixedPointTiles:
-    """A kernel whose tiles are whole numbers of a unit; `have_room` says whether all of them fit so far."""
+class FixedPointTiles:
+    """A kernel whose tiles are whole numbers of a unit; `have_room` says whether all of them fit so far.
 
-    def __init__(self, kernel, unit):
-        self.kernel, self.scale, self.have_room = kernel, 1.0 / unit, True
+    Parameters
+    ----------
+    kernel : Kernel
+    unit : float
+    largest : int
+        The largest number that where they are written has room for.
+    """
+
+    def __init__(self, kernel, unit, largest):
+        self.kernel, self.scale, self.largest, self.have_room = kernel, 1.0 / unit, largest, True
 
     def tile(self, left, right, out, row, column):
-        block = scratch("block", (len(left), len(right)), np.float64)
+        block = scratch("block", (len(left), len(right)), left.dtype)
         self.kernel.tile(left, right, block, 0, 0)
-        if not _round(block, self.scale, block_of(out, row, column, block.shape)):
+        scale, largest, half = (left.dtype.type(value) for value in (self.scale, self.largest, 0.5))
+        if not _round(block, scale, largest, half, out, row, column):
             self.have_room = False
 
 
 @jit
-def _round(tile, scale, out):
-    """out = tile * scale to the nearest whole number; whether all of them have room."""
+def _round(tile, scale, largest, half, out, top, first):
+    """out[top:, first:] = tile * scale to the nearest whole number (a half more); whether all of them have room."""
     vector_loop()
-    worst = 0.0
+    beyond, limit = 0, largest + half
     for i in range(tile.shape[0]):
-        row, target = tile[i], out[i]
+        row, target = tile[i], out[top + i, first : first + tile.shape[1]]
         for j in range(tile.shape[1]):
             value = row[j] * scale
-            worst = max(worst, abs(value))
-            value = min(max(value, -2147483647.0), 2147483647.0)
-            target[j] = np.int32(value + (0.5 if value >= 0 else -0.5))
-    return worst < 2147483647.5
+            # Counted: a running maximum would keep the loop from vectors.
+            beyond += abs(value) >= limit
+            value = min(max(value, -largest), largest)
+            target[j] = np.int32(value + (half if value >= 0 else -half))
+    return beyond == 0

@@ -5,6 +5,7 @@ Rows are kept in panels of engine.TILE, each with as many columns as reach its d
 
 import numpy as np
 
+from mercer._jit.lasting import lasting_empty
 from mercer.kernels import engine
 
 # Rows that are a multiple of 4096 bytes apart push each other out of the first-level cache.
@@ -24,7 +25,7 @@ class Triangle:
         self.n, self.dtype = n, np.dtype(dtype)
         self.spans = engine.spans(n)
         sizes = [(end - begin) * (end + _SPARE) for begin, end in self.spans]
-        buffer, edges = np.empty(sum(sizes), dtype), np.cumsum([0, *sizes])
+        buffer, edges = lasting_empty((sum(sizes),), self.dtype), np.cumsum([0, *sizes])
         self.panels = [
             buffer[edges[k] : edges[k + 1]].reshape(end - begin, end + _SPARE)
             for k, (begin, end) in enumerate(self.spans)

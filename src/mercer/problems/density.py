@@ -13,6 +13,13 @@ With bandwidth h, weights :math:`w_i` of sum W and a kernel that depends on the 
 where :math:`S_d = 2 \pi^{d/2} / \Gamma(d/2)` is the surface of the unit sphere; for the 1-norm it is
 :math:`2^d / \Gamma(d)`. The trapezoid rule on the last integral converges geometrically, because the
 integrand vanishes at both ends. A kernel without a finite integral has no density.
+
+Items that are not rows have no volume to integrate over. If every item gives away the same total, whatever
+that is, which :math:`k(x, x) = c` for all stands for, then
+
+.. math:: \log p(x) = \log \frac{1}{W} \sum_i w_i\, k(x, x_i) / c + \text{a constant}
+
+that nobody knows and no comparison needs: order, ratios and level sets are those of the density.
 """
 
 import math
@@ -21,7 +28,7 @@ import numpy as np
 from scipy import special
 from scipy.spatial.distance import cdist
 
-from mercer._errors import ParameterError
+from mercer._errors import DataError, ParameterError
 from mercer.kernels.vector.matern import Matern
 from mercer.kernels.vector.rbf import RBF
 from mercer.kernels.vector.window import NAMES as WINDOWS
@@ -155,6 +162,24 @@ def _squared_distances(points, rows):
     if max(norms[0].max(initial=0.0), norms[1].max(initial=0.0)) > 1e8:
         return cdist(points, rows, "sqeuclidean")
     return np.maximum(norms[0] + norms[1] - 2.0 * (left @ right.T), 0.0)
+
+
+def common_diagonal(diag, remedy):
+    """c, the k(x, x) that all items share; refused where they do not."""
+    if not (diag.min() > 0 and np.ptp(diag) <= 1e-6 * diag.max()):
+        raise ParameterError(
+            "a density needs a kernel that gives every item the same positive k(x, x), "
+            f"got {diag.min():g} to {diag.max():g}; {remedy}"
+        )
+    return float(diag[0])
+
+
+def log_of_items(sums):
+    """log of sums of kernels between items; a kernel that has made one negative is no density."""
+    if sums.min(initial=0.0) < -1e-9 * np.abs(sums).max(initial=0.0):
+        raise DataError("a density needs a kernel that is nowhere negative, but at some items it sums to less than 0")
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(sums, 0.0))
 
 
 def without_one(weights):

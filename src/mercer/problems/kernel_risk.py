@@ -199,9 +199,14 @@ class DiagonalRoot:
     transposed_times = times
 
     def blocks(self, factor):
-        """factor' H factor."""
-        scaled = self.values[:, None] * factor
+        """factor' H factor, in the precision of the factor."""
+        scaled = self.values.astype(factor.dtype)[:, None] * factor
         return scaled.T @ scaled
+
+    @property
+    def largest(self):
+        """No eigenvalue of the Hessian is larger."""
+        return float(np.square(self.values).max(initial=0.0))
 
     @property
     def total(self):

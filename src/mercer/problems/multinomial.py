@@ -164,29 +164,39 @@ class SoftmaxRoot:
     def __init__(self, p, C):
         self.p, self.C = p, C
         self._half = np.sqrt(p)
-        self._scale = np.sqrt(C)[:, None]
+        scale = np.sqrt(C)[:, None]
+        self._scaled, self._scaled_half = scale * p, scale * self._half
 
     def times(self, x):
         """A x."""
-        inner = (self._half * x).sum(axis=1, keepdims=True)
-        return self._scale * (self._half * x - self.p * inner)
+        inner = np.einsum("ij,ij->i", self._half, x)
+        out = self._scaled_half * x
+        out -= self._scaled * inner[:, None]
+        return out
 
     def transposed_times(self, x):
         """A' x."""
-        inner = (self.p * x).sum(axis=1, keepdims=True)
-        return self._scale * self._half * (x - inner)
+        inner = np.einsum("ij,ij->i", self.p, x)
+        return self._scaled_half * (x - inner[:, None])
 
     def blocks(self, factor):
-        """factor' H factor, in blocks of pairs of classes."""
+        """factor' H factor, in blocks of pairs of classes; in the precision of the factor."""
         r, k = factor.shape[1], self.p.shape[1]
-        out = np.empty((r * k, r * k))
+        out = np.empty((r * k, r * k), factor.dtype)
+        p, weights = self.p.astype(factor.dtype), self.C.astype(factor.dtype)
+        all_classes = (p[:, :, None] * factor[:, None, :]).reshape(len(factor), k * r)
         for c in range(k):
-            for d in range(c, k):
-                weights = self.C * self.p[:, c] * ((c == d) - self.p[:, d])
-                block = factor.T @ (weights[:, None] * factor)
-                out[c * r : (c + 1) * r, d * r : (d + 1) * r] = block
-                out[d * r : (d + 1) * r, c * r : (c + 1) * r] = block.T
+            own, others = slice(c * r, (c + 1) * r), slice(c * r, None)
+            scaled = weights[:, None] * all_classes[:, own]
+            out[own, others] = -(scaled.T @ all_classes[:, others])
+            out[own, own] += scaled.T @ factor
+            out[others, own] = out[own, others].T
         return out
+
+    @property
+    def largest(self):
+        """No eigenvalue of the Hessian is larger."""
+        return 0.5 * float(self.C.max(initial=0.0))
 
     @property
     def total(self):

@@ -6,6 +6,10 @@ replaced by the parabolas that touch them, the least squares problem that result
 Between steps the bias is the best one for its values, so that the dual's equality holds at the
 point where the parabolas touch.
 
+From `SAMPLED` points on, and where entries are cheap, conjugate gradients see the matrix rounded to 16 bits
+an entry (`mercer.kernels.rounded`): what that changes is less than a step leaves to the next one anyway. Where
+the goal seems to be reached the values are computed from the items, and steps go on from those if it is not.
+
 Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, else a product with K for
 each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `response` and `root`,
 as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`, `rows`.
@@ -13,9 +17,16 @@ as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`,
 
 import numpy as np
 
-from mercer._jit.threads import Stopped
-from mercer.kernels.matrix import StoredMatrix
-from mercer.solvers.kernel_newton_system import Indefinite, Preconditioner, solve_factored, solve_iterated
+from mercer._jit.threads import Stopped, one_blas_thread
+from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.rounded import RoundedMatrix, exact_products
+from mercer.solvers.kernel_newton_system import (
+    Indefinite,
+    Preconditioner,
+    landmark_factor,
+    solve_factored,
+    solve_iterated,
+)
 from mercer.solvers.limits import Limits
 from mercer.solvers.pivoted_factor import partial_factor
 from mercer.solvers.result import Solution, Status, TracePoint
@@ -24,15 +35,25 @@ from mercer.solvers.result import Solution, Status, TracePoint
 FACTORED = 700
 # Rank of the preconditioner, over all functions together.
 RANK = 160
-RANK_OF_ALL = 800
+RANK_OF_ALL = 480
+# The same where the matrix is rounded: random rows of it are cheap.
+LANDMARKS = 192
+LANDMARKS_OF_ALL = 480
+# Rounding may change the system of a step by this share of a unit of curvature.
+ROUNDED = 0.05
 # What is described to this share of a unit of curvature needs no coordinate of its own.
 DESCRIBED = 0.03
+SINGLE = float(np.finfo(np.float32).eps)
 # From this many rows on, every `SHARE`-th is solved first, to this goal.
 SAMPLED = 1500
 SHARE = 5
 SAMPLE_GOAL = 1e-2
+# A change of the values this much smaller than the goal need not be computed from the items.
+NEGLIGIBLE = 1e-3
 # Share of a step's error that is left to the next step, at most.
 FORCING = 0.03
+# What the bias leaves of the equality, as a share of all C: at the end, and of the goal between steps.
+EXACTLY, BALANCED = 1e-14, 1e-4
 # A step this short means that rounding errors decide.
 SHORTEST = 1e-8
 SUFFICIENT = 1e-4
@@ -42,7 +63,7 @@ MOST_STEPS = 200
 INACCURATE = 1e-6
 
 
-def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, convex=True):
+def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
     """Minimise a regularised risk over a kernel matrix.
 
     Parameters
@@ -60,22 +81,25 @@ def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, c
         The relative duality gap to end at, in the place of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
+    memory : int
+        Bytes that the matrix may take.
 
     Returns
     -------
     Solution
         `beta` and `bias` have a column, or an entry, for each function if there are several.
     """
-    return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
+    return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
 
 
 class _Steps:
     """The steps of `solve`. All arrays have a column for each function."""
 
-    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory):
         self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
-        self.gap_tol = gap_tol
-        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        self.gap_tol, self.memory = gap_tol, memory
+        self.given = self.matrix = matrix
+        self.rounded, self.is_exact = None, True
         self.k, self.n = problem.n_functions, matrix.n
         self.start = None if start is None else self._column(problem.feasible(start))
         self.beta = self.image = np.zeros((self.n, self.k))
@@ -93,12 +117,40 @@ class _Steps:
 
     # --- products ---------------------------------------------------------------------------
 
+    def _keep(self):
+        """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
+        matrix, n = self.matrix, self.n
+        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        if not isinstance(matrix, EvaluatedMatrix):
+            return
+        if n >= SAMPLED and matrix.kernel.is_dot_product_form and n**2 <= self.memory:
+            self.rounded = self._if_fine(RoundedMatrix.of(matrix, self.limits.stop))
+        if self.rounded is None:
+            self._keep_whole()
+
+    def _keep_whole(self):
+        if self.n**2 * self.matrix.dtype.itemsize <= self.memory:
+            self.matrix = (self.matrix.in_double() if self._is_factored() else self.matrix).stored(self.limits.stop)
+
+    def _if_fine(self, rounded):
+        """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
+        curvature = self.problem.root(self._flat(np.zeros((self.n, self.k)))).largest
+        return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
+
+    def _is_factored(self):
+        return self.k == 1 and self.n <= FACTORED
+
     def _products(self, values):
         """(K + t 11') @ values, fast."""
-        return self._shifted(self.matrix.products(values, self.limits.stop), values)
+        matrix = self.matrix if self.rounded is None else self.rounded
+        return self._shifted(matrix.products(values, self.limits.stop), values)
 
     def _products_in_double(self, values):
         """The same, summed in double precision."""
+        if self.rounded is not None:
+            return self._shifted(exact_products(self.matrix, values, self.limits.stop), values)
+        if self.matrix.dtype == np.float64 and isinstance(self.matrix, StoredMatrix):
+            return self._products(values)
         everything = np.arange(self.n)
         columns = [self.matrix.product(everything, column, stop=self.limits.stop) for column in values.T]
         return self._shifted(np.stack(columns, axis=1), values)
@@ -109,7 +161,8 @@ class _Steps:
     # --- the steps ----------------------------------------------------------------------------
 
     def run(self):
-        with np.errstate(over="ignore", invalid="ignore"):
+        # BLAS threads that are woken between products with K wait for each other more than they work.
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             try:
                 status = self._run()
             except Stopped:
@@ -118,9 +171,13 @@ class _Steps:
                 status = Status.MEMORY_LIMIT
             except Indefinite:
                 status = Status.STALLED if self.convex else Status.NOT_CONVEX
-            return self._solution(status)
+            solution = self._solution(status)
+            if isinstance(self.matrix, StoredMatrix) and self.matrix is not self.given:
+                self.matrix.release()
+            return solution
 
     def _run(self):
+        self._keep()
         if self.start is not None:
             self.beta, self.image = self.start, self._products_in_double(self.start)
         elif self.n >= SAMPLED:
@@ -129,6 +186,9 @@ class _Steps:
         while True:
             response = self._response()
             violation = self._violation(response)
+            if violation <= self.goal and not self.is_exact:
+                self._compute_exactly()
+                continue
             if violation <= self.goal and self._is_accepted():
                 return Status.OPTIMAL
             status = self._early_end(violation)
@@ -145,14 +205,18 @@ class _Steps:
             return
         chosen, problem = sample
         part = self.matrix.view(chosen)
-        inner = _Steps(problem, part, SAMPLE_GOAL, self.limits.unwatched(), None, 1.0, self.convex)
-        found = inner.run()
+        limits = self.limits.unwatched()
+        found = _Steps(problem, part, SAMPLE_GOAL, limits, None, 1.0, self.convex, self.memory).run()
         if found.status in (Status.OPTIMAL, Status.STALLED):
             self.beta = np.zeros((self.n, self.k))
             self.beta[chosen] = found.beta.reshape(len(chosen), self.k)
-            columns = [self.matrix.product(chosen, column[chosen], stop=self.limits.stop) for column in self.beta.T]
-            self.image = self._shifted(np.stack(columns, axis=1), self.beta)
+            self.image, self.is_exact = self._products(self.beta), self.rounded is None
             self.b = np.atleast_1d(found.bias).astype(np.float64)
+
+    def _compute_exactly(self):
+        """The values of these coefficients, without what rounding has done to them."""
+        self.image, self.is_exact = self._products_in_double(self.beta), True
+        self._best_bias()
 
     def _values(self):
         return self.image + self.b
@@ -182,8 +246,12 @@ class _Steps:
         return False
 
     def _make_feasible(self):
-        self.beta = self._column(self.problem.feasible(self._flat(self.beta)))
-        self.image = self._products_in_double(self.beta)
+        before, self.beta = self.beta, self._column(self.problem.feasible(self._flat(self.beta)))
+        change = self.beta - before
+        if self.rounded is not None and self.rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
+            self.image = self.image + self._products(change)
+        else:
+            self.image = self._products_in_double(self.beta)
         self._best_bias()
 
     def _gap(self):
@@ -201,21 +269,47 @@ class _Steps:
     def _step(self, response):
         """A Newton step with a line search; whether the objective fell."""
         rho = response - self.beta
-        towards = self._products(response) - self.image
+        towards = self._products(response) - self.image if self.rounded is None else self._products(rho)
         root = self.problem.root(self._flat(self._values()))
-        moved, image, is_last = self._solve(root, towards)
         self.iterations += 1
-        return self._search(rho - moved, towards - image, is_last)
+        try:
+            moved, image, is_last = self._solve(root, towards)
+        except Indefinite:
+            if self.rounded is None:
+                raise
+            # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
+            return self._go_on_without_rounding()
+        if self.rounded is None:
+            return self._search(rho - moved, towards - image, is_last)
+        return self._search_rounded(rho - moved, towards - image, is_last)
+
+    def _search_rounded(self, change, image, is_last):
+        """As `_search`, where rounding may hide that the objective falls: then, values are computed from the items."""
+        if self._search(change, image, is_last):
+            self.is_exact = False
+            return True
+        if not self.is_exact:
+            self._compute_exactly()
+        if self._search(change, self._products_in_double(self.beta + change) - self.image, is_last):
+            return True
+        return self._go_on_without_rounding() and not is_last
+
+    def _go_on_without_rounding(self):
+        self.rounded = self.factor = None
+        self._keep_whole()
+        if not self.is_exact:
+            self._compute_exactly()
+        return True
 
     def _solve(self, root, right):
         has_bias = self.problem.bias == "free"
         stored = isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64
-        if self.k == 1 and self.n <= FACTORED and stored:
+        if self._is_factored() and stored:
             K = self.matrix.values[:, : self.n]
             K = K + 1.0 if self.problem.bias == "penalised" else K
             return *solve_factored(K, root, right, has_bias), False
         if self.factor is None:
-            self.factor = self._low_rank()
+            self.factor = self._low_rank() if self.rounded is None else self._landmarks()
         precondition = Preconditioner(self.factor, root, self.k, has_bias)
         moved, image, _ = solve_iterated(self._products, root, right, precondition, self._accuracy, self.limits.stop)
         return moved, image, self.limits.stop()
@@ -228,12 +322,21 @@ class _Steps:
         factor, _ = partial_factor(self.matrix, most, negligible, self.limits.stop)
         if self.problem.bias == "penalised":
             factor = np.column_stack([factor, np.ones(self.n)])
+        # A preconditioner may be rough, as long as its own rounding is less than what it leaves out.
+        is_mild = self.n * float(self.matrix.diag.max(initial=0.0)) * curvature * SINGLE <= DESCRIBED
+        return factor.astype(np.float32) if is_mild else factor
+
+    def _landmarks(self):
+        """The same from random rows of the rounded matrix."""
+        factor = landmark_factor(self.rounded, max(16, min(LANDMARKS, LANDMARKS_OF_ALL // self.k)))
+        if self.problem.bias == "penalised":
+            factor = np.column_stack([factor, np.ones(self.n, np.float32)])
         return factor
 
     def _accuracy(self, first):
         """Errors shrink as fast as those of the parabolas do, but no further than is asked for."""
         scale = float(self.problem.C.sum()) ** 0.5
-        least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
+        least = 0.5 * self.goal * float(self.problem.C.min()) ** 0.5
         return max(min(FORCING, first / scale) * first, least)
 
     def _search(self, change, image, is_last):
@@ -244,7 +347,7 @@ class _Steps:
         length = 1.0
         while length >= SHORTEST:
             beta, moved = self.beta + length * change, self.image + length * image
-            b = self._bias_of(moved)
+            b = self._bias_of(moved, BALANCED * self.goal)
             if self._objective(beta, moved, moved + b) <= now + SUFFICIENT * length * min(slope, 0.0) and slope < 0:
                 self.beta, self.image, self.b = beta, moved, b
                 return True
@@ -262,8 +365,8 @@ class _Steps:
     def _best_bias(self):
         self.b = self._bias_of(self.image)
 
-    def _bias_of(self, image):
-        """The b that minimises the risk for these projections: Newton with halved steps."""
+    def _bias_of(self, image, share=EXACTLY):
+        """The b that minimises the risk for these projections, up to a share of all C: Newton with halved steps."""
         b = self.b.copy()
         if self.problem.bias != "free":
             return np.zeros(self.k)
@@ -271,7 +374,7 @@ class _Steps:
         for _ in range(100):
             values = self._flat(image + b)
             pull = self._column(self.problem.response(values)).sum(axis=0)
-            if np.abs(pull).max() <= 1e-14 * float(self.problem.C.sum()):
+            if np.abs(pull).max() <= share * float(self.problem.C.sum()):
                 break
             step = self._bias_step(values, pull)
             length = 1.0

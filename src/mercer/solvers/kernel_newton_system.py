@@ -16,7 +16,7 @@ by a system of the size of its rank (Woodbury), so that only what L leaves out c
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
 # Iterations after which a step is taken as it is: the next one begins with what is left.
 MOST_ITERATIONS = 300
@@ -44,34 +44,56 @@ def solve_factored(K, root, right, has_bias):
     return moved, K @ moved
 
 
+def landmark_factor(rounded, most):
+    """L of Nystroem, float32, from `most` random rows of a `RoundedMatrix` (Frangella, Tropp & Udell 2023)."""
+    chosen = np.sort(np.random.default_rng(0).permutation(rounded.n)[:most])
+    rows = rounded.rows(chosen)
+    core = rows[:, chosen].astype(np.float64)
+    # Rounding, which may be negative, is outweighed.
+    core[np.diag_indices_from(core)] += max(2.0 * rounded.noise, len(chosen) * rounded.unit)
+    try:
+        inverse = solve_triangular(cholesky(core, lower=True), np.eye(len(chosen)), lower=True)
+    except LinAlgError as error:
+        raise Indefinite from error
+    return rows.T @ inverse.T.astype(np.float32)
+
+
 class Preconditioner:
-    """(I + A' L L' A)^-1 by Woodbury, restricted to the plane 1' A x = 0 where b is free."""
+    """(I + A' L L' A)^-1 by Woodbury, restricted to the plane 1' A x = 0 where b is free.
+
+    With W = L' H 1 and Z = (I + L' H L)^-1 W, what the plane needs is W and Z too: one use takes one
+    product with A and one with A', whatever the number of functions.
+    """
 
     def __init__(self, factor, root, n_functions, has_bias):
         self.factor, self.root, self.k = factor, root, n_functions
-        inner = root.blocks(factor)
+        width = factor.shape[1]
+        # The column of ones brings W and 1' H 1 along.
+        blocks = root.blocks(np.column_stack([factor, np.ones(len(factor), factor.dtype)]))
+        blocks = blocks.reshape(self.k, width + 1, self.k, width + 1)
+        inner = blocks[:, :width, :, :width].reshape(self.k * width, self.k * width).astype(np.float64)
         inner[np.diag_indices_from(inner)] += 1.0
-        self._inner = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-        self._through = None
+        self._inner = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False) if width else None
+        self._sums = None
         if has_bias:
-            n, units = len(factor), np.eye(n_functions)
-            through = [self._unrestricted(root.transposed_times(np.broadcast_to(unit, (n, self.k)))) for unit in units]
-            self._through = np.stack(through, axis=2)
-            sums = np.array([root.times(each).sum(axis=0) for each in through]).T
-            self._sums = np.linalg.pinv(sums, rcond=1e-12)
+            self._beside = blocks[:, :width, :, width].reshape(self.k * width, self.k).astype(np.float64)
+            self._through = self._solved(self._beside)
+            sums = blocks[:, width, :, width] - self._beside.T @ self._through
+            # A shift of all functions changes nothing: that direction is left out, up to rounding.
+            self._sums = np.linalg.pinv(sums, rcond=1e-12 if factor.dtype == np.float64 else 1e-6, hermitian=True)
 
-    def _unrestricted(self, x):
-        if self.factor.shape[1] == 0:
-            return x
-        inside = (self.factor.T @ self.root.times(x)).T.ravel()
-        inside = cho_solve(self._inner, inside, check_finite=False).reshape(self.k, -1).T
-        return x - self.root.transposed_times(self.factor @ inside)
+    def _solved(self, inside):
+        return inside if self._inner is None else cho_solve(self._inner, inside, check_finite=False)
 
     def __call__(self, x):
-        x = self._unrestricted(x)
-        if self._through is None:
-            return x
-        return x - self._through @ (self._sums @ self.root.times(x).sum(axis=0))
+        out = self.root.times(x)
+        inside = self._solved((self.factor.T @ out.astype(self.factor.dtype, copy=False)).T.ravel().astype(np.float64))
+        moved = 0.0
+        if self._sums is not None:
+            moved = self._sums @ (out.sum(axis=0) - self._beside.T @ inside)
+            inside = inside - self._through @ moved
+        back = self.factor @ inside.reshape(self.k, -1).T.astype(self.factor.dtype)
+        return x - self.root.transposed_times(back + moved)
 
 
 def solve_iterated(products, root, right, precondition, accuracy, stop):

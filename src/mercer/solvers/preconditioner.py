@@ -17,18 +17,20 @@ from mercer.solvers.cholesky import factorise
 _NEGLIGIBLE = 1e-13
 
 
-def low_rank(operator, rank, shift, stop=None, rng=None):
+def low_rank(operator, rank, shift, stop=None, rng=None, dtype=np.float64):
     """A function R -> (L L' + shift I)^-1 R.
 
-    With `rng`, landmarks drawn at random (Nystroem); without, pivots.
+    With `rng`, landmarks drawn at random (Nystroem); without, pivots. L is kept in `dtype`.
     """
     columns = _pivoted(operator, rank, stop) if rng is None else _nystroem(operator, rank, rng)
-    inner = columns.T @ columns
+    columns = columns.astype(dtype, copy=False)
+    inner = (columns.T @ columns).astype(np.float64)
     inner[np.diag_indices_from(inner)] += shift
     factor = factorise(Triangle.of(inner), stop=stop)
 
     def apply(right):
-        return (right - columns @ factor.solve(columns.T @ right)) / shift
+        inside = factor.solve((columns.T @ right.astype(dtype, copy=False)).astype(np.float64))
+        return (right - columns @ inside.astype(dtype, copy=False)) / shift
 
     return apply
 

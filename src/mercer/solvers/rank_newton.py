@@ -1,11 +1,13 @@
-"""Newton's method for ranking with the squared hinge, in the feature space of a kernel.
+"""Newton's method for ranking, in the feature space of a kernel.
 
 Method (Chapelle & Keerthi 2010, with kernels): at values f = K beta the losses ask for coefficients r
 and have second derivatives H; the step d solves (I + H K) d = r - beta. That operator is self-adjoint in
 the inner product of the feature space, so conjugate gradients solve it there: an iteration is one
 product with K and one sum over active pairs, of n log n. A line search makes the objective fall.
 
-The objective is piecewise quadratic: a handful of steps is usual. Needs of a problem: `at(f)`, as
+The objective is piecewise quadratic: a handful of steps is usual. The hinge has a corner that is rounded off
+over a width, which is narrowed until the gap of the hinge itself is small; each width goes on from the
+solution of the one before (as Chapelle 2007 does for classes). Needs of a problem: `at(f)`, as
 `Ranking` has it; of a matrix: `product` and `products`.
 """
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from mercer._jit.threads import Stopped
 from mercer.problems.certificate import relative_gap
+from mercer.problems.rank import NARROWER, NARROWEST
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
@@ -48,7 +51,26 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
     -------
     Solution
     """
-    return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
+    limits = limits or Limits()
+    if problem.loss == "hinge":
+        return _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex)
+    return _Steps(problem, matrix, tol, limits, start, gap_tol, convex).run()
+
+
+def _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex):
+    """The hinge, by narrower and narrower roundings of its corner."""
+    goal, done, trace, width = tol if gap_tol is None else gap_tol, 0, [], 1.0
+    while True:
+        steps = _Steps(problem.narrowed(width), matrix, min(tol, goal), limits.after(done), start, None, convex)
+        found = steps.run()
+        done, trace = done + found.iterations, trace + found.trace
+        found.iterations, found.trace, start = done, trace, found.beta
+        if found.status not in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE) or steps.gap_of_hinge() <= goal:
+            return found
+        width *= NARROWER
+        if width < NARROWEST:
+            found.status = Status.STALLED
+            return found
 
 
 class _Indefinite(Exception):
@@ -101,6 +123,12 @@ class _Steps:
                 continue
             if self.iterations >= MOST_STEPS or not self._step(point, residual, ahead, primal):
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+
+    def gap_of_hinge(self):
+        """Relative gap of the hinge itself, whatever the width."""
+        point = self.problem.at(self.f)
+        primal = 0.5 * float(self.beta @ self.f) + point.hinges
+        return relative_gap(primal, point.dual_of_hinge(self._values(point.response)))
 
     def _is_solved(self, violation, gap):
         return gap <= self.gap_tol if self.gap_tol is not None else violation <= self.tol and gap <= self.tol

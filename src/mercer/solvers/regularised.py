@@ -7,6 +7,10 @@ throughout, in half the time and a quarter of the memory. Where single precision
 factor is made in double; where K + lambda I is singular even there, lambda is raised by a jitter,
 which is reported. Where the triangle does not fit, the preconditioner is of low rank.
 
+Where lambda is large enough that rounded entries hardly change the equations, and a preconditioner of low rank
+leaves a few dozen iterations, a factorisation is not worth its n^3: the triangle is kept as whole numbers
+(`mercer.kernels.fixed_point`), and conjugate gradients with sums in single precision are refined with sums in double.
+
 Cost: n^3 / 3 and two or three products; or r rows of K, and a product for each iteration.
 Needs: a `SymmetricOperator`, positive semidefinite. One that is not is solved by its eigenvalues,
 and the status says so.
@@ -16,7 +20,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mercer._jit.threads import Stopped
+from mercer._jit.threads import Stopped, one_blas_thread
+from mercer.kernels.fixed_point import FixedPointOperator
+from mercer.kernels.operator import EvaluatedOperator
 from mercer.solvers import conjugate_gradient
 from mercer.solvers.cholesky import NotPositiveDefinite, factorise
 from mercer.solvers.preconditioner import low_rank
@@ -27,9 +33,20 @@ METHODS = ("auto", "cholesky", "cg")
 COARSEST_ENTRY = 1e-5
 # A factor that needs more products than this is too coarse.
 MOST_REFINEMENTS = 20
+# From so many items on, iterations on a triangle that is kept may be worth more than a factor.
+ITERATED = 3000
+# Sums in single precision, as a share of lambda, that a refinement makes good.
+ROUGH = 0.05
+# What a refinement leaves of the residual.
+REFINED = 1e-4
+# Rows that their preconditioner takes, at most.
+LANDMARKS = 256
+# So many iterations, for each item and column, take as long as half a factorisation.
+WORTHWHILE = 0.04
 # Jitters tried, as multiples of n eps max K_ii.
 JITTERS = (1e3, 1e5, 1e7)
 _EPS = float(np.finfo(np.float64).eps)
+SINGLE = float(np.finfo(np.float32).eps)
 
 
 @dataclass
@@ -82,7 +99,8 @@ def solve(operator, right, shift, request):
     try:
         if method == "cg":
             return _by_iterations(operator, right, shift, request)
-        return _by_factor(operator, right, shift, request)
+        found = _by_refined_iterations(operator, right, shift, request)
+        return found if found is not None else _by_factor(operator, right, shift, request)
     except Stopped:
         return RegularisedSolution(np.zeros(right.shape), request.limits.reached() or Status.INTERRUPTED, method)
     except MemoryError:
@@ -161,6 +179,52 @@ def _by_iterations(operator, right, shift, request):
     found = _certain(operator, right, total, preconditioner, request, request.limits, patience=200)
     status = Status.OPTIMAL_INACCURATE if jitter and found.status == Status.OPTIMAL else found.status
     return RegularisedSolution(found.X, status, "cg", found.iterations, jitter, found.residual, None, found.trace)
+
+
+def _by_refined_iterations(operator, right, shift, request):
+    """Conjugate gradients on a triangle of whole numbers; None where a factorisation is the better way."""
+    size = float(operator.diag.max(initial=0.0)) * operator.n
+    is_worth_it = request.method == "auto" and not request.with_inverse and operator.n >= ITERATED
+    if not (is_worth_it and isinstance(operator, EvaluatedOperator) and size * SINGLE <= ROUGH * shift):
+        return None
+    kept = FixedPointOperator.of(operator, request.limits.stop)
+    most = int(WORTHWHILE * operator.n / right.shape[1])
+    if kept is None or most < 1:
+        return None
+    rank, rng = min(request.rank, LANDMARKS), np.random.default_rng(0)
+    # BLAS threads that are woken between products with K wait for each other more than they work.
+    with one_blas_thread():
+        precondition = low_rank(kept, rank, shift, request.limits.stop, rng, np.float32)
+        return _refined(kept, right, shift, precondition, request, most)
+
+
+def _refined(kept, right, shift, precondition, request, most):
+    """Iterative refinement, each correction by conjugate gradients; None after `most` of their iterations."""
+    limits, done, trace, method = request.limits, 0, [], "cg"
+    sizes = np.linalg.norm(right, axis=0)
+    sizes[sizes == 0] = 1.0
+    X, left = np.zeros(right.shape), right
+
+    def rough(columns):
+        return kept.rough_product(columns, limits.stop) + shift * columns
+
+    exact = kept
+    while True:
+        found = conjugate_gradient.solve(rough, left, precondition, REFINED, limits.after(done).at_most(most - done))
+        X, done, trace = X + found.X, done + found.iterations, trace + found.trace
+        if limits.reached() is not None or limits.iterations_left(done) <= 0:
+            status = limits.reached() or Status.ITERATION_LIMIT
+            return RegularisedSolution(X, status, method, done, 0.0, None, None, trace)
+        if done >= most or found.status == Status.STALLED:
+            return None
+        doubt = kept.noise * np.linalg.norm(X, axis=0) / sizes
+        if (doubt > 0.5 * request.tol).any():
+            # What whole numbers cannot say is asked of the items.
+            exact, doubt = kept.exact, 0.0
+        left = right - _shifted(exact, shift, request)(X)
+        residual = np.linalg.norm(left, axis=0) / sizes
+        if (residual + doubt <= request.tol).all():
+            return RegularisedSolution(X, Status.OPTIMAL, method, done, 0.0, residual, None, trace)
 
 
 def _by_eigenvalues(operator, right, shift, request):
