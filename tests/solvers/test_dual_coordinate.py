@@ -42,16 +42,16 @@ def test_what_rows_report_on_the_way_adds_up_to_the_gap(loss, rng):
     X, scores = text_like(300, 80, rng)
     problem = problem_of(loss, scores)
     products, dual = RowProducts(view_rows(X), X.shape[1]), problem.dual()
-    descent = dual_coordinate._Descent(products, dual, None, 0)
-    descent._descend(2, Limits(), 1e-4)
+    descent = dual_coordinate._Descent(products, dual, None, 0, 1e-4)
+    descent._descend(2, Limits())
     passes = descent.passes
-    w, beta, pace = passes.w.copy(), np.ascontiguousarray(passes.beta), np.array([1.0, 0.0, 0.0])
+    w, beta = passes.w.copy(), np.ascontiguousarray(passes.beta)
     passes.look_at(passes.all_rows())
     total = 0.0
     for i in range(300):  # one row at a time, each from the same point
         point, weights = passes.points.copy(), w.copy()
-        order = np.array([i], np.int32)
-        total += sweep(products.rows, point, dual.epsilon, dual.scale, 1.0, weights, order, 0, 1, 1e300, pace)[1]
+        order, equal = np.array([i], np.int32), np.ones(300, np.float32)
+        total += sweep(products.rows, point, dual.epsilon, dual.scale, weights, order, 0, 1, 1e300, equal, None)[1]
         assert set(np.flatnonzero(point != passes.points)) <= {i * WIDTH + BETA}
     expected = problem.certificate(products, w[:-1], w[-1], beta).gap
     assert total == pytest.approx(expected, rel=1e-9)

@@ -115,14 +115,6 @@ class RowProducts:
         else:
             run_parallel(lambda chunk: work(*chunk), self.chunks, self.workers)
 
-    def side_by_side(self, work, count):
-        """work(k) for k = 0, ..., count - 1."""
-        if self.workers == 1:
-            for k in range(count):
-                work(k)
-        else:
-            run_parallel(work, range(count), self.workers)
-
     def dots(self, w, out=None):
         """X w for every row."""
         out = np.empty(self.n) if out is None else out

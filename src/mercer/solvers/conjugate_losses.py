@@ -116,14 +116,14 @@ def line_minimum(values, direction, along, square, linear, lower, upper, ridge, 
 def bracketed_minimum(values, direction, along, square, step, linear, lower, upper, ridge, epsilon, inverse, centre):
     """t, of either sign, near which along t + square t^2 / 2 + losses(values + t direction) has its minimum.
 
-    False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a hundredth of what it
+    False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a tenth of what it
     was; the first guess of t is `step`.
     """
     at, _ = slope_along(0.0, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
     at += along
     if at == 0.0:
         return 0.0
-    goal, here, ahead = 0.01 * abs(at), 0.0, -step if at > 0.0 else step
+    goal, here, ahead = 0.1 * abs(at), 0.0, -step if at > 0.0 else step
     then = at
     for _ in range(40):
         then, _ = slope_along(ahead, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)

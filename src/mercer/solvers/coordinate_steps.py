@@ -17,7 +17,7 @@ from mercer._jit.row_views import row_add, row_announce, row_dot_fresh, row_pref
 from mercer.solvers.conjugate_losses import BEYOND, dual_slope, row_loss, shrunk
 
 # What `points[i]` holds of row i.
-LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA, PREFERENCE = range(7)
+LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA = range(6)
 WIDTH = 8
 # How many rows ahead the data of a row, and where they stand, are asked for.
 AHEAD, FAR_AHEAD = 1, 2
@@ -65,15 +65,15 @@ def _fetch(rows, points, active, k):
 
 
 @jit
-def schedule(active, points, credit, order):
+def schedule(active, preferences, credit, order):
     """Write the rows of the next pass to `order`, each as often as its preference says; (visits, mean preference)."""
     total = 0.0
     for k in range(active.shape[0]):
-        total += points[np.int64(active[k]) * WIDTH + PREFERENCE]
+        total += preferences[active[k]]
     mean, visits = total / active.shape[0], 0
     for k in range(active.shape[0]):
         i = active[k]
-        credit[i] += points[np.int64(i) * WIDTH + PREFERENCE] / mean
+        credit[i] += preferences[i] / mean
         while credit[i] >= 1.0 and visits < order.shape[0]:
             order[visits] = i
             credit[i] -= 1.0
@@ -82,40 +82,39 @@ def schedule(active, points, credit, order):
 
 
 @jit
-def remaining(active, points):
+def remaining(active, preferences):
     """Move the rows that have not left to the front of `active`; how many they are."""
     kept = 0
     for k in range(active.shape[0]):
-        if points[np.int64(active[k]) * WIDTH + PREFERENCE] > 0.0:
+        if preferences[active[k]] > 0.0:
             active[kept] = active[k]
             kept += 1
     return kept
 
 
 @jit
-def _preference(before, gain, mean):
-    """How often to visit a row whose step has gained this much."""
-    if mean <= 0.0:
-        return before
-    change = EAGERNESS * (gain / mean - 1.0)
-    wanted = before * np.exp(change if change < 3.0 else 3.0)
-    wanted = wanted if wanted > LEAST else LEAST
-    return wanted if wanted < MOST else MOST
+def _follow(preferences, i, gain, pace):
+    """Visit a row more or less often, after a step that gained this much."""
+    mean = pace[1]
+    if mean > 0.0:
+        change = EAGERNESS * (gain / mean - 1.0)
+        wanted = abs(preferences[i]) * np.exp(change if change < 3.0 else 3.0)
+        preferences[i] = min(max(wanted, LEAST), MOST)
+    pace[1] = mean + pace[2] * (gain - mean)
 
 
 @jit
-def sweep(rows, points, epsilon, scale, sigma, w, order, begin, end, firm, pace):
+def sweep(rows, points, epsilon, scale, w, order, begin, end, firm, preferences, pace):
     """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap).
 
     A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,
-    with WIDTH numbers for each row. The last entry of w is the weight of the constant feature `scale`. Steps are
-    shortened, and w moves, as if |x_i|^2 were `sigma` times as large: more than 1 where other rows are worked on
-    elsewhere. `pace` holds the mean preference, the mean gain of a step, and the share that a new one has in that
-    mean (0: preferences stay). The duality gap is a sum over rows, and `gap` is what these rows had of it when
-    their turn came: an estimate that costs nothing.
+    with WIDTH numbers for each row. The last entry of w is the weight of the constant feature `scale`. `pace`,
+    unless it is None and preferences stay what they are, holds the mean preference, the mean gain of a step, and the
+    share that a new one has in that mean. The duality gap is a sum over rows, and `gap` is what these rows had of
+    it when their turn came: an estimate that costs nothing.
     """
     last = w.shape[0] - 1
-    largest, gap, mean, share = 0.0, 0.0, pace[1], pace[2]
+    largest, gap = 0.0, 0.0
     for k in range(begin, end):
         _fetch(rows, points, order, k)
         i = order[k]
@@ -123,26 +122,21 @@ def sweep(rows, points, epsilon, scale, sigma, w, order, begin, end, firm, pace)
         place = np.uint64(i) * np.uint64(WIDTH)
         beta, ridge = points[place + np.uint64(BETA)], points[place + np.uint64(RIDGE)]
         lower, upper = points[place + np.uint64(LOWER)], points[place + np.uint64(UPPER)]
-        preference = abs(points[place + np.uint64(PREFERENCE)])
         z = points[place + np.uint64(LINEAR)] - row_dot_fresh(rows, i, w) - scale * w[last]
         part = row_loss(z, lower, upper, ridge, epsilon) - (z - 0.5 * ridge * beta) * beta + epsilon * abs(beta)
-        gap += part * pace[0] / preference
-        gradient, gain = z - ridge * beta, 0.0
-        curvature = sigma * points[place + np.uint64(CURVATURE)] + ridge
+        gradient, curvature = z - ridge * beta, points[place + np.uint64(CURVATURE)]
         moved = _best(beta, gradient, curvature, epsilon, lower, upper)
-        if moved != beta:
+        if pace is not None:
+            part *= pace[0] / abs(preferences[i])
+            _follow(preferences, i, curvature * (moved - beta) ** 2, pace)
+        gap += part
+        if moved == beta:
+            if firm < BEYOND and dual_slope(beta, gradient, epsilon, lower, upper) < -firm:
+                preferences[i] = -abs(preferences[i])
+        else:
             pull = abs(gradient) - epsilon
             largest = pull if pull > largest else largest
             points[place + np.uint64(BETA)] = moved
-            step = sigma * (moved - beta)
-            row_add(rows, i, step, w)
-            w[last] += scale * step
-            gain = curvature * (moved - beta) ** 2
-        if share > 0.0:
-            preference = _preference(preference, gain, mean)
-            mean += share * (gain - mean)
-        if moved == beta and firm < BEYOND and dual_slope(beta, gradient, epsilon, lower, upper) < -firm:
-            preference = -preference
-        points[place + np.uint64(PREFERENCE)] = preference
-    pace[1] = mean
+            row_add(rows, i, moved - beta, w)
+            w[last] += scale * (moved - beta)
     return largest, gap

@@ -29,6 +29,8 @@ FIRST_CHECK = 4
 SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 2, 1000
 # Passes between checks, as a share of those done: a check costs about half a pass.
 LONGEST_WAIT = 0.5
+# The gap, in units of the one that is asked for, from which on the primal point is searched for.
+NEAR = 30.0
 # Of the gap that rows have when their turn comes, what searches for the primal point leave.
 SHARE_LEFT = 0.7
 # Passes at one price of a free bias.
@@ -58,14 +60,14 @@ def solve(products, dual, *, gap_tol, limits, start=None, seed=0, patience=math.
     -------
     LinearSolution
     """
-    descent = _Descent(products, dual, start, seed)
-    status = descent.run(gap_tol, limits, patience)
+    descent = _Descent(products, dual, start, seed, gap_tol)
+    status = descent.run(limits, patience)
     return descent.solution(status)
 
 
 class _Descent:
-    def __init__(self, products, dual, start, seed):
-        self.products, self.dual = products, dual
+    def __init__(self, products, dual, start, seed, gap_tol):
+        self.products, self.dual, self.gap_tol = products, dual, gap_tol
         self.passes = Passes(products, dual, start, seed)
         self.is_sampled = start is None and products.n >= SAMPLE * FEWEST_SAMPLED
         if self.is_sampled:
@@ -74,12 +76,12 @@ class _Descent:
         self.primal, self.dual_value = math.inf, -math.inf
         self.best, self.trace = None, []
 
-    def run(self, gap_tol, limits, patience):
+    def run(self, limits, patience):
         """Passes and checks until an end; the status, or None if patience is out."""
         wait = FIRST_CHECK
         last_better = last_check = 0
         while True:
-            status = self._descend(wait, limits, gap_tol)
+            status = self._descend(wait, limits)
             before = share_of_gap(self.primal, self.dual_value), last_check
             self._check()
             gap, last_check = share_of_gap(self.primal, self.dual_value), self.epochs
@@ -88,7 +90,7 @@ class _Descent:
             )
             self.trace.append(point)
             limits.report(point)
-            if is_within(self.primal, self.dual_value, gap_tol):
+            if is_within(self.primal, self.dual_value, self.gap_tol):
                 return Status.OPTIMAL
             status = status or limits.reached()
             if status is not None:
@@ -97,7 +99,7 @@ class _Descent:
                 last_better = self.epochs
             elif self.epochs - last_better > HOPELESS:
                 return Status.OPTIMAL_INACCURATE
-            left = passes_left(before, (gap, self.epochs), gap_tol)
+            left = passes_left(before, (gap, self.epochs), self.gap_tol)
             if left > patience and self.epochs >= max(2 * FIRST_CHECK, before[1] + FIRST_CHECK):
                 return None
             wait = next_wait(left, self.epochs)
@@ -105,7 +107,7 @@ class _Descent:
                 # Only a check moves the price.
                 wait = min(wait, LONGEST_PRICE)
 
-    def _descend(self, count, limits, gap_tol):
+    def _descend(self, count, limits):
         """Passes over the active rows until the gap seems small enough; a status, if a limit was met."""
         passes = self.passes
         for _ in range(count):
@@ -119,7 +121,8 @@ class _Descent:
             if not passes.run(limits):
                 return limits.reached()
             self.epochs += 1
-            if _expected_gap(before, passes.gap) <= gap_tol * abs(self.primal) < math.inf:
+            share = SHARE_LEFT if passes.has_preferences else 1.0
+            if share * _expected_gap(before, passes.gap) <= self.gap_tol * abs(self.primal) < math.inf:
                 break
         return None
 
@@ -142,12 +145,18 @@ class _Descent:
     def _keep_primal(self, w, values, weight):
         """The best point between w, with the best bias for it, and the best so far.
 
-        Losses with a kink feel the noise of the last steps in first order, the dual only in second: without these two
-        searches the primal would be what a fit waits for.
+        A loss with a kink feels the noise of the last steps in first order, the dual only in second: without these
+        two searches the primal would be what a fit waits for. Far from the end they are not worth their time.
         """
-        bias = self._free_bias(values) if self.dual.has_equality else self._penalised_bias(values, weight)
+        dual = self.dual
+        is_searched = self.passes.has_preferences and self.passes.gap <= NEAR * self.gap_tol * self.primal
+        bias = self.price + dual.scale * weight
+        if dual.has_equality:
+            bias = self._free_bias(values)
+        elif dual.scale and is_searched:
+            bias = self._penalised_bias(values, weight)
         point = w.copy(), bias, values + bias
-        if self.best is not None and self.passes.has_preferences:
+        if is_searched and self.best is not None:
             point = self._between(self.best, point)
         w, bias, values = point
         primal = self.dual.penalty(w, bias) + self._loss(values)
@@ -161,8 +170,6 @@ class _Descent:
     def _penalised_bias(self, values, weight):
         """The bias that minimises the primal for the present w, where it has a price."""
         scale = self.dual.scale
-        if scale == 0.0:
-            return 0.0
         bias = scale * weight
         step = bracketed_minimum(values + bias, np.full(len(values), scale), weight, 1.0, 0.01, *self._rounded)
         better = bias + scale * step
@@ -215,7 +222,7 @@ class _Descent:
 
 def _expected_gap(before, now):
     """The gap after a pass, from that of its rows on the way and of the pass before."""
-    return SHARE_LEFT * now * min(1.0, now / before) if before > 0.0 else 0.0
+    return now * min(1.0, now / before) if before > 0.0 else 0.0
 
 
 def next_wait(left, done):
