@@ -42,7 +42,15 @@ HARD_MARGINS = [
     ),
 ]
 
-# These fit sparse rows many of which are empty, each with a label drawn at random.
+# With a warning in the place of the error, whatever scikit-learn fits.
+FORGIVING = [HardMarginSVC(on_not_separable="warn")]
+MORE_FORGIVING = [
+    HardMarginSVC(kernel="linear", on_not_separable="warn"),
+    HardMarginSVC(bias="none", on_not_separable="warn"),
+    HardMarginSVC(multi_class="ovr", on_not_separable="warn"),
+]
+
+# These fit sparse rows many of which are empty, each with a label drawn at random: an error, as it should be.
 CONTRADICTORY = {"check_estimator_sparse_tag", "check_estimator_sparse_array", "check_estimator_sparse_matrix"}
 
 
@@ -54,6 +62,19 @@ def test_sklearn_check(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(MORE_PERCEPTRONS)
 def test_sklearn_check_of_variants(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore:no hyperplane:sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(FORGIVING)
+def test_sklearn_check_of_hard_margin_that_warns(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:no hyperplane:sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(MORE_FORGIVING)
+def test_sklearn_check_of_more_hard_margins_that_warn(estimator, check):
     check(estimator)
 
 

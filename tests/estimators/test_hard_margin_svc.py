@@ -422,3 +422,48 @@ def test_two_points_are_enough():
     assert model.coef_ == pytest.approx(2.0)
     assert model.intercept_ == pytest.approx(-1.0)
     assert model.margin_ == pytest.approx(0.5)
+
+
+def test_where_nothing_separates_a_warning_can_take_the_place_of_the_error():
+    """The proof is kept, what can be separated is, and the rest is the soft margin of a large C."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.0], [0.2, 0.1], [5.0, 5.0], [6.0, 5.0]])
+    y = np.array(["a", "a", "b", "b", "c", "c"])
+    with pytest.raises(NotSeparableError):
+        HardMarginSVC(kernel="linear").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"no hyperplane separates the classes 'b' and 'a'.*proofs_ has it"):
+        model = HardMarginSVC(kernel="linear", on_not_separable="warn").fit(X, y)
+    assert model.status_ is Status.STALLED
+    overlap, *others = model.proofs_
+    assert overlap.check()
+    assert overlap.distance <= 1e-8
+    assert others == [None, None]
+    assert model.margin_[0] == 0.0
+    assert (model.margin_[1:] > 0.0).all()
+    assert [each.is_optimal(1e-6) for each in model.certificate_] == [False, True, True]
+    pair = y != "c"
+    C = 1000.0 / np.mean(np.sum(X[pair] ** 2, axis=1))
+    soft = SVC(kernel="linear", C=C, tol=1e-6).fit(X[pair], y[pair])
+    np.testing.assert_allclose(model.coef_[0], -soft.coef_[0], atol=1e-3)
+
+
+def test_what_can_be_separated_is_the_same_with_and_without_the_warning(rng):
+    X = rng.normal(size=(30, 2))
+    y = X[:, 0] > 0
+    strict, forgiving = (HardMarginSVC(on_not_separable=each).fit(X, y) for each in ("raise", "warn"))
+    np.testing.assert_array_equal(strict.decision_function(X), forgiving.decision_function(X))
+    assert forgiving.proofs_ == [None]
+    assert forgiving.status_ is Status.OPTIMAL
+
+
+def test_what_to_do_where_nothing_separates_must_be_known():
+    with pytest.raises(ParameterError, match="on_not_separable must be one of 'raise', 'warn', got 'ignore'"):
+        HardMarginSVC(on_not_separable="ignore").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_model_file_holds_the_proof(tmp_path):
+    with pytest.warns(ConvergenceWarning, match="no hyperplane"):
+        model = HardMarginSVC(kernel="linear", on_not_separable="warn").fit([[0.0], [1.0], [0.5]], [0, 0, 1])
+    mercer.save(model, tmp_path / "model")
+    again = mercer.load(tmp_path / "model")
+    assert again.proofs_[0].check()
+    np.testing.assert_array_equal(again.proofs_[0].weights, model.proofs_[0].weights)

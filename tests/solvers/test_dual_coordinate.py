@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 
 from mercer._jit.row_products import RowProducts, has_duplicates
 from mercer._jit.row_views import view_rows
 from mercer.problems.linear_machine import LinearMargin, LinearTube
 from mercer.solvers import dual_coordinate, primal_newton
-from mercer.solvers.coordinate_steps import BETA, WIDTH, sweep
+from mercer.solvers.conjugate_losses import bracketed_minimum, total_loss
+from mercer.solvers.coordinate_passes import Passes
+from mercer.solvers.coordinate_steps import BETA, WIDTH, schedule, sweep
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -42,16 +45,17 @@ def test_what_rows_report_on_the_way_adds_up_to_the_gap(loss, rng):
     X, scores = text_like(300, 80, rng)
     problem = problem_of(loss, scores)
     products, dual = RowProducts(view_rows(X), X.shape[1]), problem.dual()
-    descent = dual_coordinate._Descent(products, dual, None, 0)
-    descent._descend(2, Limits(), 1e-4)
-    w, beta = descent.w.copy(), np.ascontiguousarray(descent.beta)
+    descent = dual_coordinate._Descent(products, dual, None, 0, 1e-4)
+    descent._descend(2, Limits())
+    passes = descent.passes
+    w, beta = passes.w.copy(), np.ascontiguousarray(passes.beta)
+    passes.look_at(passes.all_rows())
     total = 0.0
     for i in range(300):  # one row at a time, each from the same point
-        point, weights = descent.points.copy(), w.copy()
-        total += sweep(
-            products.rows, point, dual.epsilon, dual.scale, weights, np.array([i], np.int32), 0, 1, 0, 1e300
-        )[2]
-        assert set(np.flatnonzero(point != descent.points)) <= {i * WIDTH + BETA}
+        point, weights = passes.points.copy(), w.copy()
+        order, equal = np.array([i], np.int32), np.ones(300, np.float32)
+        total += sweep(products.rows, point, dual.epsilon, dual.scale, weights, order, 0, 1, 1e300, equal, None)[1]
+        assert set(np.flatnonzero(point != passes.points)) <= {i * WIDTH + BETA}
     expected = problem.certificate(products, w[:-1], w[-1], beta).gap
     assert total == pytest.approx(expected, rel=1e-9)
 
@@ -97,3 +101,77 @@ def test_an_entry_that_is_there_twice_is_found_in_either_half(where, is_repeated
         indices[where, 3] = indices[where, 11]
     X = sparse.csr_matrix((np.ones(n * words), indices.ravel(), np.arange(0, n * words + 1, words)), shape=(n, 40))
     assert has_duplicates(X) == is_repeated
+
+
+def test_rows_are_visited_as_often_as_their_preferences_say():
+    preferences, credit = np.array([0.5, 1.0, 2.5, 9.0], np.float32), np.full(4, 0.5, np.float32)
+    active, seen = np.array([2, 0, 1]), np.zeros(4)
+    for _ in range(40):
+        order = np.empty(6, np.int64)
+        visits, mean = schedule(active, preferences, credit, order)
+        assert mean == pytest.approx(4.0 / 3.0)
+        np.add.at(seen, order[:visits], 1)
+    assert np.abs(seen - 40 * np.array([0.375, 0.75, 1.875, 0.0])).max() <= 1.0
+
+
+def test_rows_that_left_come_back_when_they_are_looked_at(rng):
+    X, scores = text_like(2000, 300, rng)
+    products = RowProducts(view_rows(X), X.shape[1])
+    passes = Passes(products, margin(scores, "hinge").dual(), None, 0)
+    for _ in range(8):
+        assert passes.run(Limits())
+    assert 0 < len(passes.active) < 2000
+    assert (passes.preferences[passes.active] > 0).all()
+    assert np.count_nonzero(passes.preferences < 0) == 2000 - len(passes.active)
+    assert len(np.unique(np.abs(passes.preferences))) > 100
+    passes.look_at(passes.all_rows())
+    assert (passes.preferences > 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("at", [-0.4, 0.3])
+def test_the_minimum_along_a_line_is_found_on_either_side(loss, at, rng):
+    """From a point at which it lies ahead, and from one at which it lies behind."""
+    X, scores = text_like(400, 60, rng)
+    dual = problem_of(loss, scores).dual()
+    w = rng.normal(size=60)
+    direction, values = X @ w, X @ rng.normal(size=60)
+    bounds = dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon
+    rounded = *bounds, np.where(dual.ridge == 0.0, 1e-9, 0.0), np.zeros(400)
+
+    def objective(t):
+        return 0.7 * t + 0.5 * (w @ w) * t * t + total_loss(values + t * direction, 0.0, *bounds)
+
+    best = minimize_scalar(objective, bounds=(-50, 50), method="bounded", options={"xatol": 1e-10})
+    start = best.x - at
+    found = start + bracketed_minimum(
+        values + start * direction, direction, 0.7 + (w @ w) * start, w @ w, 0.01, *rounded
+    )
+    assert np.sign(found - start) == np.sign(at)
+    assert objective(found) - best.fun <= 0.02 * (objective(start) - best.fun)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_a_check_never_keeps_a_primal_point_worse_than_the_weights(bias, rng):
+    X, scores = text_like(3000, 300, rng)
+    problem = LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(3000), "hinge", bias, 1.0)
+    products = RowProducts(view_rows(X), 300)
+    descent = dual_coordinate._Descent(products, problem.dual(), None, 0, 1e-2)
+    for _ in range(6):
+        descent._descend(3, Limits())
+        descent._check()
+        w, at, _ = descent.best
+        assert descent.primal == pytest.approx(problem.primal(w, at, products.dots(w) + at), rel=1e-12)
+        plain = products.dots(descent.passes.w[:-1])
+        shift = 0.0 if bias == "none" else descent.passes.w[-1]
+        if bias != "free":
+            assert descent.primal <= problem.primal(descent.passes.w[:-1], shift, plain + shift) * (1 + 1e-12)
+
+
+def test_rows_of_zeros_do_not_stop_newton_with_a_free_bias():
+    """The dual is a straight line there, which has no top to go to."""
+    problem = LinearMargin(np.array([1.0, -1.0, -1.0, -1.0]), np.full(4, 0.05), "hinge", "free", 1.0)
+    products = RowProducts(view_rows(np.zeros((4, 1))), 1)
+    found = primal_newton.solve(products, problem.dual(), gap_tol=1e-10, limits=Limits())
+    assert found.status is Status.OPTIMAL
+    assert problem.certificate(products, found.w, found.bias, found.beta).primal == pytest.approx(0.1)

@@ -1,7 +1,10 @@
 """The hard-margin support vector classifier."""
 
+import warnings
+
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_classifier import KernelClassifier
@@ -27,7 +30,7 @@ class HardMarginSVC(KernelClassifier):
 
     Hard-SVM: minimise norm(w)^2 subject to y_i (<w, psi(x_i)> + b) >= 1. Data that cannot be
     separated raise `NotSeparableError`, whose ``proof`` is a point that both convex hulls have in
-    common, with its weights.
+    common, with its weights; or, if so asked, warn.
 
     Parameters
     ----------
@@ -55,6 +58,10 @@ class HardMarginSVC(KernelClassifier):
         Each is called with a `TracePoint` after every round; a true answer ends the fit.
     verbose : bool, default=False
         Print a line a round on standard error.
+    on_not_separable : {"raise", "warn"}, default="raise"
+        What happens where no hyperplane separates two classes. "warn" keeps the proof in `proofs_`, says so in a
+        `ConvergenceWarning`, and takes a soft margin in its place, with a C so large (1000 over the mean of
+        k(x, x)) that few losses come before a short w; its status is STALLED, its gap infinite and its margin 0.
 
     Attributes
     ----------
@@ -66,6 +73,8 @@ class HardMarginSVC(KernelClassifier):
         1 / norm(w_0), the distance of the nearest point from the hyperplane.
     normalised_coef_, normalised_intercept_
         (w_0, b_0) / norm(w_0), the output of Hard-SVM in the book; the first for a linear kernel.
+    proofs_ : list
+        For each two-class problem None, or the `NotSeparableProof` that it has no solution.
 
     Examples
     --------
@@ -100,6 +109,7 @@ class HardMarginSVC(KernelClassifier):
         n_jobs=None,
         callbacks=None,
         verbose=False,
+        on_not_separable="raise",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -116,6 +126,7 @@ class HardMarginSVC(KernelClassifier):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.verbose = verbose
+        self.on_not_separable = on_not_separable
 
     def fit(self, X, y, sample_weight=None):
         """Find the hyperplane of largest margin.
@@ -135,17 +146,24 @@ class HardMarginSVC(KernelClassifier):
         Raises
         ------
         NotSeparableError
-            If no hyperplane separates two of the classes.
+            If no hyperplane separates two of the classes, unless `on_not_separable` is "warn".
         NotPositiveSemidefiniteError
             If the kernel turns out to have no feature space.
         """
+        self._said = None
         self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        if self._said is None:
+            warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        else:
+            said = self._said.replace("error.proof has it", "proofs_ has it, and a soft margin took its place")
+            warnings.warn(said, ConvergenceWarning, stacklevel=2)
+        del self._said
         return self
 
     def _check_parameters(self):
         super()._check_parameters()
         require_choice("bias", self.bias, BIASES)
+        require_choice("on_not_separable", self.on_not_separable, ("raise", "warn"))
 
     def _two_class_problems(self, codes, class_weight, weights):
         taking_part = np.ones(len(codes)) if weights is None else weights
@@ -153,11 +171,15 @@ class HardMarginSVC(KernelClassifier):
         return TwoClassProblems(codes, len(class_weight), self.multi_class, C, "hinge", self.bias)
 
     def _solve(self, data, setup, budget, limits):
-        return separate_all(data, setup, budget, limits, self.tol, self.n_jobs)
+        may_overlap = self.on_not_separable == "warn"
+        return separate_all(data, setup, budget, limits, self.tol, self.n_jobs, may_overlap=may_overlap)
 
     def _keep(self, X, data, setup, solved):
         super()._keep(X, data, setup, solved)
         self._margins = solved.margins
+        errors = [solved.overlaps.get(k) for k in range(len(solved.margins))]
+        self.proofs_ = [None if error is None else error.proof for error in errors]
+        self._said = next((str(error) for error in errors if error is not None), None)
         self._evidence = SeparationEvidence(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.

@@ -12,11 +12,16 @@ from mercer.estimators.training import Budget, require_no_overflow, solve_all, s
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.hard_margin import HardMargin, NotSeparableProof
-from mercer.solvers.hard_margin import MOST_FEATURES, Overlap, separate_features, separate_matrix
+from mercer.problems.soft_margin import SoftMargin
+from mercer.solvers import small
+from mercer.solvers.hard_margin import MOST_FEATURES, Overlap, Separation, separate_features, separate_matrix
 from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
 
 # Kernel values in double precision, whatever the tolerance.
 IN_DOUBLE = 1e-12
+# C times the mean of k(x, x) in the place of an infinite C, where nothing separates; and how well that is solved.
+STIFF, SOFT_TOL = 1000.0, 1e-3
 
 
 class SeparationSolved(Solved):
@@ -27,10 +32,13 @@ class SeparationSolved(Solved):
     margins : ndarray (n_problems,)
     normals : list of ndarray or None
         w_0 of each problem in the coordinates of the rows, for a linear kernel.
+    overlaps : dict
+        Of a problem that has no solution: the `NotSeparableError` that was not raised.
     """
 
-    def __init__(self, setup, solutions, has_normals=False):
+    def __init__(self, setup, solutions, overlaps, has_normals=False):
         super().__init__(setup, solutions)
+        self.overlaps = overlaps
         self.intercepts = np.array([solution.bias for solution in solutions])
         self.margins = np.array([getattr(solution, "margin", 0.0) for solution in solutions])
         self.normals = [solution.normal if has_normals else None for solution in solutions]
@@ -52,8 +60,11 @@ class SeparationEvidence(Evidence):
         return problem.certificate(beta, projections, intercept, (float(normal @ normal), float(total @ total)))
 
 
-def separate_all(data, setup, budget, limits, tol, n_jobs):
+def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False):
     """Separate the classes of every two-class problem, in coordinates where there are few.
+
+    Where `may_overlap`, a problem that has no solution gets that of a soft margin so narrow that losses
+    come first, and `overlaps` has the proof.
 
     Raises
     ------
@@ -61,45 +72,64 @@ def separate_all(data, setup, budget, limits, tol, n_jobs):
         With a proof, if two classes cannot be separated.
     """
     problems = [HardMargin(task.signs, setup.bias) for task in setup.tasks]
-    features = explicit_features(data)
+    features, overlaps = explicit_features(data), {}
 
-    def answered(task, answer):
-        if isinstance(answer, Overlap):
-            raise _not_separable(data, features, setup, task, answer)
-        return answer
+    def answered(k, answer):
+        if not isinstance(answer, Overlap):
+            return answer
+        error = _not_separable(data, features, setup, setup.tasks[k], answer)
+        if not may_overlap:
+            raise error
+        overlaps[k] = error
+        return _softened(data, setup, setup.tasks[k], budget, limits, n_jobs)
 
-    _refuse_contradictions(data, setup, answered)
+    known = _contradictions(data, setup)
+    for k in () if may_overlap else known:
+        answered(k, known[k])
     if features is not None:
         with one_blas_thread():
             solutions = [
-                answered(task, separate_features(problem, _part(features, task.indices), limits, tol))
-                for problem, task in zip(problems, setup.tasks, strict=True)
+                answered(k, known.get(k) or separate_features(problem, _part(features, task.indices), limits, tol))
+                for k, (problem, task) in enumerate(zip(problems, setup.tasks, strict=True))
             ]
-        return SeparationSolved(setup, solutions, isinstance(data.kernel, Linear))
+        return SeparationSolved(setup, solutions, overlaps, isinstance(data.kernel, Linear))
 
     def solve(problem, part, k):
-        return answered(setup.tasks[k], separate_matrix(problem, part, limits, tol, budget.cache))
+        return answered(k, known.get(k) or separate_matrix(problem, part, limits, tol, budget.cache))
 
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
-    return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs))
+    return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs), overlaps)
+
+
+def _softened(data, setup, task, budget, limits, n_jobs):
+    """The soft margin of rows that no hyperplane separates, with a C beside which the norm of w is little."""
+    matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(task.indices)
+    C = STIFF / max(float(np.mean(matrix.diag)), np.finfo(float).tiny ** 0.5)
+    problem = SoftMargin(task.signs, np.full(len(task.signs), C), "hinge", setup.bias)
+    convex = data.kernel.is_psd is True
+    part = stored_if_small(matrix, budget)
+    found = small.solve(problem.dual(), part, tol=SOFT_TOL, limits=limits.unwatched(), convex=convex)
+    intercept = problem.intercept(found.beta, found.bias)
+    return Separation(found.beta, found.gradient, intercept, Status.STALLED, found.iterations, trace=found.trace)
 
 
 def _part(features, rows):
     return features if len(rows) == features.shape[0] else features[rows]
 
 
-def _refuse_contradictions(data, setup, answered):
-    """Equal rows with different labels are proof for any kernel, and the shortest there is."""
+def _contradictions(data, setup):
+    """The problems in which equal rows have different labels: proof for any kernel, and the shortest there is."""
     X = comparable_rows(data)
     if X is None:
-        return
-    keys = row_keys(X)
-    for task in setup.tasks:
+        return {}
+    keys, found = row_keys(X), {}
+    for k, task in enumerate(setup.tasks):
         pair = contradiction(X, keys, task.indices, task.signs)
         if pair is not None:
             weights = np.ones(2) if setup.bias == "free" else np.full(2, 0.5)
             squares = data.kernel.diag_of(data.prepare(np.float64, task.indices[pair]))
-            answered(task, Overlap(pair, weights, float(np.sqrt(max(0.0, squares.max())))))
+            found[k] = Overlap(pair, weights, float(np.sqrt(max(0.0, squares.max()))))
+    return found
 
 
 def margin_and_radius(data, rows, signs, bias, n_jobs=None):

@@ -46,6 +46,7 @@ ATTRIBUTES = {
     "_rho": rules.number(),
     "_mean_weight": rules.number(),
     "_margins": rules.floats1,
+    "proofs_": rules.list_of(rules.optional(rules.instance("NotSeparableProof"))),
     "compression_": rules.instance("Compression"),
     "loss_": rules.instance("Loss"),
     "diagnostics_": rules.anything,

@@ -39,7 +39,7 @@ _machine, _linear, _method = fitted.check_machine, fitted.check_linear, fitted.c
 _PROBABLE = (*_CLASSIFIER, "_calibration")
 _register("estimators.classify:SVC estimators.nu_classify:NuSVC", _PROBABLE, _machine)
 _register("estimators.kernel_logistic:KernelLogisticRegression", _CLASSIFIER, _machine)
-_register("estimators.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins"), _machine)
+_register("estimators.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
 _register("estimators.kernel_perceptron:KernelPerceptron", (*_CLASSIFIER, "n_updates_", "_mistakes"), _machine)
 _register("estimators.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_"), _machine)
 _register("estimators.centres:AnalyticCentreMachine", _CLASSIFIER, _machine)

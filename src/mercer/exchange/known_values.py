@@ -18,6 +18,7 @@ for _home in (
     "problems.ramp:RampCertificate",
     "problems.version_space:CentreCertificate",
     "problems.perceptron:MistakeBound",
+    "problems.hard_margin:NotSeparableProof",
     "problems.fisher:FisherRule",
     "problems.regularization:Regularization",
     "solvers.chain_diagnostics:ChainDiagnostics",

@@ -113,6 +113,42 @@ def line_minimum(values, direction, along, square, linear, lower, upper, ridge, 
 
 
 @jit
+def bracketed_minimum(values, direction, along, square, step, linear, lower, upper, ridge, epsilon, inverse, centre):
+    """t, of either sign, near which along t + square t^2 / 2 + losses(values + t direction) has its minimum.
+
+    False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a tenth of what it
+    was; the first guess of t is `step`.
+    """
+    at, _ = slope_along(0.0, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+    at += along
+    if at == 0.0:
+        return 0.0
+    goal, here, ahead = 0.1 * abs(at), 0.0, -step if at > 0.0 else step
+    then = at
+    for _ in range(40):
+        then, _ = slope_along(ahead, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        then += along + square * ahead
+        if then * at <= 0.0:
+            break
+        here, at, ahead = ahead, then, 4.0 * ahead
+    if then * at > 0.0:
+        return here
+    t = ahead
+    for _ in range(30):
+        t = (here * then - ahead * at) / (then - at)
+        now, _ = slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        now += along + square * t
+        if abs(now) <= goal:
+            break
+        if now * then < 0.0:
+            here, at = ahead, then
+        else:
+            at *= 0.5
+        ahead, then = t, now
+    return t
+
+
+@jit
 def settled_bias(values, linear, lower, upper, ridge, epsilon, inverse, centre):
     """The shift of all values at which the responses add up to zero."""
     ones, low, high, t = np.ones(values.shape[0]), -BEYOND, BEYOND, 0.0
@@ -190,12 +226,12 @@ def improve_dual(best, best_sum, value, beta, total, linear, ridge, epsilon, sca
     square += (scale * balance) ** 2
     for j in range(total.shape[0]):
         square += (total[j] - best_sum[j]) ** 2
-    if square <= 0.0:
-        return value
-    t = 0.5 + (dual_value(beta, total, linear, ridge, epsilon, scale) - value) / square
+    rise = dual_value(beta, total, linear, ridge, epsilon, scale) - value
+    # Rows of zeros do not curve the dual: it is a straight line then.
+    t = 0.5 + rise / square if square > 0.0 else rise
     if t <= 0.0:
         return value
-    t = t if t < 1.0 else 1.0
+    t = t if t < 1.0 and square > 0.0 else 1.0
     for i in range(beta.shape[0]):
         best[i] += t * (beta[i] - best[i])
     for j in range(total.shape[0]):

@@ -10,8 +10,9 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_adds, row_dots
+from mercer.solvers.coordinate_passes import SEED
 from mercer.solvers.coordinate_steps import shuffle
-from mercer.solvers.dual_coordinate import FIRST_CHECK, HOPELESS, SEED, next_wait, passes_left
+from mercer.solvers.dual_coordinate import FIRST_CHECK, HOPELESS, next_wait, passes_left
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
