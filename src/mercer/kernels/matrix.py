@@ -167,7 +167,7 @@ class StoredMatrix(KernelMatrix):
         return 1 if count * self.n < engine.SERIAL_ENTRIES * 8 else self._workers
 
     def view(self, indices):
-        part = padded_square(len(indices), self.dtype)
+        part = padded_square(len(indices), self.dtype, borrowed)
         self.submatrix(indices, part)
         return StoredMatrix(part, self.n_jobs, None if self._source is None else self._source.view(indices))
 
