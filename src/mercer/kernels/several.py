@@ -15,6 +15,8 @@ from mercer.kernels.wrapped import Scaled
 
 # Edge of the tiles: those of all kernels are in memory together.
 EDGE = 256
+# Entries that are read in less time than another thread takes to wake up.
+FEW_ENTRIES = 1_000_000
 
 
 @jit
@@ -116,7 +118,8 @@ class SeveralKernels:
 
     @property
     def _workers(self):
-        return 1 if len(self) * self.n**2 < engine.SERIAL_ENTRIES else thread_count(self.n_jobs)
+        few = engine.SERIAL_ENTRIES if self.matrices is None else FEW_ENTRIES
+        return 1 if len(self) * self.n**2 < few else thread_count(self.n_jobs)
 
     def products(self, coefficients, chosen=None, stop=None):
         """K_m[chosen, chosen] @ coefficients for each m, shape (M, len(chosen), k)."""
@@ -157,14 +160,16 @@ class SeveralKernels:
     def inner_products(self, weights, stop=None):
         """sum_ij w_i w_j K_m,ij K_l,ij for every pair of kernels, shape (M, M)."""
         tiles = self._tiles
-        totals = np.zeros((len(tiles), len(self), len(self)))
+        totals, is_plain = np.zeros((len(tiles), len(self), len(self))), bool((weights == 1.0).all())
 
         def panel(place):
             rows = tiles[place]
             for columns in tiles[: place + 1]:
                 blocks = np.stack([block.ravel() for block in self._blocks(rows, columns, stop)])
-                both = np.outer(weights[slice(*rows)], weights[slice(*columns)]).ravel()
-                totals[place] += (1.0 if rows == columns else 2.0) * ((blocks * both) @ blocks.T)
+                weighted = blocks
+                if not is_plain:
+                    weighted = blocks * np.outer(weights[slice(*rows)], weights[slice(*columns)]).ravel()
+                totals[place] += (1.0 if rows == columns else 2.0) * (weighted @ blocks.T)
 
         run_parallel(panel, reversed(range(len(tiles))), self._workers, stop)
         return totals.sum(axis=0)
@@ -175,7 +180,8 @@ class SeveralKernels:
             raise Stopped
         if self.matrices is not None:
             for matrix, factor in zip(self.matrices, self.factors, strict=True):
-                yield factor * matrix[slice(*rows), slice(*columns)]
+                block = matrix[slice(*rows), slice(*columns)]
+                yield block if factor == 1.0 else factor * block
             return
         dots = {}
         for kernel, items in zip(self.kernels, self.items, strict=True):

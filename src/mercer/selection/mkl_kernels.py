@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
+from mercer._jit.threads import run_parallel, thread_count
 from mercer.estimators.gram import require_gram
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.kernels import engine
@@ -12,7 +13,7 @@ from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.mercer_condition import mercer_check
 from mercer.kernels.names import resolve
 from mercer.kernels.parameters import gamma_from_data
-from mercer.kernels.several import SeveralKernels
+from mercer.kernels.several import FEW_ENTRIES, SeveralKernels
 from mercer.kernels.table.columns import Columns
 from mercer.kernels.table.on import On
 from mercer.kernels.vector.linear import Linear
@@ -79,26 +80,50 @@ def as_one(kernels):
     return Sum(tuple(resolve(kernel) for kernel in kernels))
 
 
-def bound_kernels(kernels, X, weights):
+def bound_kernels(kernels, X, weights, n_jobs=None):
     """(name, kernel bound to the rows X) of each base kernel."""
     if kernels is None:
         gamma = gamma_from_data("scale", X, weights)
         chosen = [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)]
         return [(repr(kernel), kernel) for kernel in chosen]
     if is_given(kernels):
-        return _given(kernels, X)
+        return _given(kernels, X, n_jobs)
     if isinstance(kernels, str):
         return [(str(name), kernel.bind(X, weights)) for name, kernel in Columns.infer(X).parts.items()]
     chosen = [resolve(kernel) for kernel in kernels]
     return [(repr(kernel), _bound(place, kernel, X, weights)) for place, kernel in enumerate(chosen)]
 
 
-def _given(kernels, X):
+def _given(kernels, X, n_jobs):
     if _is_list(kernels) and len(kernels) != len(X.matrices):
         raise DataError(f"kernels names {len(kernels)} precomputed matrices, but X holds {len(X.matrices)}")
-    for matrix in X.matrices:
-        require_gram(matrix)
+    entries = len(X.matrices) * len(X) ** 2
+    run_in_order(require_gram, X.matrices, 1 if entries < FEW_ENTRIES else thread_count(n_jobs))
     return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
+
+
+def run_in_order(work, jobs, workers):
+    """Do every job, side by side; where several fail, the first of them is the error."""
+    errors = {}
+
+    def attempt(numbered):
+        place, job = numbered
+        try:
+            work(job)
+        except MercerError as error:
+            errors[place] = error
+
+    run_parallel(attempt, enumerate(jobs), workers)
+    if errors:
+        raise errors[min(errors)]
+
+
+def _gram(kernel, items, n_jobs):
+    """The matrix of some items; what is given is taken as it is."""
+    if isinstance(kernel, Precomputed):
+        is_whole = np.array_equal(items.index, np.arange(len(items.matrix)))
+        return items.matrix if is_whole else items.matrix[np.ix_(items.index, items.index)]
+    return engine.fill(kernel, items, items, np.empty((len(items), len(items))), n_jobs)
 
 
 def _bound(place, kernel, X, weights):
@@ -168,15 +193,17 @@ class BaseKernelData(TrainingData):
     def require_valid(self, used):
         """Refuse a kernel that is not positive semidefinite on some of the rows in use, with a proof."""
         some = used[:: -(-len(used) // LOOKED_AT)]
-        for place, kernel in enumerate(self.kernels):
-            if kernel.is_psd is not True:
-                self._require_valid(place, kernel, some)
-                self.is_convex = self.is_convex and len(some) == len(used)
+        unknown = [place for place, kernel in enumerate(self.kernels) if kernel.is_psd is not True]
+        if unknown:
+            rows = self._rows(some)
+            # Functions of the user's are called from one thread.
+            workers = thread_count(self.n_jobs) if isinstance(self.X, GivenMatrices) else 1
+            run_in_order(lambda place: self._require_valid(place, rows), unknown, workers)
+            self.is_convex = self.is_convex and len(some) == len(used)
 
-    def _require_valid(self, place, kernel, some):
-        rows = self._rows(some)
-        part = kernel.prepare(rows, np.float64)
-        gram = engine.fill(kernel, part, part, np.empty((len(part), len(part))), self.n_jobs)
+    def _require_valid(self, place, rows):
+        kernel = self.kernels[place]
+        gram = _gram(kernel, kernel.prepare(rows, np.float64), self.n_jobs)
         tolerance = ROUNDING * max(1e-300, float(np.abs(gram.diagonal()).sum()))
         if is_definite(gram, tolerance):
             return

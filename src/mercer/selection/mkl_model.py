@@ -85,7 +85,7 @@ class WeightedKernelModel(KernelModel):
 
     def _training_data(self, X, weights, budget):
         """Bound kernels, checked on the rows; their matrices are computed later, within the limits."""
-        named = bound_kernels(self.kernels, X, weights)
+        named = bound_kernels(self.kernels, X, weights, self.n_jobs)
         self.kernel_names_ = [name for name, _ in named]
         data = BaseKernelData([kernel for _, kernel in named], X, self.n_jobs)
         self._counts = np.ones(data.shape[0]) if weights is None else weights

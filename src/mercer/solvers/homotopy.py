@@ -5,7 +5,7 @@ Method: parametric active sets (Hastie, Rosset, Tibshirani & Zhu 2004 for C; Cau
 program). The compiled steps are in `homotopy_steps`. A solution that is only nearly one is made exact
 by the same steps: the linear term is moved to where the point is optimal, and followed back.
 
-Cost: n f multiplications an event, f the number of free points. Needs: the matrix in memory, in double
+Cost: see `homotopy_steps`. Needs: the matrix in memory, in double
 precision; a positive semidefinite kernel.
 """
 
@@ -19,6 +19,7 @@ from mercer.solvers.definiteness import refuse_indefinite
 from mercer.solvers.homotopy_events import BOUNDED, FOREVER, FREE, HELD, ZERO, middle_bias
 from mercer.solvers.homotopy_state import (
     BIAS,
+    CHANGED,
     HELD_POINT,
     HELD_RATE,
     INDEFINITE_ROW,
@@ -33,6 +34,7 @@ from mercer.solvers.homotopy_state import (
     TAKEN,
     TIES,
     TIME,
+    UNKNOWN,
     Track,
     backward,
     border,
@@ -81,14 +83,13 @@ class Homotopy:
         wide[2] = wide[0]
         diagonal = values.diagonal()
         shift = max(float(diagonal.mean()), 1e-300) if has_equality else 0.0
-        scalars, counts = np.zeros(9), np.zeros(7, np.int64)
+        scalars, counts = np.zeros(9), np.zeros(9, np.int64)
         scalars[LARGEST], scalars[RATES_SCALE], counts[HELD_POINT] = np.abs(diagonal).max(initial=0.0), 1.0, -1
-        scalars[SUM] = total
+        scalars[SUM], counts[CHANGED] = total, UNKNOWN
         capacity = min(FIRST_CAPACITY, n + 3)
-        single = np.empty_like(values, dtype=np.float32)
-        np.divide(values, scalars[LARGEST] or 1.0, out=single, casting="same_kind")
         self.track = Track(
-            values, single, *wide, signs.astype(np.float64), bound.astype(np.float64), np.zeros(n), np.zeros(n),
+            values, *wide, np.sqrt(np.maximum(diagonal, 0.0)), *np.zeros((3, n)), np.zeros(n, np.int64),
+            signs.astype(np.float64), bound.astype(np.float64), np.zeros(n), np.zeros(n),
             np.zeros(n, np.int8), np.zeros(n, np.bool_),
             np.zeros(capacity, np.int64), np.zeros((capacity, capacity)), *np.zeros((3, capacity)),
             scalars, counts, *_logs(n), shift, has_equality,
@@ -108,7 +109,7 @@ class Homotopy:
 
     @property
     def gradient(self):
-        """p - K beta."""
+        """p - K beta; while it is followed, as far as it has been needed (see `steps.recompute`)."""
         return self.track.gradient[: self.n]
 
     @property
@@ -136,7 +137,7 @@ class Homotopy:
     def copy(self):
         """Another solution that may be led elsewhere; the matrix is shared, the log begins anew."""
         other = object.__new__(Homotopy)
-        shared = {"values", "single", "signs", "linear_rate", "shift", "has_equality"}
+        shared = {"values", "root", "signs", "linear_rate", "shift", "has_equality"}
         fields = {k: v if k in shared else v.copy() for k, v in self.track._asdict().items() if k not in _LOGS}
         other.track = Track(**fields, **dict(zip(_LOGS, _logs(self.n, short=True), strict=True)))
         other.forget()
@@ -160,7 +161,7 @@ class Homotopy:
         moving = np.flatnonzero(rates)
         t.drive[:] = rates[moving] @ t.values[moving] - t.linear_rate
         t.scalars[RATES], t.scalars[RATES_SCALE] = rates.sum(), max(float(t.bound_rate.sum()), 1e-300)
-        t.scalars[HELD_RATE], t.counts[HELD_POINT] = 0.0, -1
+        t.scalars[HELD_RATE], t.counts[HELD_POINT], t.counts[CHANGED] = 0.0, -1, UNKNOWN
 
     def take_back(self, point):
         """Lead the coefficient of one point to zero, as if it were not there."""
@@ -173,7 +174,7 @@ class Homotopy:
         t.bound_rate[:] = t.linear_rate[:] = 0.0
         t.drive[:] = rate * t.values[point]
         t.scalars[RATES], t.scalars[RATES_SCALE] = rate, 1.0
-        t.scalars[HELD_RATE], t.counts[HELD_POINT] = rate, point
+        t.scalars[HELD_RATE], t.counts[HELD_POINT], t.counts[CHANGED] = rate, point, UNKNOWN
         self.follow(amount)
         self.track.beta[point] = 0.0
         steps.refresh(self.track)

@@ -1,64 +1,93 @@
 """What ends a piece of a parametric active-set method, and when (see `homotopy_steps`).
 
-The slopes of all points are a product in single precision, with a bound of its error; who may be the
-first to meet the margin is computed again in double precision, and the first of those is the event.
+Slopes and gradients are known with bounds of their errors; who may be the first to meet the margin is
+computed anew, and the first of those is the event.
 """
+
+import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
-from mercer.solvers.homotopy_state import BIAS, DRIFT, ERROR, HELD_RATE, LARGEST, N_FREE
+from mercer.solvers.homotopy_state import (
+    BIAS,
+    HELD_RATE,
+    LARGEST,
+    N_FREE,
+    make_exact,
+    renew_slopes,
+)
 
 ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
 # Rates below this, relative to what was summed up, are rounding.
 NO_RATE = 1e-11
 FOREVER = 1e300
 UNBOUNDED = 1e308
+# Where more than this share of the points may be the first, the slopes of all are computed anew.
+MANY = 0.2
 
 
 @jit
-def _latest_at_margin(t, bias_rate, noise):
-    """A step before whose end some point that is not free has surely met the margin."""
-    best, bias, error, drift = FOREVER, t.scalars[BIAS], t.scalars[ERROR], t.scalars[DRIFT]
-    for i in range(t.beta.shape[0]):
-        if t.status[i] >= FREE or t.barred[i]:
-            continue
-        side = t.signs[i] if t.status[i] == ZERO else -t.signs[i]
-        rate = side * (t.slope[i] - bias_rate) - error
-        distance = max(0.0, side * (bias - t.gradient[i])) + drift
-        if rate > noise and distance < rate * best:
-            best = distance / rate
-    return best
-
-
-@jit
-def _make_exact(t, point):
-    """The gradient and the slope of one point in double precision."""
+def _bound_arrivals(t, bias_rate, noise):
+    """Write, for each point, a step before which it does not meet the margin; a step before whose end one
+    of them surely has."""
     vector_loop()
-    row, gradient, slope = t.values[point], t.linear[point], -t.drive[point]
-    for k in range(t.beta.shape[0]):
-        gradient -= row[k] * t.beta[k]
-    for i in range(t.counts[N_FREE]):
-        slope -= row[t.places[i]] * t.step[i]
-    t.gradient[point], t.slope[point] = gradient, slope
+    latest, bias = FOREVER, t.scalars[BIAS]
+    for i in range(t.beta.shape[0]):
+        side = t.signs[i] if t.status[i] == ZERO else -t.signs[i]
+        side = 0.0 if t.status[i] >= FREE or t.barred[i] else side
+        rate, distance = side * (t.slope[i] - bias_rate), side * (bias - t.gradient[i])
+        error, drift = (t.sway[i], t.drift[i]) if side != 0.0 else (0.0, 0.0)
+        near = distance - drift if distance > drift else 0.0
+        far = (distance if distance > 0.0 else 0.0) + drift
+        # This division does not look for zeros first, which would keep the loop from being one of vectors.
+        soonest, last = np.divide(near, rate + error), np.divide(far, rate - error)
+        t.early[i] = soonest if rate + error > noise else UNBOUNDED
+        last = last if rate - error > noise else FOREVER
+        latest = last if last < latest else latest
+    return latest
 
 
 @jit
-def _next_at_margin(t, bias_rate, noise):
-    """(step, point): which of the points that are not free meets the margin first."""
-    best, which, latest = FOREVER, -1, _latest_at_margin(t, bias_rate, noise)
-    bias, error, drift = t.scalars[BIAS], t.scalars[ERROR], t.scalars[DRIFT]
+def _list_first(t, bias_rate, noise, limit):
+    """List the points that may be the first to meet the margin, if within `limit`; their number."""
+    latest, count = min(limit, _bound_arrivals(t, bias_rate, noise)), 0
     for i in range(t.beta.shape[0]):
-        if t.status[i] >= FREE or t.barred[i]:
-            continue
+        if t.early[i] <= latest:
+            t.queue[count] = i
+            count += 1
+    return count
+
+
+@jit
+def _next_listed(t, count):
+    """Take the point that may be the first of all from the list; it becomes the last one there."""
+    first = 0
+    for k in range(1, count):
+        first = k if t.early[t.queue[k]] < t.early[t.queue[first]] else first
+    point = t.queue[first]
+    t.queue[first], t.queue[count - 1] = t.queue[count - 1], point
+    return point
+
+
+@jit
+def _next_at_margin(t, bias_rate, noise, limit):
+    """(step, point): which of the points that are not free meets the margin first, if within `limit`."""
+    count = _list_first(t, bias_rate, noise, limit)
+    if count > MANY * t.beta.shape[0]:
+        renew_slopes(t)
+        count = _list_first(t, bias_rate, noise, limit)
+    best, which, bias = FOREVER, -1, t.scalars[BIAS]
+    while count > 0:
+        i = _next_listed(t, count)
+        if t.early[i] > best:
+            break
+        make_exact(t, i)
         side = t.signs[i] if t.status[i] == ZERO else -t.signs[i]
-        rate = side * (t.slope[i] - bias_rate) + error
-        if rate <= noise or side * (bias - t.gradient[i]) - drift > rate * min(best, latest):
-            continue
-        _make_exact(t, i)
         rate = side * (t.slope[i] - bias_rate)
         distance = max(0.0, side * (bias - t.gradient[i]))
-        if rate > noise and distance < rate * best:
+        if rate > noise and (distance < rate * best or (distance == rate * best and i < which)):
             best, which = distance / rate, i
+        count -= 1
     return best, which
 
 
@@ -150,16 +179,17 @@ def bias_rate_between(t, length):
 @jit
 def _noise(t):
     """The size of a rate that is rounding only."""
+    vector_loop()
     total = abs(t.scalars[HELD_RATE])
     for i in range(t.beta.shape[0]):
-        if t.status[i] == BOUNDED:
-            total += t.bound_rate[i]
+        total += t.bound_rate[i] if t.status[i] == BOUNDED else 0.0
     for i in range(t.counts[N_FREE]):
         total += abs(t.step[i])
     # The rate of p has no part in K.
     largest = 0.0
     for i in range(t.beta.shape[0]):
-        largest = max(largest, abs(t.linear_rate[i]))
+        size = abs(t.linear_rate[i])
+        largest = size if size > largest else largest
     return NO_RATE * (t.scalars[LARGEST] * total + largest)
 
 
@@ -175,8 +205,8 @@ def next_event(t, is_empty, bias_rate):
         t.scalars[BIAS] = middle_bias(t)
         length, point, other = _next_pair(t, noise)
         return length, point, -1, FREE, other
-    length, point = _next_at_margin(t, bias_rate, noise)
     to_bound, place, kind = _next_at_bound(t)
+    length, point = _next_at_margin(t, bias_rate, noise, to_bound)
     if to_bound <= length:
         return to_bound, -1, place, kind, -1
     return length, point, -1, FREE, -1

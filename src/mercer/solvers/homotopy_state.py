@@ -17,8 +17,10 @@ from mercer.solvers.definiteness import INDEFINITE
 DEPENDENT = 1e-12
 TAKEN, DEPENDS, INDEFINITE_ROW = 0, 1, 2
 # Places in `Track.scalars` and `Track.counts`.
-TIME, BIAS, RATES, RATES_SCALE, LARGEST, HELD_RATE, SUM, ERROR, DRIFT = range(9)
-N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, AGE, HELD_POINT = range(7)
+TIME, BIAS, RATES, RATES_SCALE, LARGEST, HELD_RATE, SUM, BIAS_RATE, OLD_RATE = range(9)
+N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, AGE, HELD_POINT, CHANGED, LAST = range(9)
+# Changes of the sets after which the slopes of all points are computed anew.
+UNKNOWN = 2
 
 
 class Track(NamedTuple):
@@ -28,10 +30,13 @@ class Track(NamedTuple):
     ----------
     values : ndarray (n, width)
         The kernel matrix, rows padded with zeros.
-    single : ndarray (n, width) of float32
-        The same over its largest value.
     linear, linear_rate, gradient, drive, slope : ndarray (width,)
         p and its rate, g = p - K beta, s (which includes the rate of p), and the rate of g.
+    root, sway, drift, early : ndarray (n,)
+        The root of k(x, x), bounds of the errors of `slope` and of `gradient`, and a step before which a
+        point does not meet the margin. They say nothing of free points.
+    queue : ndarray of int (n,)
+        Room for points that may be the first to meet it.
     signs, bound, bound_rate, beta : ndarray (n,)
         y, u, its rate, and the solution.
     status, barred : ndarray (n,)
@@ -41,10 +46,11 @@ class Track(NamedTuple):
         R'x = 1.
     scalars : ndarray (9,)
         Parameter, bias, sum of the rates d and its size, largest kernel value, rate of the held point,
-        the sum that beta has, and bounds of the errors of `slope` and of `gradient`.
-    counts : ndarray (7,)
+        the sum that beta has, the rate of the bias on the last piece, and that of the coefficient that
+        changed its set last, before it did.
+    counts : ndarray (9,)
         Free points; pieces, events and free values logged; ties in a row; events since the gradient
-        was computed from scratch; the held point, or -1.
+        was computed from scratch; the held point, or -1; changes of the sets since the last piece, and whose.
     log : ndarray of int
         Events as 4 point + new status.
     begins : ndarray (pieces, 5)
@@ -58,12 +64,16 @@ class Track(NamedTuple):
     """
 
     values: np.ndarray
-    single: np.ndarray
     linear: np.ndarray
     linear_rate: np.ndarray
     gradient: np.ndarray
     drive: np.ndarray
     slope: np.ndarray
+    root: np.ndarray
+    sway: np.ndarray
+    drift: np.ndarray
+    early: np.ndarray
+    queue: np.ndarray
     signs: np.ndarray
     bound: np.ndarray
     bound_rate: np.ndarray
@@ -194,3 +204,43 @@ def subtract_rows(values, places, f, step, out):
         row, a = values[places[i]], step[i]
         for k in range(width):
             out[k] -= a * row[k]
+
+
+@jit
+def recompute(t):
+    """gradient = linear - K beta, from scratch."""
+    vector_loop()
+    t.counts[CHANGED] = UNKNOWN
+    for k in range(t.gradient.shape[0]):
+        t.gradient[k] = t.linear[k]
+    for i in range(t.beta.shape[0]):
+        t.drift[i] = 0.0
+        if t.beta[i] != 0.0:
+            row, a = t.values[i], t.beta[i]
+            for k in range(t.gradient.shape[0]):
+                t.gradient[k] -= a * row[k]
+
+
+@jit
+def renew_slopes(t):
+    """The slope of every point, from the rates of the free ones."""
+    vector_loop()
+    for i in range(t.sway.shape[0]):
+        t.sway[i] = 0.0
+    for k in range(t.slope.shape[0]):
+        t.slope[k] = -t.drive[k]
+    subtract_rows(t.values, t.places, t.counts[N_FREE], t.step, t.slope)
+
+
+@jit
+def make_exact(t, point):
+    """The slope of one point, and its gradient where that is not known."""
+    vector_loop()
+    row, gradient, slope = t.values[point], t.linear[point], -t.drive[point]
+    for i in range(t.counts[N_FREE]):
+        slope -= row[t.places[i]] * t.step[i]
+    t.slope[point], t.sway[point] = slope, 0.0
+    if t.drift[point] > 0.0:
+        for k in range(t.beta.shape[0]):
+            gradient -= row[k] * t.beta[k]
+        t.gradient[point], t.drift[point] = gradient, 0.0

@@ -15,11 +15,14 @@ given sum the constant c changes nothing but b', and makes the matrix definite w
 has one solution. A point whose row depends on those of the free ones has a constant h while they
 are free, so that it never has to join them; what rounding says to the contrary is not believed.
 
-The product K v, which would take most of the time, is in single precision with a bound of its error;
-what decides is computed in double (`homotopy_events`), and the gradient from scratch now and then.
+The product K v, which would take most of the time, is put off: an event changes the rate of w by a vector
+whose length is known, and with it a bound of what it does to the slope of every point. Only points that
+may be the first to meet the margin are computed anew (`homotopy_events`), and all of them now and then.
 
-Cost of an event: n f multiplications for f free points, and a few f^2.
+Cost of an event: some f^2 multiplications for f free points, and n + f for each of those points.
 """
+
+import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
@@ -27,24 +30,29 @@ from mercer.solvers.homotopy_events import BOUNDED, FOREVER, FREE, ZERO, bias_ra
 from mercer.solvers.homotopy_state import (
     AGE,
     BIAS,
+    BIAS_RATE,
+    CHANGED,
     DEPENDS,
-    DRIFT,
-    ERROR,
     HELD_POINT,
     HELD_RATE,
-    LARGEST,
+    LAST,
     N_EVENTS,
     N_FREE,
     N_PIECES,
     N_VALUES,
+    OLD_RATE,
     RATES,
     RATES_SCALE,
     SUM,
     TAKEN,
     TIES,
     TIME,
+    UNKNOWN,
     backward,
     border,
+    make_exact,
+    recompute,
+    renew_slopes,
     solve_free,
     subtract_rows,
     unborder,
@@ -53,28 +61,16 @@ from mercer.solvers.homotopy_state import (
 # A point that went from one of its bounds to the other, beside the endings of `border`.
 CROSSED = 3
 ARRIVED, SLICE, LOG_FULL, FACTOR_FULL, CYCLING, INFEASIBLE, INDEFINITE = 0, 1, 2, 3, 4, 5, 6
-# Of an entry of the matrix in single precision, relative to the largest.
-ROUNDING = 2.0**-24
+# With no more free points than this, a product for all points is faster than looking at a few of them one by one.
+FEW = 200
+# Bounds are taken so much larger than they are computed.
+CAUTION = 1.001
 # Events between two computations of the gradient from scratch.
 REFRESH = 64
 # Events without a step, for each point, that are no coincidence any more.
 MOST_TIES = 8
 # Distance from a bound, relative to it, that is none.
 AT_BOUND = 1e-10
-
-
-@jit
-def recompute(t):
-    """gradient = linear - K beta, from scratch."""
-    vector_loop()
-    t.scalars[DRIFT] = 0.0
-    for k in range(t.gradient.shape[0]):
-        t.gradient[k] = t.linear[k]
-    for i in range(t.beta.shape[0]):
-        if t.beta[i] != 0.0:
-            row, a = t.values[i], t.beta[i]
-            for k in range(t.gradient.shape[0]):
-                t.gradient[k] -= a * row[k]
 
 
 @jit
@@ -112,6 +108,7 @@ def _change_drive(t, point, factor):
 def _note(t, point, kind):
     """Change the set of a point, and log it."""
     t.status[point] = kind
+    t.counts[CHANGED], t.counts[LAST] = t.counts[CHANGED] + 1, point
     t.log[t.counts[N_EVENTS]] = 4 * point + kind
     t.counts[N_EVENTS] += 1
 
@@ -128,7 +125,9 @@ def admit(t, point):
     if ending != TAKEN:
         t.barred[point] = True
         return ending == DEPENDS
+    t.scalars[OLD_RATE] = 0.0
     if t.status[point] == BOUNDED:
+        t.scalars[OLD_RATE] = t.signs[point] * t.bound_rate[point]
         _change_drive(t, point, -1.0)
     t.counts[N_FREE] += 1
     _note(t, point, FREE)
@@ -138,9 +137,10 @@ def admit(t, point):
 @jit
 def _settle(t, place, kind):
     """A free point stays at a bound from now on."""
-    point = t.places[place]
+    point, t.scalars[OLD_RATE] = t.places[place], t.step[place]
     unborder(t.factor, t.places, t.counts[N_FREE], place, t.ones)
     t.counts[N_FREE] -= 1
+    t.gradient[point], t.drift[point] = t.scalars[BIAS], 0.0
     t.beta[point] = t.signs[point] * t.bound[point] if kind == BOUNDED else 0.0
     if kind == BOUNDED:
         _change_drive(t, point, 1.0)
@@ -151,9 +151,11 @@ def _settle(t, place, kind):
 
 @jit
 def _moves(rates):
+    vector_loop()
     largest = 0.0
     for k in range(rates.shape[0]):
-        largest = max(largest, abs(rates[k]))
+        size = abs(rates[k])
+        largest = size if size > largest else largest
     return largest > 0.0
 
 
@@ -163,7 +165,7 @@ def _exchange(t, point):
     ones: it takes the place of one of them. Along the dependence the function stays, and the first
     bound on the way says which; CROSSED where the point comes to its own other bound before.
     """
-    f, rising = t.counts[N_FREE], t.status[point] == ZERO
+    f, rising, t.counts[CHANGED] = t.counts[N_FREE], t.status[point] == ZERO, UNKNOWN
     # What `border` has left in t.right is half of the solution.
     backward(t.factor, f, t.right)
     change = t.signs[point] if rising else -t.signs[point]
@@ -214,27 +216,49 @@ def _compensate(t):
 
 @jit
 def _direction(t):
-    """Write the rates of free points and, in single precision, of the gradient; the rate of the bias."""
-    f, bias_rate = t.counts[N_FREE], 0.0
+    """Write the rates of free points, and of the gradient as far as they changed; the rate of the bias."""
+    f, bias_rate, changed = t.counts[N_FREE], 0.0, t.counts[CHANGED]
     if f > 0:
         for i in range(f):
             t.right[i] = -t.drive[t.places[i]]
         bias_rate = solve_free(t.factor, f, t.right, -t.scalars[RATES], t.has_equality, t.step, t.ones)
         bias_rate -= t.shift * t.scalars[RATES]
-    total = 0.0
-    for i in range(f):
-        total += abs(t.step[i])
-        t.right[i] = t.scalars[LARGEST] * t.step[i]
-    t.scalars[ERROR] = ROUNDING * t.scalars[LARGEST] * total
-    for k in range(t.slope.shape[0]):
-        t.slope[k] = -t.drive[k]
-    subtract_rows(t.single, t.places, f, t.right, t.slope)
+    if changed > 1 or f <= FEW:
+        renew_slopes(t)
+    elif changed == 1:
+        _sway(t, bias_rate)
+    t.counts[CHANGED], t.scalars[BIAS_RATE] = 0, bias_rate
     return bias_rate
+
+
+@jit
+def _sway(t, bias_rate):
+    """Slopes stay as they were, and their errors grow by what the last change may have done to them.
+
+    The rate of w moves by some u, and no slope by more than |u| sqrt(k(x, x)). With c the change in the rate
+    of the coefficient of the point that changed its set, u'u = -sum_i c_i (change of slope i); the slopes of
+    free points change by that of b, and the c_i have the sum 0.
+    """
+    vector_loop()
+    point, f = t.counts[LAST], t.counts[N_FREE]
+    if t.status[point] == FREE:
+        change = t.step[f - 1] - t.scalars[OLD_RATE]
+        square = change * (t.slope[point] - t.scalars[BIAS_RATE])
+    else:
+        make_exact(t, point)
+        rate = t.signs[point] * t.bound_rate[point] if t.status[point] == BOUNDED else 0.0
+        change = rate - t.scalars[OLD_RATE]
+        square = change * (bias_rate - t.slope[point])
+    length = CAUTION * np.sqrt(abs(square))
+    for i in range(t.sway.shape[0]):
+        t.sway[i] += length * t.root[i]
+    t.sway[point] = 0.0
 
 
 @jit
 def _advance(t, length, bias_rate):
     """Log a piece, and go to its end."""
+    vector_loop()
     f, piece, first = t.counts[N_FREE], t.counts[N_PIECES], t.counts[N_VALUES]
     t.begins[piece, 0], t.begins[piece, 1], t.begins[piece, 2] = t.scalars[TIME], t.scalars[BIAS], bias_rate
     t.begins[piece, 3], t.begins[piece, 4] = t.counts[N_EVENTS], first
@@ -250,12 +274,11 @@ def _advance(t, length, bias_rate):
         t.beta[t.counts[HELD_POINT]] += length * t.scalars[HELD_RATE]
     for i in range(t.beta.shape[0]):
         t.bound[i] += length * t.bound_rate[i]
-        if t.status[i] == BOUNDED:
-            t.beta[i] = t.signs[i] * t.bound[i]
+        t.beta[i] = t.signs[i] * t.bound[i] if t.status[i] == BOUNDED else t.beta[i]
+        t.drift[i] += length * t.sway[i]
     for k in range(t.slope.shape[0]):
         t.gradient[k] += length * t.slope[k]
         t.linear[k] += length * t.linear_rate[k]
-    t.scalars[DRIFT] += length * t.scalars[ERROR]
     t.scalars[TIME] += length
     t.scalars[BIAS] += length * bias_rate
 
@@ -299,7 +322,7 @@ def follow(t, until, max_events):
         if ending != SLICE:
             return ending
         is_empty = t.has_equality and t.counts[N_FREE] == 0
-        if is_empty and t.scalars[DRIFT] > 0.0:
+        if is_empty and _moves(t.drift):
             refresh(t)
         if is_empty and abs(t.scalars[RATES]) > AT_BOUND * t.scalars[RATES_SCALE]:
             if not _compensate(t):

@@ -13,7 +13,7 @@ interval; it ends where two points, one of each side, close it.
 Ties are events of no length, taken one after the other. Where they do not end (which takes rounding to
 conspire with them), the solution a little further on is computed afresh and led on from there.
 
-Cost: n f multiplications an event for f free points; events are some small multiple of n. Needs: the
+Cost of an event: see `homotopy_steps`; events are some small multiple of n. Needs: the
 matrix in memory in double precision; a positive semidefinite kernel.
 """
 
@@ -27,7 +27,7 @@ from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
 from mercer.solvers.homotopy import Cycling, Homotopy
 from mercer.solvers.homotopy_events import BOUNDED
-from mercer.solvers.homotopy_state import BIAS, N_EVENTS, N_PIECES, N_VALUES, TIME
+from mercer.solvers.homotopy_state import BIAS, N_EVENTS, N_PIECES, N_VALUES, TIME, recompute
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status, TracePoint
 
@@ -181,6 +181,7 @@ def _lead(homotopy, C_max, limits, events):
     while True:
         left = limits.iterations_left(events + homotopy.n_events)
         arrived = homotopy.follow(C_max, max_events=min(left, 256))
+        recompute(homotopy.track)
         beta, gradient = homotopy.beta, homotopy.gradient
         dual = 0.5 * float(beta @ (homotopy.track.signs + gradient))
         f = len(homotopy.free)
