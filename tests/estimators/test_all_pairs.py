@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, Status
 from mercer.estimators import all_pairs
 from mercer.kernels import RBF
+from mercer.solvers.out_of_fold import FOLDS
 from tests.estimators.datasets import scaled
 
 
@@ -95,6 +96,32 @@ def test_rows_far_out(batches):
     model = SVC(gamma=1e-3).fit(X, y)
     assert len(batches) == 1
     assert all(certificate.kkt_violation <= model.tol for certificate in model.certificate_)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"C": 30.0}, {"loss": "squared_hinge"}, {"class_weight": {0: 0.3, 2: 5.0}}])
+@pytest.mark.parametrize(("name", "close"), [("wine", 1e-6), ("digits", 5e-3)])
+def test_the_same_probabilities(name, close, parameters, batches):
+    X, y = scaled(name)
+    together = SVC(probability=True, **parameters).fit(X, y)
+    apart = SVC(probability=True, callbacks=[lambda point: False], **parameters).fit(X, y)
+    assert len(batches) == 1  # no fold was left to be solved by itself
+    np.testing.assert_allclose(together.predict_proba(X), apart.predict_proba(X), atol=close)
+
+
+def test_folds_of_pairs_that_were_solved_alone(batches):
+    X, y = scaled("digits")
+    parameters = {"C": 1e7, "gamma": 1e-4, "tol": 1e-4, "probability": True}
+    together = SVC(**parameters).fit(X, y)
+    assert len(batches) == 1 + FOLDS
+    apart = SVC(callbacks=[lambda point: False], **parameters).fit(X, y)
+    np.testing.assert_allclose(together.predict_proba(X), apart.predict_proba(X), atol=1e-2)
+
+
+def test_a_fold_of_all_of_a_class():
+    X, y = scaled("wine")
+    kept = np.r_[np.flatnonzero(y == 0)[:1], np.flatnonzero(y > 0)]
+    model = SVC(probability=True).fit(X[kept], y[kept])
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 def test_certificates_and_traces_are_there_for_each_pair():

@@ -13,7 +13,8 @@ from mercer.estimators.support import Support
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import class_pairs as report_of
-from mercer.solvers.class_pairs import solve_class_pairs, step_class_pairs
+from mercer.solvers.class_pairs import solve_class_pairs
+from mercer.solvers.left_out_pairs import left_out_class_pairs
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.small import LARGEST
 from mercer.solvers.small_steps import LEFT, ROUNDING
@@ -54,7 +55,7 @@ def solve(data, setup, tol, budget, n_jobs, limits, solve_one, folds=None):
     if folds is None:
         solved.forget_matrix()
         return solved, []
-    scores, status = solved.out_of_fold(setup, folds, solve_pairs)
+    scores, status = solved.out_of_fold(data, setup, folds, tol, n_jobs, limits, solve_pairs)
     solved.statuses[0] = Status.worst([solved.statuses[0], status])
     return solved, [scores[task.indices, k] for k, task in enumerate(setup.tasks)]
 
@@ -77,7 +78,7 @@ class PairsSolved:
         self._report = np.zeros((len(self._pairs), 5))
         self._report[:, report_of.ENDING] = NOT_BEGUN
         self._setup, self._limits, self._matrix = setup, limits, None
-        self._seconds = 0.0
+        self._seconds, self._alone = 0.0, np.arange(len(self._pairs))
 
     def solve(self, data, tol, budget, n_jobs, solve_one, matrix=None):
         """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over.
@@ -96,6 +97,7 @@ class PairsSolved:
             self._solve_all(matrix.values, convex, tol, n_jobs)
             if matrix.dtype == np.float32:
                 self._leave_inaccurate(matrix, tol)
+            self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
             self._solve_rest(matrix, solve_one)
         except Stopped:
             pass
@@ -115,31 +117,57 @@ class PairsSolved:
             self._matrix.release()
         self._matrix = None
 
-    def out_of_fold(self, setup, folds, solve_fold):
-        """(decision values of all pairs for each point by a solution without it, worst status).
+    def out_of_fold(self, data, setup, folds, tol, n_jobs, limits, solve_pairs):
+        """(decision values of each pair for its points by a solution without them, worst status).
 
-        ``solve_fold(setup, matrix)`` gives the pairs of some of the points.
+        ``solve_pairs(setup, matrix)`` gives the pairs of some of the points.
         """
         matrix, self._matrix = self._matrix, None
         scores = np.zeros((len(setup.codes), len(self._pairs)))
         if not isinstance(matrix, StoredMatrix):
             # Stopped before there was a matrix: the decision values are the intercepts.
             return scores + self.intercepts, Status.OPTIMAL
-        status, own = Status.OPTIMAL, folds[self._order]
-        alone = np.flatnonzero(own < 0)
-        scores[self._order[alone]] = self._values(matrix.values[alone, : matrix.n], self.intercepts)
-        for fold in np.unique(own[own >= 0]):
-            held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
-            without = TwoClassProblems(
-                setup.codes, setup.n_classes, setup.multi_class, np.where(folds == fold, 0.0, setup.C), *setup.kind
-            )
-            found = solve_fold(without, matrix.view(kept))
-            found.forget_matrix()
-            found._spread(self._edges, kept)
-            scores[self._order[held]] = found._values(matrix.values[held, : matrix.n], found.intercepts)
+        own = folds[self._order]
+        try:
+            scores[self._order] = self._scores_of_folds(matrix.values, data, setup, own, tol, n_jobs, limits)
+        except Stopped:
+            scores[self._order] = self._values(matrix.values[:, : matrix.n], self.intercepts)
+            return scores, limits.reached()
+        left = np.flatnonzero(self._report[:, report_of.ENDING] == LEFT)
+        status = Status.OPTIMAL
+        for fold in np.unique(own[own >= 0]) if len(left) else []:
+            found, held = self._solve_fold(matrix, setup, folds, fold, own, solve_pairs)
+            scores[np.ix_(self._order[held], left)] = found._values(matrix.values[held, : matrix.n], found.intercepts)[
+                :, left
+            ]
             status = Status.worst([status, *found.statuses])
         matrix.release()
         return scores, status
+
+    def _scores_of_folds(self, K, data, setup, own, tol, n_jobs, limits):
+        """The out-of-fold scores of the sorted points; pairs that are not solved are marked as left."""
+        report, scores = self._report, np.zeros((len(own), len(self._pairs)))
+        # A pair that was solved alone, or not to its end, is so without some of its points too.
+        report[self._alone, report_of.ENDING] = LEFT
+        problems, n_folds, convex = self._problems(K, setup), int(own.max(initial=-1)) + 1, data.kernel.is_psd is True
+
+        def turn(span):
+            left_out_class_pairs(
+                *problems, own, n_folds, convex, tol, limits.max_iter, *span, self._table, report, scores
+            )
+
+        run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
+        return scores
+
+    def _solve_fold(self, matrix, setup, folds, fold, own, solve_pairs):
+        """(all pairs without a fold, which points it has)."""
+        held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
+        C = np.where(folds == fold, 0.0, setup.C)
+        without = TwoClassProblems(setup.codes, setup.n_classes, setup.multi_class, C, *setup.kind)
+        found = solve_pairs(without, matrix.view(kept))
+        found.forget_matrix()
+        found._spread(self._edges, kept)
+        return found, held
 
     def _spread(self, edges, places):
         """Give the points that took no part a coefficient, zero: rows of a matrix are copied faster than some
@@ -157,18 +185,17 @@ class PairsSolved:
             out[:, pair_columns(c, n_classes)] += K[:, span] @ self._table[:, span].T
         return out
 
-    def _solve_all(self, K, convex, tol, n_jobs):
-        setup, limits = self._setup, self._limits
+    def _problems(self, K, setup):
+        """The matrix, where each class begins, the pairs, and the box and the ridge of each sorted point."""
         C = setup.C[self._order]
         box, ridge = MARGIN_LOSSES[setup.loss].box(C), MARGIN_LOSSES[setup.loss].ridge(C)
-        ridge = np.zeros(len(C)) if ridge is None else ridge
-        problems, results = (K, self._edges, self._pairs, box, ridge), (self._table, self._report)
+        return K, self._edges, self._pairs, box, np.zeros(len(C)) if ridge is None else ridge
+
+    def _solve_all(self, K, convex, tol, n_jobs):
+        limits, problems, results = self._limits, self._problems(K, self._setup), (self._table, self._report)
 
         def turn(span):
-            if K.dtype == np.float32:
-                step_class_pairs(*problems, tol, limits.max_iter, *span, *results)
-            else:
-                solve_class_pairs(*problems, convex, tol, limits.max_iter, *span, *results)
+            solve_class_pairs(*problems, convex, tol, limits.max_iter, *span, *results)
 
         turns = self._turns()
         run_parallel(turn, turns, 1 if len(turns) == 1 else thread_count(n_jobs), limits.stop)

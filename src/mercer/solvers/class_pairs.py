@@ -10,7 +10,7 @@ left to the caller.
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer.solvers.small_steps import solve_plain, step_plain
+from mercer.solvers.small_steps import solve_in_precision
 from mercer.solvers.working_set import UNBOUNDED
 
 # Rows of a pair's matrix are padded to whole vectors of so many entries: the classes may be small.
@@ -20,7 +20,7 @@ STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
-def _set_up(K, pair, box, ridge, buffer, signs, lower, upper):
+def pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper):
     """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
     first, last, other_first, other_last = pair
     own, m = last - first, last - first + other_last - other_first
@@ -59,7 +59,7 @@ def _write_down(pair, i, j, beta, signs, gradient, table):
 
 
 @jit
-def _room(edges):
+def room_for_pairs(edges):
     """Points of the largest pair, and the length of a row of its matrix."""
     largest = 0
     for c in range(edges.shape[0] - 1):
@@ -74,7 +74,8 @@ def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin,
     Parameters
     ----------
     K : ndarray (n, at least n)
-        Kernel matrix of the sorted points, in double precision.
+        Kernel matrix of the sorted points. In double precision pairs are solved to rounding error, in single
+        to the tolerance.
     edges : ndarray (n_classes + 1,)
         Where each class begins.
     pairs : ndarray (n_pairs, 2)
@@ -90,35 +91,16 @@ def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin,
     report : ndarray (n_pairs, 5)
         Receives STEPS, ENDING, VIOLATION, BIAS and DUAL objective.
     """
-    largest, width = _room(edges)
-    buffer, gradient = np.empty(largest * width), np.empty(width)
+    largest, width = room_for_pairs(edges)
+    buffer, gradient = np.empty(largest * width, K.dtype), np.empty(width)
     beta, signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
     for p in range(begin, end):
         i, j = pairs[p, 0], pairs[p, 1]
         pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        matrix = _set_up(K, pair, box, ridge, buffer, signs, lower, upper)
+        matrix = pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper)
         m, padded = matrix.shape
-        steps, ending, violation, bias = solve_plain(
+        steps, ending, violation, bias = solve_in_precision(
             matrix, signs[:m], lower[:m], upper[:m], convex, tol, max_iter, beta[:m], gradient[:padded]
-        )
-        dual = _write_down(pair, i, j, beta[:m], signs, gradient, table)
-        report[p, STEPS], report[p, ENDING], report[p, VIOLATION] = steps, ending, violation
-        report[p, BIAS], report[p, DUAL] = bias, dual
-
-
-@jit
-def step_class_pairs(K, edges, pairs, box, ridge, tol, max_iter, begin, end, table, report):
-    """As `solve_class_pairs`, for a positive semidefinite K in single precision, to the tolerance."""
-    largest, width = _room(edges)
-    buffer, gradient = np.empty(largest * width, K.dtype), np.empty(largest)
-    beta, signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
-    for p in range(begin, end):
-        i, j = pairs[p, 0], pairs[p, 1]
-        pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        matrix = _set_up(K, pair, box, ridge, buffer, signs, lower, upper)
-        m = matrix.shape[0]
-        steps, ending, violation, bias = step_plain(
-            matrix, signs[:m], lower[:m], upper[:m], tol, max_iter, beta[:m], gradient[:m]
         )
         dual = _write_down(pair, i, j, beta[:m], signs, gradient, table)
         report[p, STEPS], report[p, ENDING], report[p, VIOLATION] = steps, ending, violation

@@ -7,6 +7,8 @@ be exact about: then pair steps alone go to the tolerance.
 """
 
 import numpy as np
+from numba.core import types
+from numba.extending import overload
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
@@ -45,7 +47,7 @@ def begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
 
 
 @jit
-def _gradient(matrix, linear, beta, gradient):
+def gradient_afresh(matrix, linear, beta, gradient):
     """gradient = linear - matrix beta, afresh; the largest |beta|."""
     m, largest = beta.shape[0], 0.0
     for i in range(m):
@@ -113,7 +115,7 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
     steps, highest, lowest, curvature = pair_steps(
         matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, 0.9 * tol, allowed, scores
     )
-    largest = _gradient(matrix, linear, beta, gradient)
+    largest = gradient_afresh(matrix, linear, beta, gradient)
     violation, bias = margin(beta, gradient, lower, upper)
     solved = highest - lowest <= tol
     if not solved and steps == max_iter:
@@ -133,7 +135,7 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
         reach = max(reach, upper[i] - lower[i])
     groups = np.zeros(m, np.int64)
     exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
-    if _gradient(matrix, linear, better, moved) < NEVER_BINDS:
+    if gradient_afresh(matrix, linear, better, moved) < NEVER_BINDS:
         improved, its_bias = margin(better, moved, lower, upper)
         if improved <= violation:
             violation, bias = improved, its_bias
@@ -147,10 +149,10 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
 
 
 @jit
-def step_plain(matrix, linear, lower, upper, tol, max_iter, beta, gradient):
+def step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
     """As `solve_plain` for a matrix in single precision, by pair steps alone and to `tol`.
 
-    Returns (steps, ending, violation, bias); `gradient` has one entry for each point, in double precision.
+    A kernel that may be indefinite is left to the caller. `gradient` is in double precision.
     """
     m, width, single = matrix.shape[0], matrix.shape[1], matrix.dtype.type
     rough, diag, scores = np.empty(width, matrix.dtype), np.empty(width, matrix.dtype), np.empty(width, matrix.dtype)
@@ -158,12 +160,12 @@ def step_plain(matrix, linear, lower, upper, tol, max_iter, beta, gradient):
     begin(matrix, linear, lower, upper, beta, rough, diag, rise, fall)
     most = STEPS_FOR_EACH * m if max_iter < 0 else min(STEPS_FOR_EACH * m, max_iter)
     taken, violation, bias = 0, 0.0, 0.0
-    for _ in range(MOST_REFRESHES):
+    for _ in range(MOST_REFRESHES if convex else 0):
         steps, _, _, _ = pair_steps(
             matrix, rough, beta, lower, upper, 0.0, diag, rise, fall, single(STEP_SHARE * tol), most - taken, scores
         )
         taken += steps
-        _gradient(matrix, linear, beta, gradient)
+        gradient_afresh(matrix, linear, beta, gradient)
         violation, bias = margin(beta, gradient, lower, upper)
         if violation <= tol:
             return taken, OPTIMAL, violation, bias
@@ -172,3 +174,20 @@ def step_plain(matrix, linear, lower, upper, tol, max_iter, beta, gradient):
         for i in range(m):
             rough[i] = gradient[i]
     return taken, LEFT, violation, bias
+
+
+def solve_in_precision(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+    """`solve_plain` for a matrix in double precision, `step_plain` for one in single; inside compiled code."""
+    solve = solve_plain if matrix.dtype == np.float64 else step_plain
+    return solve(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+
+
+@overload(solve_in_precision, inline="always")
+def _chosen_by_precision(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):  # noqa: ARG001
+    def exactly(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+        return solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+
+    def by_steps(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+        return step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+
+    return exactly if matrix.dtype == types.float64 else by_steps
