@@ -34,6 +34,8 @@ MOST_STEPS = 1000
 # Steps without a better gap after which rounding errors are all that is left.
 HOPELESS = 15
 INACCURATE = 1e-6
+# After so many of them the weights of the best dual point are tried.
+STUCK = 20
 # A residual this small beside w is rounding.
 ROUNDING = 1e-11
 MOST_POLISHING = 20
@@ -141,7 +143,21 @@ class _Newton:
                 self._narrow(NARROWER)
                 self._respond()
                 residual = self._residual()
+            elif self.has_kinks and self.dual.has_equality and (self.steps - last_better) % STUCK == STUCK - 1:
+                residual = self._restarted()
             self._step(residual)
+
+    def _restarted(self):
+        """Begin again at the w of the best dual point; the residual there.
+
+        Where all responses are at bounds, a free bias and w hold each other, and steps are tiny. The dual may
+        be solved by then, and its w is the solution.
+        """
+        self.w[:-1] = self.best_sum
+        self.values = self.products.dots(self.best_sum)
+        self.values += self._bias
+        self._respond()
+        return self._residual()
 
     def _run_in_one(self, gap_tol, steps):
         """The first steps in one compiled call, which no callback would see one by one."""
