@@ -149,7 +149,7 @@ class _Newton:
             self._step(residual)
 
     def _is_stuck(self):
-        """Whether steps have been tiny for a while: all responses are at bounds, and a free bias and w hold each other."""
+        """Whether steps have long been tiny: all responses are at bounds, and a free bias and w hold each other."""
         if self.has_kinks and self.dual.has_equality and not self.slope.any():
             self.flat_steps += 1
         return self.flat_steps == STUCK
