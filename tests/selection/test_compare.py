@@ -88,3 +88,13 @@ def test_linear_machines(estimator):
     assert [row.solver for row in table] == ["dual_cd", "newton"]
     assert table.spread <= 1e-6
     assert all(row.n_support > 0 for row in table)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel": "linear"}])
+def test_without_a_word_on_tolerances_solvers_agree_and_with_none_they_keep_their_rules(parameters):
+    X, y = breast_cancer()
+    assert compare_solvers(SVC(**parameters), X, y, repeats=1).spread < 1e-6
+    loose = compare_solvers(SVC(**parameters), X, y, solvers=["smo", "chunking"], repeats=1, gap_tol=None)
+    assert loose["smo"].relative_gap > 1e-6
+    own = compare_solvers(SVC(gap_tol=1e-2, **parameters), X, y, solvers=["smo"], repeats=1)
+    assert own["smo"].relative_gap > 1e-6

@@ -175,3 +175,15 @@ def test_rows_of_zeros_do_not_stop_newton_with_a_free_bias():
     found = primal_newton.solve(products, problem.dual(), gap_tol=1e-10, limits=Limits())
     assert found.status is Status.OPTIMAL
     assert problem.certificate(products, found.w, found.bias, found.beta).primal == pytest.approx(0.1)
+
+
+def test_newton_does_not_creep_where_a_free_bias_and_the_weights_hold_each_other():
+    """All rows of one class end at their bound, w is zero and the others have a margin of exactly one."""
+    X = np.array([1.5, 1.75, 0, 0, 1.25, 2.25, 0, 2.5])[:, None]
+    signs = np.array([1.0, -1, 1, 1, 1, -1, 1, 1])
+    problem = LinearMargin(signs, np.full(8, 0.05), "hinge", "free", 1.0)
+    products = RowProducts(view_rows(X), 1)
+    found = primal_newton.solve(products, problem.dual(), gap_tol=1e-10, limits=Limits())
+    assert found.status is Status.OPTIMAL
+    assert found.iterations <= 70
+    np.testing.assert_allclose([found.w[0], found.bias], [0.0, 1.0], atol=1e-9)

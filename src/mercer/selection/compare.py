@@ -21,6 +21,10 @@ COLUMNS = (
 )
 
 
+# The relative gap at which solvers are compared, and the `tol` of somebody who has asked for as much.
+GAP_TOL, TIGHT = 1e-7, 1e-6
+
+
 @dataclass(frozen=True)
 class SolverRow:
     """What one solver came to; `reason` says why, where it cannot solve this problem.
@@ -102,7 +106,7 @@ class SolverComparison:
     __repr__ = __str__
 
 
-def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeats=2):
+def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeats=2, gap_tol=GAP_TOL):
     """Fit an estimator with every solver it offers, and set what they found side by side.
 
     Parameters
@@ -116,6 +120,10 @@ def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeat
     sample_weight : array-like, optional
     repeats : int, default=2
         Fits of each solver; the fastest counts, so that compilation does not.
+    gap_tol : float or None, default=1e-7
+        The relative duality gap that every solver is asked for, unless the estimator has a `gap_tol` of its own or
+        a `tol` of at most 1e-6: so the table compares solvers, and not where their different rules end. None
+        leaves the estimator's rules.
 
     Returns
     -------
@@ -125,7 +133,7 @@ def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeat
     --------
     >>> from mercer import SVC, compare_solvers
     >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
-    >>> table = compare_solvers(SVC(kernel="linear", C=10.0, tol=1e-6), X, y, solvers=["smo", "qp"])
+    >>> table = compare_solvers(SVC(kernel="linear", C=10.0), X, y, solvers=["smo", "qp"])
     >>> table.spread < 1e-6
     True
     >>> round(table["qp"].objective, 6)
@@ -136,6 +144,8 @@ def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeat
         raise ParameterError(
             f"{type(estimator).__name__} has no solver to choose here; use SVC, LinearSVC or LinearSVR"
         )
+    if gap_tol is not None and estimator.gap_tol is None and estimator.tol > TIGHT:
+        estimator = clone(estimator).set_params(gap_tol=gap_tol)
     names = offered if solvers is None else list(solvers)
     rows, models = [], {}
     for name in names:

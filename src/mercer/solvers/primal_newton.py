@@ -34,6 +34,8 @@ MOST_STEPS = 1000
 # Steps without a better gap after which rounding errors are all that is left.
 HOPELESS = 15
 INACCURATE = 1e-6
+# Steps along which no response moved, after which the weights of the best dual point are tried.
+STUCK = 5
 # A residual this small beside w is rounding.
 ROUNDING = 1e-11
 MOST_POLISHING = 20
@@ -87,6 +89,7 @@ class _Newton:
         self.primal = np.inf
         self.dual_value = dual_value(self.beta, self.sum, dual.linear, dual.ridge, dual.epsilon, self.priced)
         self.best, self.steps, self.trace = (self.w.copy(), 0.0), 0, []
+        self.flat_steps = 0
 
     def _begin_from(self, start):
         dual = self.dual
@@ -141,7 +144,24 @@ class _Newton:
                 self._narrow(NARROWER)
                 self._respond()
                 residual = self._residual()
+            elif self._is_stuck():
+                residual = self._restarted()
             self._step(residual)
+
+    def _is_stuck(self):
+        """Whether steps have long been tiny: all responses are at bounds, and a free bias and w hold each other."""
+        if self.has_kinks and self.dual.has_equality and not self.slope.any():
+            self.flat_steps += 1
+        return self.flat_steps == STUCK
+
+    def _restarted(self):
+        """Begin again at the w of the best dual point, which may be solved by then; the residual there."""
+        self.flat_steps = 0
+        self.w[:-1] = self.best_sum
+        self.values = self.products.dots(self.best_sum)
+        self.values += self._bias
+        self._respond()
+        return self._residual()
 
     def _run_in_one(self, gap_tol, steps):
         """The first steps in one compiled call, which no callback would see one by one."""
