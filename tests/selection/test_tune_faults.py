@@ -216,3 +216,12 @@ def test_control_c_in_the_middle_of_a_search():
     out, err = process.communicate(timeout=60)
     assert out == "INTERRUPTED\n", err
     assert process.returncode == 0
+
+
+def test_whoever_watches_a_search_sees_nothing_but_the_search(monkeypatch):
+    # As where a kernel matrix takes long, which a fit would tell.
+    monkeypatch.setattr("mercer.solvers.limits.SILENCE_SECONDS", 0.0)
+    X, y = np.random.default_rng(0).normal(size=(600, 5)), np.arange(600) % 2
+    seen = []
+    SVCCV([0.01], [0.1, 1.0], cv=2, n_jobs=1, callbacks=[seen.append]).fit(X, y)
+    assert {type(point).__name__ for point in seen} == {"SearchPoint"}

@@ -5,13 +5,14 @@ also finds the line that is to blame when a file is refused.
 """
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.delimited_lines import MISSING, SOME_NUMBERS, Lines, not_a_number
 from mercer.io.frames import has_arrow, is_text, table_of
-from mercer.io.quotation import count_lines, has_odd_quotes, has_quotes
+from mercer.io.quotation import look_through
 
 DELIMITERS = (",", ";", "\t", "|")
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
@@ -81,7 +82,7 @@ class _Reading:
         self.lines, self.names, self.types = lines, names, types
         # Unpacked once, though it is looked at twice.
         self.content = lines.source.read() if lines.source.plain_path is None else None
-        self.has_quotes, self.is_serial = None, False
+        self.is_serial = False
 
     def table(self):
         """The table; raises what pyarrow does."""
@@ -89,25 +90,27 @@ class _Reading:
 
         path = self.lines.source.plain_path
         with pa.memory_map(str(path)) if self.content is None else pa.BufferReader(self.content) as file:
-            content = np.frombuffer(file.read_buffer(), dtype=np.uint8)
-            if self.has_quotes is None:
-                self.has_quotes = has_quotes(content)
-                if self.has_quotes and has_odd_quotes(content):
-                    # pyarrow would not say where.
-                    self.lines.find_fault(set())
-            found = None if self.is_serial else self._in_parallel(pa, file, content)
+            found = None if self.is_serial else self._in_parallel(pa, file)
             return self._read(file, True) if found is None else found
 
-    def _in_parallel(self, pa, file, content):
-        """The table, or None if a line break in quotes makes it doubtful."""
-        if not self.has_quotes:
-            return self._read(file, False)
-        self.is_serial = True
-        try:
-            found = self._read(file, False)
-        except pa.ArrowInvalid:  # perhaps only because it was cut in the wrong place
-            return None
-        return found if found.num_rows + self.lines.rows_of_header() == count_lines(content) else None
+    def _in_parallel(self, pa, file):
+        """The table, or None if a line break in quotes makes it doubtful, which is looked for meanwhile."""
+        content = np.frombuffer(file.read_buffer(), dtype=np.uint8)
+        with ThreadPoolExecutor(1) as pool:
+            looking, found = pool.submit(look_through, content), None
+            try:
+                found = self._read(file, False)
+            except pa.ArrowInvalid:
+                if looking.result() is None:
+                    raise
+        if looking.result() is None:
+            return found
+        is_odd, lines = looking.result()
+        if is_odd:
+            # pyarrow would not say where.
+            self.lines.find_fault(set())
+        self.is_serial = found is None or found.num_rows + self.lines.rows_of_header() != lines
+        return None if self.is_serial else found
 
     def _read(self, file, may_break):
         from pyarrow import csv
@@ -149,6 +152,8 @@ def _require_clean_numbers(lines, table, text):
     for name, column in zip(table.column_names, table.columns, strict=True):
         if name in text or not is_text(column.type):
             continue
+        if not _may_hold_numbers(column):
+            continue
         words, counts = _different(column)
         is_number = compute.match_substring_regex(words, _NUMBER)
         share = (compute.sum(counts.filter(is_number)).as_py() or 0) / max(1, compute.sum(counts).as_py() or 0)
@@ -156,6 +161,16 @@ def _require_clean_numbers(lines, table, text):
             texts = column.cast(pa.string())
             row = min(compute.index(texts, word).as_py() for word in words.filter(compute.invert(is_number)))
             raise not_a_number(lines, name, row, texts[row].as_py())
+
+
+def _may_hold_numbers(column):
+    """Whether a word of a column by codes is a number; anything may be in another."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+        return True
+    return compute.any(compute.match_substring_regex(column.chunk(0).dictionary, _NUMBER)).as_py()
 
 
 def _different(column):

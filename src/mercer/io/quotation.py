@@ -14,39 +14,44 @@ _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
 
 def has_quotes(content):
     """Whether there is a quotation mark in an array of bytes below the first line, which names the columns."""
-    return any((block == _QUOTE).any() for block in _blocks(content[_first_line(content) :]))
+    return any(marks.any() for marks in _marks(content[_first_line(content) :], _QUOTE))
+
+
+def look_through(content):
+    """None without quotation marks; else whether one is without its fellow, and the lines: see `count_lines`."""
+    return (has_odd_quotes(content), count_lines(content)) if has_quotes(content) else None
 
 
 def has_odd_quotes(content):
     """Whether a quotation mark is without its fellow."""
-    return sum(np.count_nonzero(block == _QUOTE) for block in _blocks(content)) % 2 == 1
+    return sum(map(np.count_nonzero, _marks(content, _QUOTE))) % 2 == 1
 
 
 def count_lines(content):
     """How many lines there are, each ended by a line feed; None if a carriage return alone may end one."""
-    count = sum(np.count_nonzero(block == _LINE_FEED) for block in _blocks(content))
-    if any(_ends_by_return(content, begin) for begin in range(0, len(content), _BLOCK)):
-        return None
-    return count + int(len(content) > 0 and content[-1] != _LINE_FEED)
+    count = sum(map(np.count_nonzero, _marks(content, _LINE_FEED)))
+    for k, marks in enumerate(_marks(content, _RETURN)):
+        if marks.any() and not _are_followed(content, k * _BLOCK + np.flatnonzero(marks)):
+            return None
+    return int(count) + int(len(content) > 0 and content[-1] != _LINE_FEED)
 
 
-def _ends_by_return(content, begin):
-    """Whether a carriage return in a block is followed by anything but a line feed."""
-    is_return = content[begin : begin + _BLOCK] == _RETURN
-    if not is_return.any():
-        return False
-    after = np.minimum(begin + np.flatnonzero(is_return) + 1, len(content) - 1)
-    return bool((content[after] != _LINE_FEED).any())
+def _are_followed(content, returns):
+    """Whether a line feed is after each of these places."""
+    return bool((content[np.minimum(returns + 1, len(content) - 1)] == _LINE_FEED).all())
 
 
 def _first_line(content):
     """The length of the first line."""
-    for begin in range(0, len(content), _BLOCK):
-        found = np.flatnonzero(content[begin : begin + _BLOCK] == _LINE_FEED)
-        if found.size:
-            return begin + int(found[0]) + 1
+    for k, marks in enumerate(_marks(content, _LINE_FEED)):
+        if marks.any():
+            return k * _BLOCK + int(marks.argmax()) + 1
     return len(content)
 
 
-def _blocks(content):
-    return (content[begin : begin + _BLOCK] for begin in range(0, len(content), _BLOCK))
+def _marks(content, byte):
+    """Where a byte is in each block; one array serves for all of them."""
+    room = np.empty(_BLOCK, dtype=bool)
+    for begin in range(0, len(content), _BLOCK):
+        block = content[begin : begin + _BLOCK]
+        yield np.equal(block, byte, out=room[: len(block)])

@@ -115,7 +115,7 @@ class Search:
         jobs, workers = [], self._workers()
         for group in chosen:
             jobs += self._jobs(group, folds, names, workers, hopeless)
-        run_parallel(self._run_job, jobs, workers, self.limits.stop)
+        run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
 
     def _workers(self):
         return 1 if self.task.n > SIDE_BY_SIDE else thread_count(self.n_jobs)
@@ -159,7 +159,9 @@ class Search:
 
     def _gram(self, group, bound_to, uses):
         X = self.task.X if self.order is None else take_part(self.task.X, self.order, self.order, self._is_gram(group))
-        return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self.limits.stop)
+        # Whoever watches a search is shown points of the search, not how far a kernel matrix is.
+        stop = self.limits.unwatched().stop
+        return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, stop)
 
     def _is_gram(self, group):
         return is_precomputed(group.template.kernel)
