@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from mercer import DataError
 from mercer.io import read_table
+from mercer.io.delimited import BLOCK
 from mercer.io.quotation import count_lines, has_odd_quotes, has_quotes
 
 # More than pyarrow takes in one block.
-LONG = 2**20 + 2**18
+LONG = BLOCK + 2**18
 
 
 def as_bytes(text):

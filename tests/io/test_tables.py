@@ -14,6 +14,7 @@ import pytest
 
 from mercer import DataError, ParameterError
 from mercer.io import Dataset, read_table
+from mercer.io.delimited import BLOCK
 from mercer.io.frames import column_names
 from mercer.kernels.table.frame import as_frame
 
@@ -65,8 +66,9 @@ def test_without_a_header_columns_are_counted(either_reader):
 
 
 def test_whole_numbers_may_turn_real_after_the_first_block():
-    found = read(b"a,b\n" + b"1,2\n" * 400_000 + b"1.5,7\n")
-    assert rows_of(found.rows(np.array([400_000]))) == [{"a": 1.5, "b": 7}]
+    count = BLOCK // 4 + 1
+    found = read(b"a,b\n" + b"1,2\n" * count + b"1.5,7\n")
+    assert rows_of(found.rows(np.array([count]))) == [{"a": 1.5, "b": 7}]
 
 
 def test_truth_values_are_texts_in_every_format(tmp_path):

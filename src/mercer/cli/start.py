@@ -51,12 +51,20 @@ class _Deferring(Loader):
         module.__class__ = Deferred
 
 
+class _Hiding(Loader):
+    def create_module(self, spec: ModuleSpec) -> None:
+        raise ModuleNotFoundError(f"No module named {spec.name!r}", name=spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Never."""
+
+
 class _Finder(MetaPathFinder):
-    """Finds what is deferred, and says that what is hidden is not there."""
+    """Finds what is deferred, and what is hidden, which cannot be imported."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name in HIDDEN:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            return ModuleSpec(name, _Hiding())
         if name not in DEFERRED:
             return None
         found = PathFinder.find_spec(name, path, target)
