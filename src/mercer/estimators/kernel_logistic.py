@@ -161,7 +161,8 @@ class KernelLogisticRegression(KernelClassifier):
                 memory=budget.cache,
             )
 
-        precision = self.tol if len(indices) > kernel_newton.FACTORED else 0.0
+        # Coefficients are as large as C, and errors of entries count as often.
+        precision = self.tol / max(1.0, float(setup.C.max())) if len(indices) > kernel_newton.FACTORED else 0.0
         matrix = data.matrix(precision, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.joint.n_functions))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))

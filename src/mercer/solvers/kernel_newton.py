@@ -50,8 +50,8 @@ SHARE = 5
 SAMPLE_GOAL = 1e-2
 # A change of the values this much smaller than the goal need not be computed from the items.
 NEGLIGIBLE = 1e-3
-# Share of a step's error that is left to the next step, at most.
-FORCING = 0.03
+# Share of a step's error that is left to the next step: usually, and at most.
+FORCING, COARSEST = 0.03, 0.3
 # What the bias leaves of the equality, as a share of all C: at the end, and of the goal between steps.
 EXACTLY, BALANCED = 1e-14, 1e-4
 # A step this short means that rounding errors decide.
@@ -334,10 +334,10 @@ class _Steps:
         return factor
 
     def _accuracy(self, first):
-        """Errors shrink as fast as those of the parabolas do, but no further than is asked for."""
+        """Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some."""
         scale = float(self.problem.C.sum()) ** 0.5
-        least = 0.5 * self.goal * float(self.problem.C.min()) ** 0.5
-        return max(min(FORCING, first / scale) * first, least)
+        least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
+        return min(max(min(FORCING, first / scale) * first, least), COARSEST * first)
 
     def _search(self, change, image, is_last):
         """Go along `change` until the objective has fallen by a fair share of what its slope says."""
