@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from numba.core import event
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC
@@ -41,11 +42,13 @@ def main(n, d=20, n_classes=2, address_space=None, parameters=None):
         resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # begin the high-water mark anew
     before = memory("VmRSS")
-    model = SVC(**parameters or {}).fit(X, y)
+    with event.install_recorder("numba:compile") as compiled:
+        model = SVC(**parameters or {}).fit(X, y)
     taken = memory("VmHWM") - before
     certificates = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]
     answer = {
         "taken": taken,
+        "compiled": len(compiled.buffer),
         "status": model.status_.name,
         "violation": max(certificate.kkt_violation for certificate in certificates),
         "finite": bool(np.isfinite(model.decision_function(X[:100])).all()),

@@ -108,11 +108,19 @@ def test_enough_steps_are_enough():
 
 
 def limited_fit(**how):
-    """Run `tests.faults.limited_fit`; its answer, or the way in which it died."""
+    """Run `tests.faults.limited_fit`; its answer, or the way in which it died.
+
+    Once more where code was compiled meanwhile, for the first time on this machine: the compiler's memory is
+    not the fit's.
+    """
     command = [sys.executable, "-m", "tests.faults.limited_fit", json.dumps(how)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    for _ in range(2):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        answer = json.loads(done.stdout)
+        if not answer["compiled"]:
+            break
+    return answer
 
 
 @pytest.mark.parametrize(

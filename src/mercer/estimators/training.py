@@ -31,8 +31,8 @@ SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
 MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
 # Bytes for the matrix of a working set, at most.
 MOST_WORKING = 2**30
-# Tiles of two threads: inner products, kernel values, transposes.
-TILES = 12 * 2**20
+# Tiles of two threads (inner products, kernel values, transposes), and what the allocator keeps of them for each.
+TILES = 24 * 2**20
 # Below this tolerance, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
