@@ -143,7 +143,8 @@ class Search:
             return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
         if is_bound:
             gram = self._known_gram(group, len(folds))
-            seeds = Seeds() if len(folds) >= WORTH_A_SEED else None
+            # Scores of a regression are continuous: they show where within `tol` of the solution another start ends.
+            seeds = Seeds() if self.classifies and len(folds) >= WORTH_A_SEED else None
             return [_Shared(self, group, names, fold, gram, hopeless, seeds) for fold in folds]
         return [
             _Shared(self, group, names, fold, self._gram(group, self._bound_to(fold), 1), hopeless) for fold in folds
