@@ -2,7 +2,8 @@
 
 A series is a list of setups (two-class problems, or one regression) that differ in C
 alone. They are solved one after the other, each from where the last one ended, over the one matrix
-of all rows; what comes out is the decision values of the rows that are to be judged.
+of all rows, and the first from the solution for all rows, which the folds share (DeCoste & Wagstaff 2000);
+what comes out is the decision values of the rows that are to be judged.
 """
 
 import time
@@ -15,9 +16,10 @@ from mercer._jit.compile import announce_compilation
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
 from mercer.estimators.multiclass import pair_columns
-from mercer.problems.dual import widened
+from mercer.problems.dual import DualProblem, widened
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.solvers import pair_paths, small, smo, warm_rounds
+from mercer.solvers.out_of_fold import start_without
 from mercer.solvers.pair_paths import solve_pair_paths
 from mercer.solvers.result import Status
 from mercer.solvers.warm_rounds import WarmState
@@ -62,11 +64,25 @@ class FoldSeries:
         self.tol, self.limits, self.memory = tol, limits, memory
         self.buffers = Buffers()
 
-    def solve(self, setups, hopeless=None):
+    def on(self, rows):
+        """The same for other rows to learn from."""
+        return FoldSeries(self.matrix, self.convex, rows, self.rows, self.tol, self.limits, self.memory)
+
+    def seed(self, setup):
+        """The solution of a setup, for folds to begin with; None where they do not solve in place."""
+        if len(setup.tasks) != 1 or self._are_pairs(setup):
+            return None
+        machine = self._machine(setup.tasks[0])
+        if type(machine) is not _InPlace:
+            return None
+        machine.next(setup.problems[0], None)
+        return Seed(machine.state, machine.last)
+
+    def solve(self, setups, hopeless=None, seed=None):
         """A `FoldFit` for each setup.
 
         `hopeless`, where given, has for each setup a function of the coefficients and the decision values
-        without bias of all rows, whose true answer cuts the setting short.
+        without bias of all rows, whose true answer cuts the setting short; `seed` is the `Seed` of the first.
         """
         announce_compilation()
         if self._are_pairs(setups[0]):
@@ -74,6 +90,8 @@ class FoldSeries:
         fits = []
         hopeless = hopeless or [None] * len(setups)
         machines = [self._machine(task) for task in setups[0].tasks]
+        if seed is not None and type(machines[0]) is _InPlace:
+            machines[0].seed = seed
         for k, setup in enumerate(setups):
             begin = time.perf_counter()
             found = [m.next(p, hopeless[k]) for m, p in zip(machines, setup.problems, strict=True)]
@@ -110,11 +128,33 @@ def _joined(found, seconds):
     return FoldFit(np.stack([v for v, _ in found], axis=1), Status.worst([s for _, s in found]), seconds)
 
 
+@dataclass(frozen=True)
+class Seed:
+    """The solution of a problem of all rows: a fold leaves out its own and goes on from there."""
+
+    state: WarmState
+    dual: DualProblem
+
+    def state_for(self, dual, matrix):
+        """Where a fold begins: few coefficients are not those for all rows, and K beta follows them."""
+        held, whole = dual.upper <= dual.lower, self.dual
+        same = (whole.upper == dual.upper) & (whole.lower == dual.lower)
+        if not (held | same).all():
+            return WarmState.zero(len(held))
+        beta = start_without(dual, self.state.beta, held)
+        change = beta - self.state.beta
+        moved = np.flatnonzero(change)
+        product = self.state.product.copy()
+        if len(moved):
+            product += matrix.product(moved, change[moved])
+        return WarmState(beta, product)
+
+
 class _InPlace:
     """A problem of most rows: the others are held out by shutting their box."""
 
     def __init__(self, series, places):
-        self.series, self.places = series, places
+        self.series, self.places, self.seed = series, places, None
         self.state, self.last = WarmState.zero(series.matrix.n), None
 
     def next(self, problem, hopeless):
@@ -123,6 +163,8 @@ class _InPlace:
         dual = self._dual(problem)
         if self.last is not None:
             self.state = warm_rounds.moved_to(self.state, self.last, dual, series.matrix)
+        elif self.seed is not None:
+            self.state = self.seed.state_for(dual, series.matrix)
         self.last = dual
         found = warm_rounds.solve(
             dual,

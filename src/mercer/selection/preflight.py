@@ -245,8 +245,10 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
             took, model = fit(m)
             is_odd = bool(measured) and took > measured[-1][1] * GROWTH**MOST_EXPONENT
             if took < AGAIN * seconds or is_odd:
-                # The first fit of a size may have had code to load, and other work may have come between.
-                took = min(took, fit(m)[0])
+                # The first fit of a size may have had code to load or to compile, and other work may have come
+                # between: what it took beyond the second is not counted as time for measuring.
+                again = fit(m)[0]
+                begin, took = begin + max(0.0, took - again), min(took, again)
             measured.append((m, took))
             fitted = m, model
             left = seconds - (time.perf_counter() - begin)
@@ -314,9 +316,11 @@ def _support(fitted, n):
     if coefficients is None:
         return 0, n
     table = np.atleast_2d(coefficients.toarray() if sparse.issparse(coefficients) else np.asarray(coefficients))
+    if len(table) > 1:
+        # With several classes a machine has two of them: its working set is small, and it keeps no rows of all points.
+        return 0, 0
     growth, sizes = n / fitted[0], np.abs(table[0])
-    # With several classes a machine has two of them, and its working set is small.
-    free = np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0))) if len(table) == 1 else 0
+    free = np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0)))
     return int(free * growth), min(n, int(table.shape[1] * growth))
 
 

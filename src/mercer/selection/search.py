@@ -22,8 +22,19 @@ from mercer.estimators.weighting import target_weights
 from mercer.selection.cv_results import CUT, DONE, FAILED
 from mercer.selection.fold_scores import ClassifierAnswers, RegressorAnswers
 from mercer.selection.fold_series import FoldSeries
-from mercer.selection.shared_gram import SharedGram, grouped, is_same_kernel, needs_double, shares_matrix, take_part
+from mercer.selection.shared_gram import (
+    Seeds,
+    SharedGram,
+    grouped,
+    is_same_kernel,
+    needs_double,
+    shares_matrix,
+    take_part,
+)
 from mercer.solvers.result import Status
+
+# With fewer folds than this, a solution for all rows takes longer than it saves.
+WORTH_A_SEED = 4
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,9 @@ class Search:
             return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
         if is_bound:
             gram = self._known_gram(group, len(folds))
-            return [_Shared(self, group, names, fold, gram, hopeless) for fold in folds]
+            # Scores of a regression are continuous: they show where within `tol` of the solution another start ends.
+            seeds = Seeds() if self.classifies and len(folds) >= WORTH_A_SEED else None
+            return [_Shared(self, group, names, fold, gram, hopeless, seeds) for fold in folds]
         return [
             _Shared(self, group, names, fold, self._gram(group, self._bound_to(fold), 1), hopeless) for fold in folds
         ]
@@ -236,9 +249,9 @@ class _Failing:
 class _Shared:
     """The settings of one kernel on one fold, over the shared matrix."""
 
-    def __init__(self, search, group, names, fold, gram, hopeless):
+    def __init__(self, search, group, names, fold, gram, hopeless, seeds=None):
         self.search, self.group, self.names, self.fold = search, group, names, fold
-        self.gram, self.hopeless = gram, hopeless
+        self.gram, self.hopeless, self.seeds = gram, hopeless, seeds
         self.size = len(group.members)
 
     def run(self):
@@ -263,7 +276,7 @@ class _Shared:
         train, test = task.folds[self.fold]
         places = np.arange(task.n) if search.order is None else _positions(search.order)
         asked = np.concatenate([test, train]) if search.with_train else test
-        for series in self.group.series():
+        for place, series in enumerate(self.group.series()):
             known = [(self.names[id(model)], model, self._setup(model, train)) for _, model in series]
             known = [each for each in known if each[2] is not None]
             if not known:
@@ -272,9 +285,17 @@ class _Shared:
             solver = FoldSeries(
                 matrix, convex, places[train], places[asked], known[0][1].tol, limits, search.budget.working
             )
-            cuts = self._cuts(known, places, matrix)
-            for (number, model, setup), fit in zip(known, solver.solve([s for *_, s in known], cuts), strict=True):
+            seed = self._seed(place, known[0][1], solver.on(places))
+            fits = solver.solve([s for *_, s in known], self._cuts(known, places, matrix), seed)
+            for (number, model, setup), fit in zip(known, fits, strict=True):
                 self._keep(number, model, setup, fit, test, train)
+
+    def _seed(self, place, model, solver):
+        """The solution of the first setting for all rows, where enough folds begin with it."""
+        if self.seeds is None:
+            return None
+        everything = np.arange(self.search.task.n)
+        return self.seeds.of(place, lambda: solver.seed(self._problems(model, everything)))
 
     def _cuts(self, known, places, matrix):
         if self.hopeless is None:
@@ -283,18 +304,19 @@ class _Shared:
 
     def _setup(self, model, train):
         """The problems of a setting on this fold, or None where they cannot be."""
-        task = self.search.task
-        y, weights = task.y[train], task.weights_at(train)
         try:
             model._check_parameters()
-            if self.search.classifies:
-                setup, _, _ = model._setup(y, weights)
-            else:
-                setup = model._setup(y, target_weights(weights, len(y)))
+            return self._problems(model, train)
         except Exception as error:  # noqa: BLE001 - recorded; the other settings go on
             self.search.fail(self.names[id(model)], self.fold, error)
             return None
-        return setup
+
+    def _problems(self, model, rows):
+        task = self.search.task
+        y, weights = task.y[rows], task.weights_at(rows)
+        if self.search.classifies:
+            return model._setup(y, weights)[0]
+        return model._setup(y, target_weights(weights, len(y)))
 
     def _keep(self, number, model, setup, fit, test, train):
         search = self.search

@@ -103,6 +103,20 @@ def grouped(models):
     return groups
 
 
+class Seeds:
+    """Solutions for all rows from which the folds begin, one for each series; made by whoever comes first."""
+
+    def __init__(self):
+        self._lock, self._known = threading.Lock(), {}
+
+    def of(self, series, make):
+        """The solution for a series."""
+        with self._lock:
+            if series not in self._known:
+                self._known[series] = make()
+            return self._known[series]
+
+
 class SharedGram:
     """The kernel matrix of all rows for one kernel.
 

@@ -67,13 +67,13 @@ def out_of_fold_scores(problem, matrix, solution, folds, solve):
     for fold in np.unique(folds[folds >= 0]):
         held = folds == fold
         part, dual = problem.without(held)
-        found = solve(dual, matrix, _start(dual, solution.beta, held))
+        found = solve(dual, matrix, start_without(dual, solution.beta, held))
         scores[held] = _scores(part, dual, matrix, found, np.flatnonzero(held))
         status = Status.worst([status, found.status])
     return scores, status
 
 
-def _start(dual, beta, held):
+def start_without(dual, beta, held):
     """`beta` without the rows left out; what is missing to the sum comes from as few others as will do.
 
     Free coordinates come first: they have to move anyway, while those at a bound mostly stay there.
