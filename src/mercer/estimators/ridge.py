@@ -48,11 +48,13 @@ class KernelRidge(KernelRegression):
     leave_one_out : bool, default=False
         Whether to compute `loo_`, which takes the inverse of the factor: twice the work of a fit.
     solver : {"auto", "cholesky", "cg"}, default="auto"
-        "cg" never holds the kernel matrix; "auto" takes it where the matrix does not fit.
+        "cg" never holds the kernel matrix. "auto" takes it where the matrix does not fit; where it does, a
+        factor or, from 3,000 rows on and if alpha is not tiny, iterations on the matrix in memory (`solver_` is
+        "cg" then too).
     preconditioner : {"pivoted", "nystroem"}, default="pivoted"
         Of conjugate gradients: rows chosen one by one, or at random.
     rank : int, default=500
-        Rows of the kernel matrix that the preconditioner takes.
+        Rows of the kernel matrix that the preconditioner takes, at most.
     tol : float, default=1e-8
         Largest residual of the normal equations, relative to the targets.
     max_iter : int, default=-1
