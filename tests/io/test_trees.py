@@ -32,6 +32,8 @@ def test_a_compressed_file_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("(S (NP I)", r"unbalanced brackets: the \( at position 0 is never closed"),
+        ("(S (NP I", r"unbalanced brackets: the \( at position 3 is never closed"),
         ("(S I))", r"unbalanced brackets: the \) at position 5 closes nothing"),
         ("hello (S I)", r"a tree must begin with \(, got 'hello' at position 0"),
         ("(S I) tail", r"got 'tail' at position 6"),
