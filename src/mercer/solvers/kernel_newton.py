@@ -18,7 +18,8 @@ as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`,
 import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
-from mercer.kernels.matrix import EvaluatedMatrix, StoredMatrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.rounded import RoundedMatrix, exact_products
 from mercer.solvers.kernel_newton_system import (
     Indefinite,
