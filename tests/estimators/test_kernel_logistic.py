@@ -201,3 +201,12 @@ def test_as_accurate_as_a_support_vector_machine():
     X, y = noisy(800, seed=4)
     ours = KernelLogisticRegression().fit(X[:400], y[:400]).score(X[400:], y[400:])
     assert ours >= SVC().fit(X[:400], y[:400]).score(X[400:], y[400:]) - 0.03
+
+
+@pytest.mark.parametrize("C", [1e3, pytest.param(1e5, marks=pytest.mark.slow)])
+def test_a_large_C_among_noisy_labels(C):
+    X, y = noisy(1800)
+    model = KernelLogisticRegression(C=C).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.gap <= model.tol
+    assert model.n_iter_[0] < 50

@@ -21,6 +21,7 @@ from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.rounded import RoundedMatrix, exact_products
+from mercer.solvers.best_bias import EXACTLY, best_bias
 from mercer.solvers.kernel_newton_system import (
     Indefinite,
     Preconditioner,
@@ -34,6 +35,8 @@ from mercer.solvers.result import Solution, Status, TracePoint
 
 # Up to this many points a step is a Cholesky factorisation.
 FACTORED = 700
+# And up to this many where conjugate gradients do not come to their end.
+FACTORED_AT_LAST = 5000
 # Rank of the preconditioner, over all functions together.
 RANK = 160
 RANK_OF_ALL = 480
@@ -51,10 +54,12 @@ SHARE = 5
 SAMPLE_GOAL = 1e-2
 # A change of the values this much smaller than the goal need not be computed from the items.
 NEGLIGIBLE = 1e-3
-# Share of a step's error that is left to the next step: usually, and at most.
-FORCING, COARSEST = 0.03, 0.3
-# What the bias leaves of the equality, as a share of all C: at the end, and of the goal between steps.
-EXACTLY, BALANCED = 1e-14, 1e-4
+# Share of a step's error that is left to the next step: usually, at most, and at least.
+FORCING, COARSEST, FINEST = 0.03, 0.3, 1e-8
+# Where a step leaves more than this of the violation, the next ones are solved more finely.
+POOR = 0.5
+# What the bias leaves of the equality between steps, as a share of the goal.
+BALANCED = 1e-4
 # A step this short means that rounding errors decide.
 SHORTEST = 1e-8
 SUFFICIENT = 1e-4
@@ -100,14 +105,14 @@ class _Steps:
         self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
         self.gap_tol, self.memory = gap_tol, memory
         self.given = self.matrix = matrix
-        self.rounded, self.is_exact = None, True
+        self.rounded, self.is_exact, self.is_hard = None, True, False
         self.k, self.n = problem.n_functions, matrix.n
         self.start = None if start is None else self._column(problem.feasible(start))
         self.beta = self.image = np.zeros((self.n, self.k))
         self.b = np.zeros(self.k)
         self.iterations, self.trace = 0, []
         self.factor = None
-        self.goal = tol
+        self.goal, self.forcing = tol, FORCING
 
     def _column(self, values):
         return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
@@ -139,7 +144,17 @@ class _Steps:
         return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
 
     def _is_factored(self):
-        return self.k == 1 and self.n <= FACTORED
+        return self.k == 1 and self.n <= (FACTORED_AT_LAST if self.is_hard else FACTORED)
+
+    def _factor_instead(self):
+        """Where conjugate gradients get no further: go on with factorisations, if that is another way."""
+        if self.is_hard or self._is_factored() or 8 * self.n**2 > self.memory:
+            return False
+        self.is_hard = True
+        if self._is_factored():
+            self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
+            self._compute_exactly()
+        return self._is_factored()
 
     def _products(self, values):
         """(K + t 11') @ values, fast."""
@@ -184,9 +199,12 @@ class _Steps:
         elif self.n >= SAMPLED:
             self._begin_with_sample()
         self._best_bias()
+        violation = np.inf
         while True:
             response = self._response()
-            violation = self._violation(response)
+            before, violation = violation, self._violation(response)
+            if violation > POOR * before:
+                self.forcing = max(FINEST, 0.1 * self.forcing)
             if violation <= self.goal and not self.is_exact:
                 self._compute_exactly()
                 continue
@@ -195,9 +213,10 @@ class _Steps:
             status = self._early_end(violation)
             if status is not None:
                 return status
-            if not self._step(response):
+            if self._step(response):
+                self._record()
+            elif not self._factor_instead():
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
-            self._record()
 
     def _begin_with_sample(self):
         """Begin with the solution for every few rows, in which each counts for as many."""
@@ -208,11 +227,14 @@ class _Steps:
         part = self.matrix.view(chosen)
         limits = self.limits.unwatched()
         found = _Steps(problem, part, SAMPLE_GOAL, limits, None, 1.0, self.convex, self.memory).run()
-        if found.status in (Status.OPTIMAL, Status.STALLED):
-            self.beta = np.zeros((self.n, self.k))
-            self.beta[chosen] = found.beta.reshape(len(chosen), self.k)
-            self.image, self.is_exact = self._products(self.beta), self.rounded is None
-            self.b = np.atleast_1d(found.bias).astype(np.float64)
+        if found.status not in (Status.OPTIMAL, Status.STALLED):
+            return
+        beta = np.zeros((self.n, self.k))
+        beta[chosen] = found.beta.reshape(len(chosen), self.k)
+        image, b = self._products(beta), np.atleast_1d(found.bias).astype(np.float64)
+        # Where C is large the sample is learnt by heart, which may be worse than nothing.
+        if self._objective(beta, image, image + b) < self._objective(self.beta, self.image, self._values()):
+            self.beta, self.image, self.b, self.is_exact = beta, image, b, self.rounded is None
 
     def _compute_exactly(self):
         """The values of these coefficients, without what rounding has done to them."""
@@ -338,7 +360,7 @@ class _Steps:
         """Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some."""
         scale = float(self.problem.C.sum()) ** 0.5
         least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
-        return min(max(min(FORCING, first / scale) * first, least), COARSEST * first)
+        return min(max(min(self.forcing, first / scale) * first, least), COARSEST * first)
 
     def _search(self, change, image, is_last):
         """Go along `change` until the objective has fallen by a fair share of what its slope says."""
@@ -367,30 +389,7 @@ class _Steps:
         self.b = self._bias_of(self.image)
 
     def _bias_of(self, image, share=EXACTLY):
-        """The b that minimises the risk for these projections, up to a share of all C: Newton with halved steps."""
-        b = self.b.copy()
-        if self.problem.bias != "free":
-            return np.zeros(self.k)
-        now = self.problem.risk(self._flat(image + b))
-        for _ in range(100):
-            values = self._flat(image + b)
-            pull = self._column(self.problem.response(values)).sum(axis=0)
-            if np.abs(pull).max() <= share * float(self.problem.C.sum()):
-                break
-            step = self._bias_step(values, pull)
-            length = 1.0
-            while not (after := self.problem.risk(self._flat(image + b + length * step))) <= now and length > SHORTEST:
-                length *= 0.5
-            if length <= SHORTEST or (after == now and length < 1.0):
-                break
-            b, now = b + length * step, after
-        return b
-
-    def _bias_step(self, values, pull):
-        total = self.problem.root(values).total
-        if self.k == 1:
-            return pull / total[0, 0] if total[0, 0] > 0 else pull / float(self.problem.C.sum())
-        return np.linalg.pinv(total, rcond=1e-12, hermitian=True) @ pull
+        return best_bias(self.problem, image, self.b, share)
 
     # --- the end ----------------------------------------------------------------------------
 
