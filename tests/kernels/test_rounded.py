@@ -4,8 +4,8 @@ import pytest
 from mercer._jit.threads import Stopped
 from mercer.estimators.training import TrainingData
 from mercer.kernels import RBF, Polynomial, Sigmoid
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.folded import triangle_products
-from mercer.kernels.matrix import EvaluatedMatrix
 from mercer.kernels.rounded import RoundedMatrix, exact_products
 from mercer.kernels.triangle import Triangle
 

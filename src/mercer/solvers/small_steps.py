@@ -25,6 +25,9 @@ NEWTON_SLICE = 16
 MOST_REFRESHES = 4
 # They are taken to this share of the tolerance: what they add up is rounded.
 STEP_SHARE = 0.9
+# In pairs of small classes a twentieth of the tolerance costs few steps more, and the relative gap of a small objective
+# asks for it; but not less than rounded gradients can tell.
+FINE_SHARE, FINEST = 0.05, 5e-5
 # Steps for each point after which rounded ones are given up.
 STEPS_FOR_EACH = 50
 # A violation this small counts as none.
@@ -160,9 +163,10 @@ def step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradie
     begin(matrix, linear, lower, upper, beta, rough, diag, rise, fall)
     most = STEPS_FOR_EACH * m if max_iter < 0 else min(STEPS_FOR_EACH * m, max_iter)
     taken, violation, bias = 0, 0.0, 0.0
+    enough = single(max(FINE_SHARE * tol, min(STEP_SHARE * tol, FINEST)))
     for _ in range(MOST_REFRESHES if convex else 0):
         steps, _, _, _ = pair_steps(
-            matrix, rough, beta, lower, upper, 0.0, diag, rise, fall, single(STEP_SHARE * tol), most - taken, scores
+            matrix, rough, beta, lower, upper, 0.0, diag, rise, fall, enough, most - taken, scores
         )
         taken += steps
         gradient_afresh(matrix, linear, beta, gradient)
