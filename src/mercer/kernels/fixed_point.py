@@ -15,8 +15,6 @@ from mercer.kernels.folded import triangle_products
 from mercer.kernels.operator import SymmetricOperator
 from mercer.kernels.triangle import Triangle
 
-LARGEST = 2**31 - 1
-
 
 class FixedPointOperator(SymmetricOperator):
     """A stored copy of another operator's matrix; products are in double precision with its rounded entries.
@@ -34,12 +32,8 @@ class FixedPointOperator(SymmetricOperator):
     @classmethod
     def of(cls, base, stop=None):
         """The copy, or None where an entry is larger than the diagonal allows or not finite."""
-        unit = float(base.diag.max(initial=0.0)) / LARGEST
-        if not unit > 0:
-            return None
-        tiles = FixedPointTiles(base.kernel, unit, LARGEST)
-        triangle = engine.lower_triangle(tiles, base.items, Triangle(base.n, np.int32), base.n_jobs, stop)
-        return cls(base, triangle, unit) if tiles.have_room else None
+        found = triangle_of_numbers(base, np.int32, stop)
+        return None if found is None else cls(base, *found)
 
     @property
     def diag(self):
@@ -62,6 +56,24 @@ class FixedPointOperator(SymmetricOperator):
 
     def lower(self, dtype, stop=None):
         return self.exact.lower(dtype, stop)
+
+
+def triangle_of_numbers(source, dtype, stop=None):
+    """(the lower triangle of a matrix as whole numbers, their unit), or None where the largest diagonal entry is
+    not the largest of all, or not finite.
+
+    Parameters
+    ----------
+    source : EvaluatedOperator or EvaluatedMatrix
+    dtype : int16 or int32
+    """
+    largest = np.iinfo(dtype).max
+    unit = float(source.diag.max(initial=0.0)) / largest
+    if not unit > 0:
+        return None
+    tiles = FixedPointTiles(source.kernel, unit, largest)
+    triangle = engine.lower_triangle(tiles, source.items, Triangle(source.n, dtype), source.n_jobs, stop)
+    return (triangle, unit) if tiles.have_room else None
 
 
 class FixedPointTiles:

@@ -10,11 +10,9 @@ import numpy as np
 
 from mercer._jit.scratch import scratch
 from mercer.kernels import engine
-from mercer.kernels.fixed_point import FixedPointTiles
+from mercer.kernels.fixed_point import triangle_of_numbers
 from mercer.kernels.folded import folded_products, triangle_products
-from mercer.kernels.triangle import Triangle
 
-LARGEST = 2**15 - 1
 # Sums of a tile that are no larger than this may be in single precision.
 LARGEST_SUM = 1e3
 
@@ -38,12 +36,8 @@ class RoundedMatrix:
     @classmethod
     def of(cls, source, stop=None):
         """The copy, or None where an entry is larger than the diagonal allows or not finite."""
-        unit = float(source.diag.max(initial=0.0)) / LARGEST
-        if not unit > 0:
-            return None
-        tiles = FixedPointTiles(source.kernel, unit, LARGEST)
-        triangle = engine.lower_triangle(tiles, source.items, Triangle(source.n, np.int16), source.n_jobs, stop)
-        return cls(source, triangle, unit) if tiles.have_room else None
+        found = triangle_of_numbers(source, np.int16, stop)
+        return None if found is None else cls(source, *found)
 
     @property
     def noise(self):
