@@ -22,6 +22,8 @@ from mercer.solvers.small_steps import LEFT, ROUNDING
 # Entries of pair matrices that are worth a turn on another thread.
 TURN = 20_000
 NOT_BEGUN = -2
+# Up to so many points, to check entries in single precision takes longer than they save.
+SINGLE_FROM = 800
 # Points whose gradients are compared with those of double precision.
 SAMPLE = 32
 
@@ -89,7 +91,8 @@ class PairsSolved:
         limits = self._limits
         convex = data.kernel.is_psd is True
         if matrix is None:
-            matrix = data.matrix(tol if convex else min(tol, ROUNDING), None, budget, n_jobs)
+            is_rounded = convex and data.shape[0] > SINGLE_FROM
+            matrix = data.matrix(tol if is_rounded else min(tol, ROUNDING), None, budget, n_jobs)
             # Where entries of some rows cannot be trusted, those of all are computed in double precision.
             matrix = (matrix.in_double() if matrix.is_rough else matrix).view(self._order)
         try:
