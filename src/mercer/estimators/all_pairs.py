@@ -200,8 +200,7 @@ class PairsSolved:
         def turn(span):
             solve_class_pairs(*problems, convex, tol, limits.max_iter, *span, *results)
 
-        turns = self._turns()
-        run_parallel(turn, turns, 1 if len(turns) == 1 else thread_count(n_jobs), limits.stop)
+        run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
         self._seconds = limits.seconds
 
     def _turns(self):

@@ -42,6 +42,10 @@ class Finding:
         """Whether it says nothing: no error exceeds 1."""
         return self.value is not None and self.value >= 1.0
 
+    def as_dict(self):
+        """The fields and the verdict, for JSON."""
+        return {**asdict(self), "applies": self.applies}
+
     def __str__(self):
         value = "-" if self.value is None else f"{self.value:.4g}"
         verdict = "does not apply" if not self.applies else ("vacuous" if self.is_vacuous else "holds")
@@ -124,7 +128,7 @@ class Report(Judgement):
         """The numbers, for JSON; what is infinite or not a number becomes None."""
         plain = {key: value for key, value in vars(self).items() if key not in ("ball", "findings")}
         plain |= {"ball_radius": self.ball.radius, "ball_gap": self.ball.gap}
-        each = [{**asdict(finding), "applies": finding.applies} for finding in self.findings]
+        each = [finding.as_dict() for finding in self.findings]
         return {key: _finite(value) for key, value in plain.items()} | {"findings": each}
 
     def __str__(self):

@@ -6,7 +6,7 @@ others say no, its value is the largest. So the rows that may become errors are 
 rows add up to at most the sum of those of the machines, each held to delta divided by their number (the union bound).
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -58,7 +58,7 @@ class ReportOfClasses(Judgement):
     def as_dict(self):
         """The numbers, for JSON."""
         plain = {key: value for key, value in vars(self).items() if key not in ("parts", "findings")}
-        each = [{**asdict(finding), "applies": finding.applies} for finding in self.findings]
+        each = [finding.as_dict() for finding in self.findings]
         return plain | {"parts": {name: part.as_dict() for name, part in self.parts.items()}, "findings": each}
 
     def __str__(self):
