@@ -205,8 +205,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     def rows_in_double(self, indices):
         """As `rows`, of entries in double precision."""
-        left, right = self._in_double(indices), self._in_double(np.arange(self.n))
-        return engine.fill(self.kernel, left, right, np.empty((len(left), self.n)), self.n_jobs)
+        return self.in_double().rows(indices)
 
     def _in_double(self, indices):
         if self.dtype == np.float64:

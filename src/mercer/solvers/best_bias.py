@@ -27,14 +27,14 @@ def best_bias(problem, image, start, share=EXACTLY):
     if problem.bias != "free":
         return np.zeros(len(start))
     b, total = start.copy(), float(problem.C.sum())
-    now = problem.risk(_flat(image + b))
+    now = problem.risk(flat(image + b))
     for _ in range(MOST_STEPS):
-        values = _flat(image + b)
+        values = flat(image + b)
         pull = problem.response(values).reshape(image.shape).sum(axis=0)
         if np.abs(pull).max() <= share * total:
             break
         step, length = _step(problem, values, pull), 1.0
-        while not (after := problem.risk(_flat(image + b + length * step))) <= now and length > SHORTEST:
+        while not (after := problem.risk(flat(image + b + length * step))) <= now and length > SHORTEST:
             length *= 0.5
         if length <= SHORTEST or (after == now and length < 1.0):
             break
@@ -42,7 +42,7 @@ def best_bias(problem, image, start, share=EXACTLY):
     return b
 
 
-def _flat(values):
+def flat(values):
     """As a problem takes it: without a column where there is one function."""
     return values[:, 0] if values.shape[1] == 1 else values
 

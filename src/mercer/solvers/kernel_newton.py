@@ -21,7 +21,7 @@ from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.rounded import RoundedMatrix, exact_products
-from mercer.solvers.best_bias import EXACTLY, best_bias
+from mercer.solvers.best_bias import EXACTLY, best_bias, flat
 from mercer.solvers.kernel_newton_system import (
     Indefinite,
     Preconditioner,
@@ -117,10 +117,6 @@ class _Steps:
     def _column(self, values):
         return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
 
-    def _flat(self, values):
-        """As the problem takes it: without a column where there is one function."""
-        return values[:, 0] if self.k == 1 else values
-
     # --- products ---------------------------------------------------------------------------
 
     def _keep(self):
@@ -140,7 +136,7 @@ class _Steps:
 
     def _if_fine(self, rounded):
         """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
-        curvature = self.problem.root(self._flat(np.zeros((self.n, self.k)))).largest
+        curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
         return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
 
     def _is_factored(self):
@@ -148,13 +144,13 @@ class _Steps:
 
     def _factor_instead(self):
         """Where conjugate gradients get no further: go on with factorisations, if that is another way."""
-        if self.is_hard or self._is_factored() or 8 * self.n**2 > self.memory:
+        is_possible = self.k == 1 and FACTORED < self.n <= FACTORED_AT_LAST and 8 * self.n**2 <= self.memory
+        if self.is_hard or not is_possible:
             return False
         self.is_hard = True
-        if self._is_factored():
-            self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
-            self._compute_exactly()
-        return self._is_factored()
+        self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
+        self._compute_exactly()
+        return True
 
     def _products(self, values):
         """(K + t 11') @ values, fast."""
@@ -245,7 +241,7 @@ class _Steps:
         return self.image + self.b
 
     def _response(self):
-        return self._column(self.problem.response(self._flat(self._values())))
+        return self._column(self.problem.response(flat(self._values())))
 
     def _violation(self, response):
         return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
@@ -269,7 +265,7 @@ class _Steps:
         return False
 
     def _make_feasible(self):
-        before, self.beta = self.beta, self._column(self.problem.feasible(self._flat(self.beta)))
+        before, self.beta = self.beta, self._column(self.problem.feasible(flat(self.beta)))
         change = self.beta - before
         if self.rounded is not None and self.rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
             self.image = self.image + self._products(change)
@@ -279,21 +275,21 @@ class _Steps:
 
     def _gap(self):
         projections, intercept = self._parts()
-        return self.problem.gap(self._flat(self.beta), projections, intercept)
+        return self.problem.gap(flat(self.beta), projections, intercept)
 
     def _parts(self):
         """Projections and intercepts, apart."""
         total = self.beta.sum(axis=0)
         is_penalised = self.problem.bias == "penalised"
         intercept = total if is_penalised else self.b
-        projections = self._flat(self.image - total if is_penalised else self.image)
+        projections = flat(self.image - total if is_penalised else self.image)
         return projections, float(intercept[0]) if self.k == 1 else intercept
 
     def _step(self, response):
         """A Newton step with a line search; whether the objective fell."""
         rho = response - self.beta
         towards = self._products(response) - self.image if self.rounded is None else self._products(rho)
-        root = self.problem.root(self._flat(self._values()))
+        root = self.problem.root(flat(self._values()))
         self.iterations += 1
         try:
             moved, image, is_last = self._solve(root, towards)
@@ -340,7 +336,7 @@ class _Steps:
     def _low_rank(self):
         """L for the preconditioner; of a kernel that is not convex, as far as it goes."""
         most = max(8, min(RANK, RANK_OF_ALL // self.k))
-        curvature = float(np.max(self.problem.root(self._flat(self._values())).total)) / self.n
+        curvature = float(np.max(self.problem.root(flat(self._values())).total)) / self.n
         negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * float(self.matrix.diag.max(initial=0.0)))
         factor, _ = partial_factor(self.matrix, most, negligible, self.limits.stop)
         if self.problem.bias == "penalised":
@@ -380,7 +376,7 @@ class _Steps:
         return False
 
     def _objective(self, beta, image, values):
-        value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(self._flat(values))
+        value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(flat(values))
         return value if np.isfinite(value) else np.inf
 
     # --- the bias ---------------------------------------------------------------------------
@@ -401,14 +397,14 @@ class _Steps:
         self.limits.report(point)
 
     def _dual(self):
-        return self.problem.dual_value(self._flat(self.beta), self._parts()[0])
+        return self.problem.dual_value(flat(self.beta), self._parts()[0])
 
     def _solution(self, status):
         if status != Status.OPTIMAL and self.iterations:
             self._end_feasible()
         bias = float(self.b[0]) if self.k == 1 else self.b
-        gradient = self._flat(self._response() - self.beta)
-        return Solution(self._flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
+        gradient = flat(self._response() - self.beta)
+        return Solution(flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
 
     def _end_feasible(self):
         """Coefficients with a dual value to report, unless they are much worse."""
