@@ -13,6 +13,7 @@ from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels import engine
 from mercer.kernels.evaluated_matrix import WORTH_KEEPING, EvaluatedMatrix
+from mercer.kernels.levels import Ladder
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.row_passes import moved_columns, summary
@@ -106,6 +107,8 @@ class TrainingData:
         is_costly = self.shape[0] > LARGEST and self.shape[-1] > MANY_FEATURES
         if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
             return None
+        if Ladder.of(self.X) is not None:
+            return None  # as bytes all columns take less time than some of them do as numbers
         varies = self._summary.greatest > self._summary.least
         few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
         return np.flatnonzero(varies) if few and varies.any() else None

@@ -65,7 +65,8 @@ class Kernel(Parameters):
         `origin` is subtracted from the rows when the kernel is translation invariant.
         """
         self._require_bound()
-        return prepare_rows(X, dtype, origin=origin if self.is_translation_invariant else None, check=check)
+        origin = origin if self.is_translation_invariant else None
+        return prepare_rows(X, dtype, origin=origin, check=check, for_products=self.is_dot_product_form)
 
     def tile(self, left, right, out, row, column):
         """Write K(left_i, right_j) to out[row + i, column + j]."""

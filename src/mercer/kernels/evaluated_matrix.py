@@ -237,7 +237,4 @@ def _whole_vectors(columns, coefficients):
 
 def entry_cost(kernel, items):
     """Multiplications that one kernel entry takes, roughly; infinite where nothing is known."""
-    if not kernel.is_dot_product_form:
-        return np.inf
-    values = items.values
-    return len(values.data) / max(1, len(items)) if items.is_sparse else values.shape[1]
+    return items.product_cost if kernel.is_dot_product_form else np.inf

@@ -172,7 +172,7 @@ class Rows:
     def __init__(self, values, norms=None):
         self.values = SparseRows.from_scipy(values) if sparse.issparse(values) else values
         self.is_sparse = isinstance(self.values, SparseRows)
-        self._whole, self._span, self._transposes = None, None, {}
+        self._whole, self._span, self._panels = None, None, {}
         if norms is not None:
             self.norms = norms
 
@@ -190,6 +190,11 @@ class Rows:
     @property
     def n_features(self):
         return self.values.shape[1]
+
+    @property
+    def product_cost(self):
+        """Multiplications in single precision that an inner product takes, roughly."""
+        return len(self.values.data) / max(1, len(self)) if self.is_sparse else self.n_features
 
     def __len__(self):
         return self.values.shape[0]
@@ -225,9 +230,13 @@ class Rows:
         a view. The rows from which these were sliced remember it."""
         if self.n_features <= 64:
             return self.values.T
+        return self._remembered("transposed", lambda: np.ascontiguousarray(self.values.T))
+
+    def _remembered(self, form, make):
+        """A form of these rows in which they are the right-hand side of products, kept by those they are part of."""
         if self._whole is None:
-            return np.ascontiguousarray(self.values.T)
-        known = self._whole._transposes
-        if self._span not in known:
-            known[self._span] = np.ascontiguousarray(self.values.T)
-        return known[self._span]
+            return make()
+        known, key = self._whole._panels, (form, self._span)
+        if key not in known:
+            known[key] = make()
+        return known[key]

@@ -68,7 +68,7 @@ def _choose(X, columns, origin, out):
             target[k] = row[columns[k]] - origin[columns[k]]
 
 
-def _plain(X):
+def plain(X):
     """`X` as compiled code wants it: itself, unless its numbers or their order are unusual."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
     return np.ascontiguousarray(X, dtype)
@@ -76,7 +76,7 @@ def _plain(X):
 
 def summary(X):
     """The `Summary` of a matrix with at least one row, whose numbers are finite."""
-    X = _plain(X)
+    X = plain(X)
     totals, least, greatest = np.zeros(X.shape[1]), X[0].copy(), X[0].copy()
     squares = _add_up(X, totals, least, greatest)
     return Summary(totals / len(X), least.astype(np.float64), greatest.astype(np.float64), squares / len(X))
@@ -85,19 +85,19 @@ def summary(X):
 def moved(X, origin, dtype):
     """X - origin in `dtype`."""
     out = np.empty(X.shape, dtype)
-    _move(_plain(X), np.asarray(origin, np.float64), out)
+    _move(plain(X), np.asarray(origin, np.float64), out)
     return out
 
 
 def squared_lengths(X):
     """|x|^2 of each row, in double precision."""
     norms = np.empty(len(X))
-    _square(_plain(X), norms)
+    _square(plain(X), norms)
     return norms
 
 
 def moved_columns(X, columns, origin, dtype):
     """(X - origin)[:, columns] in `dtype`, in C order."""
     out = np.empty((len(X), len(columns)), dtype)
-    _choose(_plain(X), columns, np.asarray(origin, np.float64), out)
+    _choose(plain(X), columns, np.asarray(origin, np.float64), out)
     return out

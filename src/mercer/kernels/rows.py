@@ -5,12 +5,13 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer.kernels.forms import Rows
+from mercer.kernels.levels import LevelRows
 from mercer.kernels.row_passes import moved, squared_lengths
 
 _SHAPE_REMEDY = "X.reshape(-1, 1) makes one column of it, X.reshape(1, -1) one row"
 
 
-def prepare_rows(X, dtype, *, origin=None, check=True):
+def prepare_rows(X, dtype, *, origin=None, check=True, for_products=False):
     """Rows of `X` in `dtype`, dense in C order or CSR with sorted indices.
 
     Parameters
@@ -21,12 +22,14 @@ def prepare_rows(X, dtype, *, origin=None, check=True):
         Subtracted from every row, in double precision. Sparse rows are spread out then.
     check : bool
         False skips the search for NaN and infinity.
+    for_products : bool
+        Whether inner products are all that will be asked of the rows: those of small whole numbers are kept as bytes.
     """
     if sparse.issparse(X):
         if origin is None:
             return Rows(_canonical_csr(X, np.dtype(dtype), check))
         X = X.toarray()
-    return Rows(_dense(X, np.dtype(dtype), origin, check))
+    return _dense(X, np.dtype(dtype), origin, check, for_products)
 
 
 def common_dtype(*data):
@@ -67,17 +70,20 @@ def _as_real(values):
     return values.astype(np.float64)
 
 
-def _dense(X, dtype, origin, check):
+def _dense(X, dtype, origin, check, for_products):
     values = numeric_matrix(X)
     if check:
         _require_finite(values)
+    if origin is not None:
+        _require_same_width(values.shape[1], len(origin))
+    levels = LevelRows.of(values, origin) if for_products and dtype == np.float32 else None
+    return Rows(_converted(values, dtype, origin, check)) if levels is None else levels
+
+
+def _converted(values, dtype, origin, check):
     # What overflows is caught below, with a message that says more than a warning.
     with np.errstate(invalid="ignore", over="ignore"):
-        if origin is None:
-            converted = np.ascontiguousarray(values, dtype=dtype)
-        else:
-            _require_same_width(values.shape[1], len(origin))
-            converted = moved(values, origin, dtype)
+        converted = np.ascontiguousarray(values, dtype) if origin is None else moved(values, origin, dtype)
     if check and values.dtype != dtype:
         _require_in_range(converted)
     return converted
