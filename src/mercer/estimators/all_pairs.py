@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer._jit.compile import announce_compilation
-from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
 from mercer.estimators.machines import TwoClassProblems
 from mercer.estimators.multiclass import pair_columns
 from mercer.estimators.support import Support
@@ -96,8 +96,9 @@ class PairsSolved:
             # Where entries of some rows cannot be trusted, those of all are computed in double precision.
             matrix = (matrix.in_double() if matrix.is_rough else matrix).view(self._order)
         try:
-            self._matrix = matrix = matrix.stored(limits.stop)
-            self._solve_all(matrix.values, convex, tol, n_jobs)
+            with one_blas_thread():  # once, and not for each of the two
+                self._matrix = matrix = matrix.stored(limits.stop)
+                self._solve_all(matrix.values, convex, tol, n_jobs)
             if matrix.dtype == np.float32:
                 self._leave_inaccurate(matrix, tol)
             self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)

@@ -1,34 +1,21 @@
 """What a certificate is computed from: the training data and the coefficients, nothing else."""
 
-import zlib
-
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._jit.marks import mark
 from mercer.kernels import engine
 
 CHANGED = "the training data were changed after fit, so the fit cannot be certified; fit again"
 ELSEWHERE = "the model was learnt by another tool, and the training data, which certify a fit, are not here; fit again"
-# Numbers at which `quick_mark` looks one by one.
-SOME = 2**13
 
 
 def fingerprint(X):
     """A number that changes when the data do: the model must not certify other data."""
     if sparse.issparse(X):
-        return zlib.crc32(X.indices, zlib.crc32(X.data))
-    return zlib.crc32(X) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else len(X)
-
-
-def quick_mark(X):
-    """As `fingerprint`, at the speed of memory: the sum of all bits, and a check of some rows."""
-    if sparse.issparse(X):
-        return quick_mark(X.data), len(X.indices), zlib.crc32(X.indices[:: 1 + len(X.indices) // SOME].copy())
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
-        return len(X)
-    bits = X.view(np.uint64 if X.dtype == np.float64 else np.uint32)
-    return int(bits.sum(dtype=np.uint64)), zlib.crc32(X[:: 1 + X.size // SOME].copy())
+        return mark(X.data), mark(X.indices), mark(X.indptr)
+    return mark(X) if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64) else len(X)
 
 
 class Evidence:

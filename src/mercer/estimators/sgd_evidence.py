@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.estimators.evidence import quick_mark
+from mercer.estimators.evidence import fingerprint
 from mercer.estimators.sgd_forms import EXACT, WeightForm
 from mercer.estimators.training import Budget, TrainingData, stored_if_small
 from mercer.kernels import engine
@@ -29,7 +29,7 @@ class SGDEvidence:
 
     def __init__(self, form, data, lam, bias, n_jobs):
         self.form, self.data, self.lam, self.bias, self.n_jobs = form, data, lam, bias, n_jobs
-        self._mark = quick_mark(data.X)
+        self._mark = fingerprint(data.X)
         self._rho, self._found = None, None
 
     def rho(self):
@@ -50,14 +50,14 @@ class SGDEvidence:
 
     def settle(self):
         """Measure rho, if the data are still the same, and let them go: a copy has none."""
-        if self._rho is None and self.data is not None and quick_mark(self.data.X) == self._mark:
+        if self._rho is None and self.data is not None and fingerprint(self.data.X) == self._mark:
             self._rho = self.data.rho(self.form, self.data.step_weights())
         self.data = None
 
     def _require_same_data(self):
         if self.data is None:
             raise DataError("a copy of a model has no training data; certify(X, y) takes them")
-        if quick_mark(self.data.X) != self._mark:
+        if fingerprint(self.data.X) != self._mark:
             raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
 
 

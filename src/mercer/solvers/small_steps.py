@@ -14,11 +14,14 @@ from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 from mercer.solvers.newton_steps import EXACT, newton_steps
 from mercer.solvers.smo import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
-from mercer.solvers.smo_steps import MASK, pair_steps
+from mercer.solvers.smo_steps import MASK, pair_steps, set_masks
 from mercer.solvers.working_set import UNBOUNDED
 
 # Pair steps for each point before Newton steps are tried: three are usual.
 PAIR_STEPS = 20
+# Newton steps take over at so many times the tolerance: by then most of the points that will be free are, and each of
+# the few others costs one Newton step. Where that is too early, pair steps go on to the tolerance.
+TAKE_OVER = 20.0
 # How many Newton steps between two looks at the limits.
 NEWTON_SLICE = 16
 # How often rounded steps go on from a gradient computed afresh.
@@ -114,41 +117,65 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
     m, width = matrix.shape
     diag, scores, rise, fall = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
     begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall)
-    allowed = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter)
-    steps, highest, lowest, curvature = pair_steps(
-        matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, 0.9 * tol, allowed, scores
-    )
-    largest = gradient_afresh(matrix, linear, beta, gradient)
-    violation, bias = margin(beta, gradient, lower, upper)
-    solved = highest - lowest <= tol
-    if not solved and steps == max_iter:
-        return steps, ITERATION_LIMIT, violation, bias
-    if not largest < NEVER_BINDS or not (solved or convex):
-        return steps, LEFT, violation, bias
-    if not convex and curvature < NEGATIVE_CURVATURE:
-        return steps, NOT_CONVEX, violation, bias
-    if violation <= ROUNDING:
-        return steps, OPTIMAL if violation <= tol else OPTIMAL_INACCURATE, violation, bias
+    allowed, taken = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter), 0
+    fine = STEP_SHARE * tol
+    enough = TAKE_OVER * tol if convex else fine
+    while True:
+        steps, highest, lowest, curvature = pair_steps(
+            matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, enough, allowed - taken, scores
+        )
+        taken += steps
+        largest = gradient_afresh(matrix, linear, beta, gradient)
+        violation, bias = margin(beta, gradient, lower, upper)
+        stepped = highest - lowest <= max(tol, enough)
+        if not stepped and taken == max_iter:
+            return taken, ITERATION_LIMIT, violation, bias
+        if not largest < NEVER_BINDS or not (stepped or convex):
+            return taken, LEFT, violation, bias
+        if not convex and curvature < NEGATIVE_CURVATURE:
+            return taken, NOT_CONVEX, violation, bias
+        if violation <= ROUNDING:
+            return taken, OPTIMAL if violation <= tol else OPTIMAL_INACCURATE, violation, bias
+        exact, violation, bias = _finish(matrix, linear, lower, upper, violation, bias, beta, gradient)
+        if violation <= tol:
+            return taken, OPTIMAL, violation, bias
+        if enough == fine or not stepped:
+            break
+        enough = fine
+        for i in range(m):
+            set_masks(i, beta, lower, upper, 0.0, rise, fall)
+    if not exact or _reach(lower, upper) > NEVER_BINDS:
+        return taken, LEFT, violation, bias
+    return taken, OPTIMAL_INACCURATE if violation <= INACCURATE else STALLED, violation, bias
+
+
+@jit
+def _finish(matrix, linear, lower, upper, violation, bias, beta, gradient):
+    """Newton steps to rounding error: (whether they got there, violation, bias), the better point in `beta`."""
+    m, width = matrix.shape
     better, moved, free = np.empty(m), np.empty(width), np.empty(m, np.bool_)
     for i in range(width):
         moved[i] = gradient[i]
-    reach = 0.0
     for i in range(m):
         better[i], free[i] = beta[i], lower[i] < beta[i] < upper[i]
-        reach = max(reach, upper[i] - lower[i])
     groups = np.zeros(m, np.int64)
     exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
     if gradient_afresh(matrix, linear, better, moved) < NEVER_BINDS:
         improved, its_bias = margin(better, moved, lower, upper)
         if improved <= violation:
-            violation, bias = improved, its_bias
             for i in range(m):
                 beta[i], gradient[i] = better[i], moved[i]
-    if violation <= tol:
-        return steps, OPTIMAL, violation, bias
-    if not exact or reach > NEVER_BINDS:
-        return steps, LEFT, violation, bias
-    return steps, OPTIMAL_INACCURATE if violation <= INACCURATE else STALLED, violation, bias
+            return exact, improved, its_bias
+    return exact, violation, bias
+
+
+@jit
+def _reach(lower, upper):
+    """The longest way between two bounds."""
+    reach = 0.0
+    for i in range(lower.shape[0]):
+        reach = max(reach, upper[i] - lower[i])
+    return reach
 
 
 @jit

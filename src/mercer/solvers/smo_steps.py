@@ -88,7 +88,8 @@ def _pair_gains(row, diag, gradient, fall, highest, own_diag, scores):
 
 
 @jit
-def _set_masks(k, beta, lower, upper, kink, rise, fall):
+def set_masks(k, beta, lower, upper, kink, rise, fall):
+    """What is added to the gradient of a coordinate where it may rise, and where it may fall."""
     rise[k] = (kink if beta[k] < 0.0 else -kink) if beta[k] < upper[k] else -MASK
     fall[k] = (-kink if beta[k] > 0.0 else kink) if beta[k] > lower[k] else MASK
 
@@ -117,8 +118,8 @@ def _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, 
     # A coordinate that reaches its bound is set to it exactly.
     beta[i] = end_i if step >= room_i else beta[i] + step
     beta[j] = end_j if step >= room_j else beta[j] - step
-    _set_masks(i, beta, lower, upper, kink, rise, fall)
-    _set_masks(j, beta, lower, upper, kink, rise, fall)
+    set_masks(i, beta, lower, upper, kink, rise, fall)
+    set_masks(j, beta, lower, upper, kink, rise, fall)
     return step, curvature / max(abs(scale), 1e-300)
 
 
@@ -234,7 +235,7 @@ def single_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, t
         room_up, room_down = end_up - beta[i], end_down - beta[i]
         moved = min(max(step, room_down), room_up)
         beta[i] = end_up if step >= room_up else (end_down if step <= room_down else beta[i] + step)
-        _set_masks(i, beta, lower, upper, kink, rise, fall)
+        set_masks(i, beta, lower, upper, kink, rise, fall)
         gain, violation = _move_one(matrix[i], gradient.dtype.type(moved), diag, gradient, rise, fall, scores)
         steps += 1
     return steps, violation, zero, worst_curvature
