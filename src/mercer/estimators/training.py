@@ -1,5 +1,6 @@
 """One fit: from checked data to solved problems that share a kernel matrix."""
 
+import itertools
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -266,10 +267,11 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
         return solutions
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
     large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE]
+    so_far = itertools.count(1)
 
     def run_and_tell(k):
         run(k)
-        limits.report_solved(sum(solution is not None for solution in solutions), len(tasks))
+        limits.report_solved(next(so_far), len(tasks))
 
     for k in large:
         run_and_tell(k)
