@@ -36,10 +36,15 @@ def dtype(request):
     return request.param
 
 
-@pytest.fixture(params=["evaluated", "cache of 20 rows", "cache of all rows", "stored", "sparse"])
+WAYS = ["evaluated", "cache of 20 rows", "cache of all rows", "cache for products only", "stored", "sparse"]
+
+
+@pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     if "cache" in request.param:
         monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", 0)
+    if "rows" in request.param:
+        monkeypatch.setattr(evaluated_matrix, "WORTH_FETCHING", 0)
     return request.param
 
 
@@ -48,7 +53,7 @@ def make(way, kernel, X, dtype):
         return evaluated(kernel, X, dtype).stored()
     if way == "sparse":
         return evaluated(kernel, sparse.csr_array(X), dtype)
-    return evaluated(kernel, X, dtype, {"cache of 20 rows": 20, "cache of all rows": N}.get(way, 0))
+    return evaluated(kernel, X, dtype, {"cache of 20 rows": 20, "evaluated": 0}.get(way, N))
 
 
 @pytest.fixture(params=KERNELS)
@@ -126,6 +131,7 @@ def test_nothing_asked_is_nothing_answered(case):
 def kept(monkeypatch):
     """A matrix that keeps 8 rows of its 40."""
     monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(evaluated_matrix, "WORTH_FETCHING", 0)
     X = rows_of(40)
     return evaluated(RBF(0.1), X, np.float64, 8), np.exp(-0.1 * squared(X, X))
 

@@ -27,6 +27,7 @@ class Path:
     direct_size: int = smo.DIRECT_SIZE
     stored_size: int = training.STORED_SIZE
     worth_keeping: float = evaluated_matrix.WORTH_KEEPING
+    worth_fetching: float = evaluated_matrix.WORTH_FETCHING
     smallest_sample: int = smo.SMALLEST_SAMPLE
     small: int = 0  # up to so many points, double precision from the start
     budget: training.Budget | None = None
@@ -37,8 +38,9 @@ class Path:
         monkeypatch.setattr(smo, "SMALLEST_SAMPLE", self.smallest_sample)
         monkeypatch.setattr(training, "STORED_SIZE", self.stored_size)
         monkeypatch.setattr(training, "LARGEST", self.small)
-        for module in (evaluated_matrix, training):
-            monkeypatch.setattr(module, "WORTH_KEEPING", self.worth_keeping)
+        monkeypatch.setattr(training, "STORED_COST", self.worth_keeping)
+        monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", self.worth_keeping)
+        monkeypatch.setattr(evaluated_matrix, "WORTH_FETCHING", self.worth_fetching)
         if self.budget is not None:
             monkeypatch.setattr(training.Budget, "resolve", lambda *_: self.budget)
 
@@ -53,8 +55,9 @@ PATHS = {
     "stored": Path(direct_size=16, budget=LITTLE),
     "evaluated": Path(direct_size=16, stored_size=0, budget=ENOUGH),
     "little memory": Path(direct_size=16, stored_size=0, budget=LITTLE),
-    "row cache": Path(direct_size=16, stored_size=0, worth_keeping=0.0, budget=ENOUGH),
-    "small row cache": Path(direct_size=16, stored_size=0, worth_keeping=0.0, budget=FEW_ROWS),
+    "row cache": Path(16, 0, worth_keeping=0.0, worth_fetching=0.0, budget=ENOUGH),
+    "rows kept for products": Path(16, 0, worth_keeping=0.0, budget=ENOUGH),
+    "small row cache": Path(16, 0, worth_keeping=0.0, worth_fetching=0.0, budget=FEW_ROWS),
     "samples first": Path(direct_size=16, stored_size=0, smallest_sample=30, budget=ENOUGH),
 }
 

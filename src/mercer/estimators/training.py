@@ -13,7 +13,7 @@ from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels import engine
-from mercer.kernels.evaluated_matrix import WORTH_KEEPING, EvaluatedMatrix
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.levels import Ladder
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
@@ -26,8 +26,8 @@ from mercer.solvers.small import LARGEST
 
 # Problems larger than this use both cores inside; smaller ones run side by side.
 SIDE_BY_SIDE = 12_000
-# Up to this many points, and entries this cheap, the whole matrix is computed at once.
-STORED_SIZE = 4_000
+# Up to this many points, and entries of so many multiplications, the whole matrix is computed at once.
+STORED_SIZE, STORED_COST = 4_000, 250
 # Fits of no more points than this need next to nothing.
 SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
 # With more features than this, columns that never vary are left out if it is at least a twentieth of them.
@@ -223,7 +223,7 @@ def keeping_all(matrix, budget, stop=None):
 
 def is_worth_storing(matrix, n, budget):
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
-    small = n <= smo.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= WORTH_KEEPING)
+    small = n <= smo.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= STORED_COST)
     return small and n**2 * matrix.dtype.itemsize <= budget.cache
 
 

@@ -15,7 +15,9 @@ from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, s
 
 # An entry that costs more than this many multiplications is worth keeping in memory.
 # (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
-WORTH_KEEPING = 250
+WORTH_KEEPING = 150
+# From so many on, an entry is fetched from the rows kept sooner than computed again for the matrix of a working set.
+WORTH_FETCHING = 400
 
 
 class EvaluatedMatrix(KernelMatrix):
@@ -116,7 +118,7 @@ class EvaluatedMatrix(KernelMatrix):
         return engine.fill(self.kernel, self.items.take(indices), self.items, out, self.n_jobs, stop)
 
     def submatrix(self, indices, out, stop=None):
-        if self.cache is None:
+        if self.cache is None or self.entry_cost < WORTH_FETCHING:
             return engine.gram(self.kernel, self.items.take(indices), out, self.n_jobs, stop)
         with self._lock:
             return self._submatrix_with_cache(indices, out, stop)
