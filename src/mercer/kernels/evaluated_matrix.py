@@ -19,6 +19,9 @@ WORTH_KEEPING = 150
 # From so many on, an entry is fetched from the rows kept sooner than computed again for the matrix of a working set.
 WORTH_FETCHING = 400
 
+# Numbers of all items, up to which they are kept in double precision too.
+FEW = 2**20
+
 
 class EvaluatedMatrix(KernelMatrix):
     """K(x_i, x_j) computed when asked for.
@@ -192,9 +195,20 @@ class EvaluatedMatrix(KernelMatrix):
     def view(self, indices):
         def prepare(dtype, chosen=None):
             places = indices if chosen is None else indices[chosen]
-            return self.items.take(places) if dtype == self.dtype else self.prepare(dtype, places)
+            if dtype == self.dtype:
+                return self.items.take(places)
+            return self._few_in_double.take(places) if self._has_few_numbers else self.prepare(dtype, places)
 
         return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.far, len(indices))
+
+    @property
+    def _has_few_numbers(self):
+        return self.kernel.is_dot_product_form and not self.items.is_sparse and self.n * self.items.n_features <= FEW
+
+    @computed_once
+    def _few_in_double(self):
+        """All items in double precision, prepared once for the many small problems that ask for some of them."""
+        return self.prepare(np.float64)
 
     def in_double(self):
         if self.dtype == np.float64:
