@@ -20,7 +20,8 @@ import numpy as np
 from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.matrix import StoredMatrix
-from mercer.kernels.rounded import RoundedMatrix, exact_products
+from mercer.kernels.folded import symmetric_product
+from mercer.kernels.rounded import RoundedMatrix
 from mercer.solvers.best_bias import EXACTLY, best_bias, flat
 from mercer.solvers.kernel_newton_system import (
     Indefinite,
@@ -160,7 +161,10 @@ class _Steps:
     def _products_in_double(self, values):
         """The same, summed in double precision."""
         if self.rounded is not None:
-            return self._shifted(exact_products(self.matrix, values, self.limits.stop), values)
+            image = symmetric_product(
+                self.matrix.kernel, self.matrix.items, values, self.matrix.n_jobs, self.limits.stop
+            )
+            return self._shifted(image, values)
         if self.matrix.dtype == np.float64 and isinstance(self.matrix, StoredMatrix):
             return self._products(values)
         everything = np.arange(self.n)
