@@ -2,7 +2,8 @@
 
 Every estimator of the kernel family stands beside scikit-learn's equivalent: the error on held-out rows (mean
 absolute error over deviation, or the area missing under the ROC curve of the anomaly labels), the seconds
-of the best of two fits (of a density, with the held-out rows judged by it), and the megabytes that this adds at its peak. Each fit has a process of its own.
+of the best of two fits (of a density, with the held-out rows judged by it), and the megabytes that this
+adds at its peak. Each fit has a process of its own.
 On one core (``taskset -c 0 python -m benchmarks.family``) the seconds are the processor's, which other work on
 the machine hardly changes.
 """

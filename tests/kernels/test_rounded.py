@@ -5,8 +5,7 @@ from mercer._jit.threads import Stopped
 from mercer.estimators.training import TrainingData
 from mercer.kernels import RBF, Polynomial, Sigmoid
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
-from mercer.kernels.folded import triangle_products
-from mercer.kernels.folded import symmetric_product
+from mercer.kernels.folded import symmetric_product, triangle_products
 from mercer.kernels.rounded import RoundedMatrix
 from mercer.kernels.triangle import Triangle
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
-from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.folded import symmetric_product
+from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.rounded import RoundedMatrix
 from mercer.solvers.best_bias import EXACTLY, best_bias, flat
 from mercer.solvers.kernel_newton_system import (
