@@ -57,12 +57,12 @@ def _fold(tile, start, x, z, below, beside):
 
 
 @jit
-def _fold_corner(tile, start, x, beside):
-    """beside += B x for the symmetric B whose lower triangle is in a tile from column `start` on."""
+def _fold_corner(tile, x, beside):
+    """beside += B x for the symmetric B whose lower triangle a tile is."""
     vector_loop()
     kind = x.dtype.type
     for i in range(x.shape[0]):
-        row, a, p = tile[i, start : start + i], x[i], kind(tile[i, start + i]) * x[i]
+        row, a, p = tile[i, :i], x[i], kind(tile[i, i]) * x[i]
         for j in range(i):
             e = kind(row[j])
             p += e * x[j]
@@ -102,9 +102,10 @@ def _receiver(rows, columns, totals):
         for left in range(first, beyond, longest):
             _add(tile, left - first, (left, min(left + longest, beyond)), rows, columns, totals)
         if first + tile.shape[1] > begin:
+            corner, sums = tile[:, begin - first : end - first], np.empty(end - begin, columns.dtype)
             for column, total in zip(columns, totals, strict=True):
-                sums = np.zeros(end - begin, columns.dtype)
-                _fold_corner(tile, begin - first, column[begin:end], sums)
+                sums[...] = 0.0
+                _fold_corner(corner, column[begin:end], sums)
                 total[begin:end] += sums
 
     return receive
