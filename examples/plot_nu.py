@@ -19,8 +19,8 @@ X, y = (data.data - data.data.mean()) / data.data.std(), data.target_names[data.
 two = X[["mean radius", "mean texture"]]
 
 # %%
-# No share above twice that of the smaller class can be had: it would ask for more of that class than there is. Such a nu is
-# refused before anything is solved.
+# No share above twice that of the smaller class can be had: it would ask for more of that class than there is. Such a
+# nu is refused before anything is solved.
 
 try:
     NuSVC(nu=0.9).fit(X, y)
@@ -28,9 +28,9 @@ except ParameterError as error:
     print(error)
 
 # %%
-# On the left, what a model of all thirty columns makes of every nu: those that fall short of the margin are never more, and
-# the support vectors never fewer. On the right, a small share and a large one in two of the columns: with more errors
-# allowed, the margin is wider.
+# On the left, what a model of all thirty columns makes of every nu: those that fall short of the margin are never more,
+# and the support vectors never fewer. On the right, a small share and a large one in two of the columns: with more
+# errors allowed, the margin is wider.
 
 figure, (left, *right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
 shares = np.linspace(0.02, 0.74, 19)

@@ -15,6 +15,8 @@ import numpy as np
 from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.linalg.lapack import dposv
 
+# Problems up to this size begin with the first points at their bound.
+SMALLEST = 800
 BASIS, FITTED = 256, 4096
 # Weight of the norm against the squared residuals, in units of the kernel's diagonal.
 PENALTY = 1.0

@@ -34,7 +34,8 @@ def solve(problem, matrix, *, tol, limits, start=None, **options):
 def sampled_start(problem, matrix, tol, limits, options):
     """A feasible point for `problem`, near its solution, or None where looking for one would take as long as
     the steps that it saves; a sample is solved within the same limits."""
-    if len(problem) <= SMALLEST or isinstance(matrix, StoredMatrix):
+    smallest = SMALLEST if problem.groups is None else least_squares_start.SMALLEST
+    if len(problem) <= smallest or isinstance(matrix, StoredMatrix):
         return None
     if problem.groups is not None:
         return least_squares_start.start(problem, matrix)

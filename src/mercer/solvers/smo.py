@@ -274,8 +274,12 @@ class _Rounds:
     @property
     def _manageable(self):
         """So many coordinates are taken all at once: then no gradient is needed but theirs."""
-        if isinstance(self.state.matrix, StoredMatrix) and not self.trace and not self.is_warm:
+        is_stored = isinstance(self.state.matrix, StoredMatrix)
+        if is_stored and not self.trace and not self.is_warm:
             return len(self.problem)
+        if self.problem.groups is not None and not is_stored:
+            # Copies of items: their matrix would be four times that of the items.
+            return self._working_size()
         return max(DIRECT_SIZE, self._working_size())
 
     def _working_size(self):
