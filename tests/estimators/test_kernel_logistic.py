@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from mercer import SVC, KernelLogisticRegression, ParameterError, Status
 from mercer.kernels import RBF
 from mercer.problems.multinomial import Multinomial, softmax
-from mercer.solvers import kernel_newton
+from mercer.solvers import newton_matrix
 
 
 def gaussian(A, B):
@@ -80,7 +80,7 @@ def test_small_weights_allow_for_rounding(C):
 def test_the_whole_matrix_where_rounding_would_show(monkeypatch):
     X, y = noisy(1800)
     rounded = KernelLogisticRegression(tol=1e-5).fit(X, y)
-    monkeypatch.setattr(kernel_newton, "ROUNDED", 0.0)
+    monkeypatch.setattr(newton_matrix, "ROUNDED", 0.0)
     whole = KernelLogisticRegression(tol=1e-5).fit(X, y)
     assert whole.status_ is Status.OPTIMAL
     np.testing.assert_allclose(whole.dual_coef_, rounded.dual_coef_, atol=1e-3)
@@ -124,7 +124,7 @@ def test_the_root_is_the_hessian(rng):
 def test_factored_and_iterated_steps_agree(monkeypatch):
     X, y = noisy(300)
     first = KernelLogisticRegression(tol=1e-8).fit(X, y)
-    monkeypatch.setattr(kernel_newton, "FACTORED", 0)
+    monkeypatch.setattr(newton_matrix, "FACTORED", 0)
     second = KernelLogisticRegression(tol=1e-8).fit(X, y)
     np.testing.assert_allclose(first.decision_function(X), second.decision_function(X), atol=1e-5)
 

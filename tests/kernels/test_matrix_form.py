@@ -110,7 +110,10 @@ def test_a_function_of_sets_may_take_lists_of_anything():
     ("function", "message"),
     [
         (lambda left, right: np.ones((2, 2)), r"must return shape \(10, 10\) for these rows, got \(2, 2\)"),
-        (lambda left, right: 1.0, r"must return shape \(10, 10\) for these rows, got \(\)"),
+        (
+            lambda left, right: 1.0,
+            r"must return shape \(10, 10\) for these rows, got \(\); Custom\(function, pairwise=True\)",
+        ),
         (lambda left, right: np.full((len(left), len(right)), np.nan), "must return finite numbers"),
     ],
 )

@@ -94,3 +94,25 @@ def test_the_found_tube_is_the_best_for_its_function():
 
     best = problem.epsilon(projections, 4.0)
     assert all(primal(best) <= primal(other) + 1e-12 for other in np.linspace(0.0, 6.0, 121))
+
+
+def test_what_a_sum_lacks_is_added_where_it_gains_most():
+    problem = DualProblem(
+        np.zeros(6),
+        np.array([0.0, 0.0, 0.0, -1.0, -1.0, -1.0]),
+        np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]),
+        total=np.array([1.5, -1.0]),
+        groups=np.array([0, 0, 0, 1, 1, 1]),
+    )
+    beta = np.array([0.2, 0.0, 0.0, -1.0, -0.5, 0.0])
+    gradient = np.array([3.0, 1.0, 2.0, -1.0, 4.0, 2.0])
+    # The first sum lacks 1.3: the first coordinate is filled, then the third. The second one has 0.5 too much, and
+    # the coordinate that gains most by rising gives it.
+    np.testing.assert_allclose(problem.topped_up(beta, gradient), [1.0, 0.0, 0.5, -1.0, 0.0, 0.0])
+    np.testing.assert_allclose(problem.topped_up(10.0 * beta, gradient), [1.0, 0.0, 0.5, -1.0, 0.0, 0.0])
+
+
+def test_what_a_sum_has_too_much_is_taken_where_it_gains_least():
+    problem = DualProblem(np.zeros(4), np.zeros(4), np.ones(4), total=1.25)
+    found = problem.topped_up(np.array([1.0, 0.5, 1.0, 0.0]), np.array([1.0, 4.0, 2.0, 0.0]))
+    np.testing.assert_allclose(found, [0.0, 0.5, 0.75, 0.0])

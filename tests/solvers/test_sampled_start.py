@@ -42,16 +42,18 @@ def test_same_answer_as_from_anywhere(rng):
     assert found.iterations < plain.iterations
 
 
-def test_two_groups_are_both_drawn_from(rng):
-    groups = np.where(np.arange(5000) < 800, 0, 1)
-    problem = DualProblem(np.zeros(5000), np.zeros(5000), np.ones(5000), total=np.array([80.0, 80.0]), groups=groups)
+def test_the_box_of_a_sample_reaches_as_far_as_that_of_the_whole(rng):
+    upper = rng.uniform(0.5, 2.0, size=5000)
+    problem = DualProblem(np.zeros(5000), np.zeros(5000), upper, total=300.0)
     sample = sampled_start._draw(problem, rng)
     part = sampled_start.scaled_part(problem, sample)
-    assert [np.sum(groups[sample] == g) for g in (0, 1)] == [500, 525]
-    np.testing.assert_allclose([part.upper[m].sum() for m in part.members()], [800.0, 4200.0])
+    assert len(sample) == 625
+    assert part.upper.sum() == pytest.approx(upper.sum())
+    np.testing.assert_allclose(part.upper / upper[sample], part.upper[0] / upper[sample[0]])
 
 
 def test_small_problems_begin_with_the_first(rng):
     K = StoredMatrix.of(RBF(0.3)(rng.normal(size=(30, 2))))
-    start = sampled_start.sampled_start(share(30, 0.25), K, 1e-3, Limits(), {})
-    np.testing.assert_array_equal(start, np.repeat([1.0, 0.5, 0.0], [7, 1, 22]))
+    problem = share(30, 0.25)
+    assert sampled_start.sampled_start(problem, K, 1e-3, Limits(), {}) is None
+    np.testing.assert_array_equal(problem.beginning(), np.repeat([1.0, 0.5, 0.0], [7, 1, 22]))

@@ -1,5 +1,7 @@
 """Density estimation with a kernel at each row, and one-class detection as its level set."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -19,9 +21,9 @@ from mercer.estimators.inputs import (
 from mercer.estimators.parameters import require_n_jobs, require_number
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.estimators.weighting import some_weights
-from mercer.kernels import engine
 from mercer.kernels.base import Kernel
 from mercer.kernels.expansion import Expansion
+from mercer.kernels.folded import symmetric_product
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.names import resolve
 from mercer.kernels.operator import EvaluatedOperator, GivenOperator
@@ -60,7 +62,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
     is_normalised_ : bool
         Whether the density has integral one; where it is False, log densities lack a constant.
     offset_ : float
-        Log density at the border of the level set.
+        Log density at the border of the level set. Every row is judged by all the others, which takes longer
+        than all the rest: so it is found when `predict` or `decision_function` first asks.
     expansion_ : Expansion
         The density, but for its normalisation.
     log_normaliser_ : float
@@ -98,6 +101,19 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         return tell_input(tags, self.kernel) if _is_of_items(self.kernel) else tags
 
     @property
+    def offset_(self):
+        """Log density at the border of the level set."""
+        check_is_fitted(self, "expansion_")
+        known = vars(self).get("offset_")
+        return self._border.offset if known is None else known
+
+    def __getstate__(self):
+        # A model that is kept has its border, not what it takes to find it.
+        state = dict(super().__getstate__())
+        border = state.pop("_border", None)
+        return state if border is None else {**state, "offset_": border.offset}
+
+    @property
     def is_normalised_(self):
         """Whether the density has integral one; of items that are not rows it lacks a constant."""
         return not _is_of_items(self.kernel)
@@ -117,6 +133,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
+        vars(self).pop("offset_", None)
         if not self.is_normalised_:
             return self._fit_items(X, sample_weight)
         require_sound_csr(X)
@@ -159,7 +176,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         sums = operator.product(weights[:, None])[:, 0] - (weights - own) * operator.diag
         others = density.log_of_items(sums) - density.log_mass_without_one(weights) - np.log(largest)
         alone = float(np.log(weights.min() * largest)) - self.log_normaliser_
-        self.offset_ = density.level_of(others, weights, self.level, alone)
+        vars(self)["offset_"] = density.level_of(others, weights, self.level, alone)
 
     def _check_parameters(self):
         require_n_jobs(self.n_jobs)
@@ -180,18 +197,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         log_z = density.log_normaliser(kernel, d) + d * np.log(self.bandwidth_)
         self.log_normaliser_ = float(log_z + np.log(weights.sum()))
         self.expansion_ = Expansion.single(kernel, rows, weights[:, None], np.zeros(1), rows.mean(axis=0))
-        others = self._log_density_of_training(kernel, rows, weights) - log_z
-        alone = float(np.log(weights.min() * kernel.diag(rows[:1])[0])) - self.log_normaliser_
-        self.offset_ = density.level_of(others, weights, self.level, alone)
-
-    def _log_density_of_training(self, kernel, rows, weights):
-        """log of the density at each row that the others give it, but for the normaliser."""
-        origin = rows.mean(axis=0)
-        operator = EvaluatedOperator(kernel, lambda dtype: kernel.prepare(rows, dtype, origin=origin), self.n_jobs)
-        own = density.without_one(weights)
-        sums = engine.product_of_others(kernel, operator.items, weights[:, None], self.n_jobs)[:, 0]
-        logs = density.log_sums(sums + own * operator.diag, kernel, rows, rows, weights, own)
-        return logs - density.log_mass_without_one(weights)
+        self._border = _Border(kernel, rows, weights, log_z, self.log_normaliser_, self.level, self.n_jobs)
 
     def score_samples(self, X):
         """The log density at each row of X; up to a constant where `is_normalised_` is False.
@@ -278,6 +284,29 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         rows = self.expansion_.vectors
         chosen = rows[rng.choice(len(rows), size=n_samples, p=weights / weights.sum())]
         return (chosen + density.draws(kernel, chosen.shape, rng)) * self.bandwidth_
+
+
+class _Border:
+    """The level set's border in a density of rows, found once somebody asks."""
+
+    def __init__(self, kernel, rows, weights, log_z, log_normaliser, level, n_jobs):
+        self.kernel, self.rows, self.weights = kernel, rows, weights
+        self.log_z, self.log_normaliser = log_z, log_normaliser
+        self.level, self.n_jobs = level, n_jobs
+
+    @cached_property
+    def offset(self):
+        """Log density below which a share `level` of the rows are, each without its own part."""
+        alone = float(np.log(self.weights.min() * self.kernel.diag(self.rows[:1])[0])) - self.log_normaliser
+        return density.level_of(self._log_density_of_others() - self.log_z, self.weights, self.level, alone)
+
+    def _log_density_of_others(self):
+        """log of the density at each row that the others give it, but for the normaliser."""
+        kernel, rows, weights = self.kernel, self.rows, self.weights
+        items, own = kernel.prepare(rows, np.float64, origin=rows.mean(axis=0)), density.without_one(weights)
+        sums = symmetric_product(kernel, items, weights[:, None], self.n_jobs, has_diagonal=False)[:, 0]
+        logs = density.log_sums(sums + own * kernel.diag_of(items), kernel, rows, rows, weights, own)
+        return logs - density.log_mass_without_one(weights)
 
 
 def _is_of_items(kernel):

@@ -16,7 +16,7 @@ from mercer.problems.kernel_risk import KernelRisk
 from mercer.problems.losses import LOSSES_OF_MARGINS
 from mercer.problems.multinomial import Multinomial, log_probabilities
 from mercer.problems.soft_margin import BIASES
-from mercer.solvers import kernel_newton
+from mercer.solvers import kernel_newton, newton_matrix
 from mercer.solvers.result import Status
 
 
@@ -162,7 +162,7 @@ class KernelLogisticRegression(KernelClassifier):
             )
 
         # Coefficients are as large as C, and errors of entries count as often.
-        precision = self.tol / max(1.0, float(setup.C.max())) if len(indices) > kernel_newton.FACTORED else 0.0
+        precision = self.tol / max(1.0, float(setup.C.max())) if len(indices) > newton_matrix.FACTORED else 0.0
         matrix = data.matrix(precision, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.joint.n_functions))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))

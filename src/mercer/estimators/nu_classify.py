@@ -6,9 +6,10 @@ from mercer._errors import ParameterError
 from mercer.estimators.calibrate import LeavingOut, Probable, calibration_method
 from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.machines import Solved, TwoClassProblems
+from mercer.estimators.multiclass import BinaryTask
 from mercer.estimators.parameters import require_flag, require_number, require_optional_number
 from mercer.estimators.support import Support
-from mercer.estimators.training import solve_all
+from mercer.estimators.training import is_worth_storing, solve_all
 from mercer.estimators.weighting import row_weights
 from mercer.problems.nu import NuMargin
 from mercer.solvers import sampled_start, small
@@ -31,6 +32,14 @@ class NuProblems(TwoClassProblems):
 
     def _problem(self, task):
         return NuMargin(task.signs, self.C[task.indices], self.nu, self.class_weight[self.codes[task.indices]])
+
+    def put_sides_together(self):
+        """The points of two classes in the order of their sides: groups that follow each other are solved
+        where their matrix stands, and need no copy of it."""
+        (task,) = self.tasks
+        order = np.argsort(-task.signs, kind="stable")
+        self.tasks = [BinaryTask(task.indices[order], task.signs[order], task.label)]
+        vars(self).pop("_problems", None)
 
     def require_feasible(self):
         """Refuse nu before anything is solved, with the largest value that all problems can have."""
@@ -197,6 +206,9 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
     def _solve_with_folds(self, data, setup, budget, limits, folds):
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        if setup.n_classes == 2 and is_worth_storing(matrix, len(setup.tasks[0].indices), budget):
+            setup.put_sides_together()
         starts = self._starts(setup)
         options = {"memory": budget.working, "convex": data.kernel.is_psd is True, "shrinking": self.shrinking}
 
@@ -223,7 +235,6 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
             return solve_fold
 
-        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         each = solve if folds is None else LeavingOut(solve, again, setup, folds)
         solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
         return NuSolved(setup, solutions), [] if folds is None else each.scores

@@ -287,6 +287,11 @@ def _own_blocks(tasks):
     return sum(size**2 for size in sizes.values())
 
 
+def _is_everything(indices, n):
+    """Whether they are all n items, in order."""
+    return len(indices) == n and bool((indices[1:] > indices[:-1]).all())
+
+
 def _release(part, matrix):
     if isinstance(part, StoredMatrix) and part is not matrix:
         part.release()
@@ -297,8 +302,9 @@ class SharedMatrix:
 
     def __init__(self, matrix, tasks, budget, stop):
         self.matrix, self.budget, self.stop = matrix, budget, stop
-        self.is_whole = all(len(task.indices) == matrix.n for task in tasks)
-        self._blocks_fit = not self.is_whole and _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
+        self.is_whole = all(_is_everything(task.indices, matrix.n) for task in tasks)
+        has_room = _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
+        self._blocks_fit = not self.is_whole and len(tasks) > 1 and has_room
         self._stored = None
         self._lock = threading.Lock()
 

@@ -1,7 +1,8 @@
 """Evaluate any kernel tile by tile on both cores, while each tile is still in cache.
 
 Three questions are asked of it: a rectangular block, a symmetric Gram matrix (half the
-work), and a product K(left, right) @ coefficients that never stores the block.
+work), and a product K(left, right) @ coefficients that never stores the block (`folded` has that
+of a symmetric matrix, for half the work).
 `stop`, where given, is asked between tiles and ends the work early (see `run_parallel`); a
 block and a Gram matrix tell it what share of them is done.
 """
@@ -190,64 +191,6 @@ def lower_triangle(kernel, points, triangle, n_jobs=None, stop=None):
     order = reversed(range(len(triangle.spans)))
     run_parallel(row_panel, order, _workers(n_jobs, len(points) ** 2 // 2, points), stop)
     return triangle
-
-
-def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None):
-    """K(points, points) @ coefficients in double precision; each pair is evaluated once.
-
-    `coefficients` has shape (n, k).
-    """
-    block = _tiles_of(kernel, points)
-    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2, points), stop)
-
-
-def _tiles_of(kernel, points):
-    """``block(rows, columns)``, the kernel of two spans of the points, in a buffer of the thread's."""
-
-    def block(rows, columns):
-        tile = scratch("block", (rows[1] - rows[0], columns[1] - columns[0]), points.dtype)
-        kernel.tile(points.slice(*rows), points.slice(*columns), tile, 0, 0)
-        return tile
-
-    return block
-
-
-def product_of_others(kernel, points, coefficients, n_jobs=None):
-    """As `symmetric_product`, with zeros on the diagonal: what the others contribute to each."""
-    whole = _tiles_of(kernel, points)
-
-    def block(rows, columns):
-        tile = whole(rows, columns)
-        if rows == columns:
-            np.fill_diagonal(tile, 0)
-        return tile
-
-    return folded_product(block, coefficients, _workers(n_jobs, len(points) ** 2, points))
-
-
-def folded_product(block, coefficients, workers, stop=None):
-    """A @ coefficients for a symmetric A of which ``block(rows, columns)`` gives a tile on or
-    below the diagonal; a tile serves its rows and, transposed, its columns.
-
-    The sums are taken in a fixed order, whatever the number of threads.
-    """
-    n = len(coefficients)
-    tiles = spans(n)
-    totals = np.zeros((min(FOLDS, len(tiles)), *coefficients.shape))
-
-    def fold(place):
-        total = totals[place]
-        for k in range(place, len(tiles), len(totals)):
-            rows = tiles[k]
-            for columns in tiles[: k + 1]:
-                _unless(stop)
-                tile = block(rows, columns)
-                total[slice(*rows)] += tile @ coefficients[slice(*columns)]
-                if columns != rows:
-                    total[slice(*columns)] += tile.T @ coefficients[slice(*rows)]
-
-    run_parallel(fold, reversed(range(len(totals))), workers, stop)
-    return totals.sum(axis=0)
 
 
 def mirror(out, rows, columns):

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._jit.scratch import scratch
 from mercer.kernels import engine
+from mercer.kernels.folded import symmetric_product
 from mercer.kernels.forms import computed_once
 from mercer.kernels.matrix import KernelMatrix, StoredMatrix, borrowed, padded_square
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
@@ -154,9 +155,19 @@ class EvaluatedMatrix(KernelMatrix):
         return engine.product(self.kernel, self.items, self.items, coefficients, self.n_jobs, stop)
 
     def _evaluate_product(self, columns, coefficients, rows, stop):
+        if rows is None and 2 * len(columns) > self.n and (columns[1:] > columns[:-1]).all():
+            return self._product_of_most(columns, coefficients, stop)
         left = self.items if rows is None else self.items.take(rows)
         columns, coefficients = _whole_vectors(columns, coefficients)
         return engine.product(self.kernel, left, self.items.take(columns), coefficients, self.n_jobs, stop)
+
+    def _product_of_most(self, columns, coefficients, stop):
+        """As `_evaluate_product`, with all rows: each pair of the columns is evaluated once."""
+        own, others = self.items.take(columns), np.delete(np.arange(self.n), columns)
+        out = np.empty(self.n)
+        out[columns] = symmetric_product(self.kernel, own, coefficients[:, None], self.n_jobs, stop)[:, 0]
+        out[others] = engine.product(self.kernel, self.items.take(others), own, coefficients, self.n_jobs, stop)
+        return out
 
     def _remember(self, indices, stop):
         slots = self.cache.slot[indices]

@@ -1,8 +1,8 @@
 """Products with a symmetric matrix of which each tile is read once: for its rows and, transposed, its columns.
 
 Tiles may be numbers of any kind, whole ones among them; sums are in the precision of the coefficients
-within a tile, and in double precision between tiles. `engine.folded_product` does the same by BLAS, which is
-made for more columns than most methods have: for a few, one pass that does both is two to four times faster.
+within a tile, and in double precision between tiles. BLAS is made for more columns than most methods have: for
+a few, one pass that does both is two to four times faster.
 """
 
 import numpy as np
@@ -15,6 +15,8 @@ from mercer.kernels import engine
 
 # From so many products at once on, they are left to BLAS.
 MANY = 16
+# Sums of a tile that are no larger than this may be in single precision.
+LARGEST_SUM = 1e3
 
 
 @jit
@@ -55,12 +57,12 @@ def _fold(tile, start, x, z, below, beside):
 
 
 @jit
-def _fold_corner(tile, start, x, beside):
-    """beside += B x for the symmetric B whose lower triangle is in a tile from column `start` on."""
+def _fold_corner(tile, x, beside):
+    """beside += B x for the symmetric B whose lower triangle a tile is."""
     vector_loop()
     kind = x.dtype.type
     for i in range(x.shape[0]):
-        row, a, p = tile[i, start : start + i], x[i], kind(tile[i, start + i]) * x[i]
+        row, a, p = tile[i, :i], x[i], kind(tile[i, i]) * x[i]
         for j in range(i):
             e = kind(row[j])
             p += e * x[j]
@@ -100,9 +102,10 @@ def _receiver(rows, columns, totals):
         for left in range(first, beyond, longest):
             _add(tile, left - first, (left, min(left + longest, beyond)), rows, columns, totals)
         if first + tile.shape[1] > begin:
+            corner, sums = tile[:, begin - first : end - first], np.empty(end - begin, columns.dtype)
             for column, total in zip(columns, totals, strict=True):
-                sums = np.zeros(end - begin, columns.dtype)
-                _fold_corner(tile, begin - first, column[begin:end], sums)
+                sums[...] = 0.0
+                _fold_corner(corner, column[begin:end], sums)
                 total[begin:end] += sums
 
     return receive
@@ -112,8 +115,7 @@ def _add(tile, start, span, rows, columns, totals):
     """totals += what a tile, from its column `start` on, says of its rows and, transposed, of its columns."""
     (left, right), (begin, end) = span, rows
     if len(columns) >= MANY:
-        wide = scratch("widened", (end - begin, right - left), columns.dtype)
-        wide[...] = tile[:, start : start + right - left]
+        wide = _in_precision(tile[:, start : start + right - left], columns.dtype)
         totals[:, left:right] += (wide.T @ columns[:, begin:end].T).T
         totals[:, begin:end] += (wide @ columns[:, left:right].T).T
         return
@@ -123,6 +125,41 @@ def _add(tile, start, span, rows, columns, totals):
         _fold(tile, start, column[left:right], column[begin:end], below, beside)
         total[left:right] += below
         total[begin:end] += beside
+
+
+def _in_precision(tile, dtype):
+    if tile.dtype == dtype:
+        return tile
+    wide = scratch("widened", tile.shape, dtype)
+    wide[...] = tile
+    return wide
+
+
+def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None, has_diagonal=True):
+    """K(points, points) @ coefficients, shape (n, k), in double precision; each pair is evaluated once.
+
+    Without the diagonal, it is what the others contribute to each.
+    """
+
+    def visit(place, receive):
+        rows = engine.spans(len(points))[place]
+        part = points.slice(*rows)
+        for columns in engine.spans(rows[1]):
+            if stop is not None and stop():  # entries may be expensive
+                raise Stopped
+            tile = scratch("block", (len(part), columns[1] - columns[0]), points.dtype)
+            kernel.tile(part, points.slice(*columns), tile, 0, 0)
+            if columns == rows and not has_diagonal:
+                np.fill_diagonal(tile, 0)
+            receive(tile, columns[0])
+
+    return folded_products(len(points), visit, _summable(coefficients, points.dtype), n_jobs, stop)
+
+
+def _summable(coefficients, dtype):
+    """In the precision in which the sums of a tile stay as accurate as its entries."""
+    is_small = engine.TILE * float(np.abs(coefficients).max(initial=0.0)) <= LARGEST_SUM
+    return coefficients.astype(dtype if is_small else np.float64)
 
 
 def triangle_products(triangle, coefficients, n_jobs=None, stop=None):

@@ -225,7 +225,8 @@ class Custom(Kernel):
         shape = (len(left), len(right))
         values = self._pairs(left, right) if self.pairwise else np.asarray(self.function(left.values, right.values))
         if values.shape != shape:
-            raise DataError(f"the kernel function must return shape {shape} for these rows, got {values.shape}")
+            remedy = "; Custom(function, pairwise=True) takes a function of two items" if values.ndim == 0 else ""
+            raise DataError(f"the kernel function must return shape {shape} for these rows, got {values.shape}{remedy}")
         if not np.isfinite(values).all():
             raise DataError("the kernel function must return finite numbers, got NaN or infinity")
         block_of(out, row, column, shape)[...] = values

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels import engine
+from mercer.kernels.folded import symmetric_product
 from mercer.kernels.triangle import Triangle
 
 # Rows of an array that are looked at together.
@@ -68,7 +69,7 @@ class EvaluatedOperator(SymmetricOperator):
         return self.kernel.diag_of(self.items)
 
     def product(self, columns, stop=None):
-        return engine.symmetric_product(self.kernel, self.items, columns, self.n_jobs, stop)
+        return symmetric_product(self.kernel, self.items, columns, self.n_jobs, stop)
 
     def rows(self, indices):
         out = np.empty((len(indices), self.n))

@@ -6,7 +6,9 @@ questions about copies are folded to questions about items, and the answers spre
 
 import numpy as np
 
+from mercer._jit.scratch import scratch
 from mercer.kernels.matrix import KernelMatrix, StoredMatrix, padded_square
+from mercer.kernels.row_cache import gather_rows
 
 
 class RepeatedMatrix(KernelMatrix):
@@ -38,11 +40,9 @@ class RepeatedMatrix(KernelMatrix):
         items, place = np.unique(indices % self.base.n, return_inverse=True)
         if len(items) == len(indices):
             return self.base.submatrix(indices % self.base.n, out, stop)
-        block = np.empty((len(items), len(items)), self.dtype)
+        block = scratch("items", (len(items), len(items)), self.dtype)
         self.base.submatrix(items, block, stop)
-        m = len(indices)
-        for row, own in enumerate(place):
-            np.take(block[own], place, out=out[row, :m])
+        gather_rows(block, place, place, out, np.arange(len(indices)), self._workers)
         return out
 
     def product(self, columns, coefficients, rows=None, stop=None):

@@ -3,18 +3,13 @@
 Entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so they are kept as
 whole numbers of one unit, and only the lower triangle of them: an eighth of the whole matrix in
 single precision. A product reads all that there is, so it takes a fraction of the time too. What that
-rounding changes, `noise` says; who needs better asks for `exact_products`, computed anew from the items.
+rounding changes, `noise` says; who needs better asks for `folded.symmetric_product`, computed anew from the items.
 """
 
 import numpy as np
 
-from mercer._jit.scratch import scratch
-from mercer.kernels import engine
 from mercer.kernels.fixed_point import triangle_of_numbers
-from mercer.kernels.folded import folded_products, triangle_products
-
-# Sums of a tile that are no larger than this may be in single precision.
-LARGEST_SUM = 1e3
+from mercer.kernels.folded import triangle_products
 
 
 class RoundedMatrix:
@@ -66,24 +61,3 @@ class RoundedMatrix:
     def products(self, coefficients, stop=None):
         """The rounded matrix times coefficients of shape (n, k), summed in single precision tile by tile."""
         return triangle_products(self.triangle, coefficients.astype(np.float32), self.n_jobs, stop) * self.unit
-
-
-def exact_products(matrix, coefficients, stop=None):
-    """K @ coefficients, shape (n, k), of an `EvaluatedMatrix`: each pair is evaluated once, sums are double."""
-    items, kernel = matrix.items, matrix.kernel
-
-    def visit(place, receive):
-        rows = engine.spans(matrix.n)[place]
-        part = items.slice(*rows)
-        for columns in engine.spans(rows[1]):
-            tile = scratch("block", (len(part), columns[1] - columns[0]), matrix.dtype)
-            kernel.tile(part, items.slice(*columns), tile, 0, 0)
-            receive(tile, columns[0])
-
-    return folded_products(matrix.n, visit, _summable(coefficients, matrix.dtype), matrix.n_jobs, stop)
-
-
-def _summable(coefficients, dtype):
-    """In the precision in which the sums of a tile stay as accurate as its entries."""
-    is_small = engine.TILE * float(np.abs(coefficients).max(initial=0.0)) <= LARGEST_SUM
-    return coefficients.astype(dtype if is_small else np.float64)

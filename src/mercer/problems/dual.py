@@ -243,6 +243,19 @@ class DualProblem:
             beta[places[order]] = np.sign(total) * amounts
         return beta
 
+    def topped_up(self, beta, preference):
+        """`beta` with the right sums: what a sum lacks is added in the order of `preference`, as far as each
+        coordinate goes, and what it has too much is taken off in the reverse order."""
+        beta = np.clip(beta, self.lower, self.upper)
+        for mask, excess in zip(self.members(), self.excess(beta), strict=True):
+            places = np.arange(len(self))[mask]
+            sign = -1.0 if excess > 0 else 1.0
+            order = places[np.argsort(-sign * preference[places], kind="stable")]
+            room = (self.upper if excess < 0 else self.lower)[order] - beta[order]
+            before = np.cumsum(np.abs(room)) - np.abs(room)
+            beta[order] += sign * np.clip(abs(excess) - before, 0.0, np.abs(room))
+        return self.balanced(np.clip(beta, self.lower, self.upper))
+
     def feasible(self, beta):
         """A starting point near `beta`, in the box and with the right sum where it has to have one."""
         beta = np.clip(beta, self.lower, self.upper)

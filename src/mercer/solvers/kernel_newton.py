@@ -6,9 +6,8 @@ replaced by the parabolas that touch them, the least squares problem that result
 Between steps the bias is the best one for its values, so that the dual's equality holds at the
 point where the parabolas touch.
 
-From `SAMPLED` points on, and where entries are cheap, conjugate gradients see the matrix rounded to 16 bits
-an entry (`mercer.kernels.rounded`): what that changes is less than a step leaves to the next one anyway. Where
-the goal seems to be reached the values are computed from the items, and steps go on from those if it is not.
+Large matrices are rounded (`newton_matrix`). Where the goal seems to be reached, values of some points are computed
+from the items; if rounding leaves it open, those of all are, and steps go on from there.
 
 Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, else a product with K for
 each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `response` and `root`,
@@ -18,9 +17,6 @@ as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`,
 import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
-from mercer.kernels.evaluated_matrix import EvaluatedMatrix
-from mercer.kernels.matrix import StoredMatrix
-from mercer.kernels.rounded import RoundedMatrix, exact_products
 from mercer.solvers.best_bias import EXACTLY, best_bias, flat
 from mercer.solvers.kernel_newton_system import (
     Indefinite,
@@ -30,26 +26,20 @@ from mercer.solvers.kernel_newton_system import (
     solve_iterated,
 )
 from mercer.solvers.limits import Limits
+from mercer.solvers.newton_matrix import SAMPLED, NewtonMatrix
 from mercer.solvers.pivoted_factor import partial_factor
 from mercer.solvers.result import Solution, Status, TracePoint
 
-# Up to this many points a step is a Cholesky factorisation.
-FACTORED = 700
-# And up to this many where conjugate gradients do not come to their end.
-FACTORED_AT_LAST = 5000
 # Rank of the preconditioner, over all functions together.
 RANK = 160
 RANK_OF_ALL = 480
 # The same where the matrix is rounded: random rows of it are cheap.
 LANDMARKS = 192
 LANDMARKS_OF_ALL = 480
-# Rounding may change the system of a step by this share of a unit of curvature.
-ROUNDED = 0.05
 # What is described to this share of a unit of curvature needs no coordinate of its own.
 DESCRIBED = 0.03
 SINGLE = float(np.finfo(np.float32).eps)
-# From this many rows on, every `SHARE`-th is solved first, to this goal.
-SAMPLED = 1500
+# From `SAMPLED` rows on, every so manieth is solved first, to this goal.
 SHARE = 5
 SAMPLE_GOAL = 1e-2
 # A change of the values this much smaller than the goal need not be computed from the items.
@@ -104,8 +94,7 @@ class _Steps:
     def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory):
         self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
         self.gap_tol, self.memory = gap_tol, memory
-        self.given = self.matrix = matrix
-        self.rounded, self.is_exact, self.is_hard = None, True, False
+        self.K, self.is_exact = NewtonMatrix(problem, matrix, limits, memory), True
         self.k, self.n = problem.n_functions, matrix.n
         self.start = None if start is None else self._column(problem.feasible(start))
         self.beta = self.image = np.zeros((self.n, self.k))
@@ -116,59 +105,6 @@ class _Steps:
 
     def _column(self, values):
         return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
-
-    # --- products ---------------------------------------------------------------------------
-
-    def _keep(self):
-        """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
-        matrix, n = self.matrix, self.n
-        self.matrix = matrix.in_double() if matrix.is_rough else matrix
-        if not isinstance(matrix, EvaluatedMatrix):
-            return
-        if n >= SAMPLED and matrix.kernel.is_dot_product_form and n**2 <= self.memory:
-            self.rounded = self._if_fine(RoundedMatrix.of(matrix, self.limits.stop))
-        if self.rounded is None:
-            self._keep_whole()
-
-    def _keep_whole(self):
-        if self.n**2 * self.matrix.dtype.itemsize <= self.memory:
-            self.matrix = (self.matrix.in_double() if self._is_factored() else self.matrix).stored(self.limits.stop)
-
-    def _if_fine(self, rounded):
-        """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
-        curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
-        return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
-
-    def _is_factored(self):
-        return self.k == 1 and self.n <= (FACTORED_AT_LAST if self.is_hard else FACTORED)
-
-    def _factor_instead(self):
-        """Where conjugate gradients get no further: go on with factorisations, if that is another way."""
-        is_possible = self.k == 1 and FACTORED < self.n <= FACTORED_AT_LAST and 8 * self.n**2 <= self.memory
-        if self.is_hard or not is_possible:
-            return False
-        self.is_hard = True
-        self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
-        self._compute_exactly()
-        return True
-
-    def _products(self, values):
-        """(K + t 11') @ values, fast."""
-        matrix = self.matrix if self.rounded is None else self.rounded
-        return self._shifted(matrix.products(values, self.limits.stop), values)
-
-    def _products_in_double(self, values):
-        """The same, summed in double precision."""
-        if self.rounded is not None:
-            return self._shifted(exact_products(self.matrix, values, self.limits.stop), values)
-        if self.matrix.dtype == np.float64 and isinstance(self.matrix, StoredMatrix):
-            return self._products(values)
-        everything = np.arange(self.n)
-        columns = [self.matrix.product(everything, column, stop=self.limits.stop) for column in values.T]
-        return self._shifted(np.stack(columns, axis=1), values)
-
-    def _shifted(self, image, values):
-        return image + values.sum(axis=0) if self.problem.bias == "penalised" else image
 
     # --- the steps ----------------------------------------------------------------------------
 
@@ -184,14 +120,13 @@ class _Steps:
             except Indefinite:
                 status = Status.STALLED if self.convex else Status.NOT_CONVEX
             solution = self._solution(status)
-            if isinstance(self.matrix, StoredMatrix) and self.matrix is not self.given:
-                self.matrix.release()
+            self.K.release()
             return solution
 
     def _run(self):
-        self._keep()
+        self.K.keep()
         if self.start is not None:
-            self.beta, self.image = self.start, self._products_in_double(self.start)
+            self.beta, self.image = self.start, self.K.products_in_double(self.start)
         elif self.n >= SAMPLED:
             self._begin_with_sample()
         self._best_bias()
@@ -201,7 +136,7 @@ class _Steps:
             before, violation = violation, self._violation(response)
             if violation > POOR * before:
                 self.forcing = max(FINEST, 0.1 * self.forcing)
-            if violation <= self.goal and not self.is_exact:
+            if violation <= self.goal and not (self.is_exact or self._holds_without_rounding(response, violation)):
                 self._compute_exactly()
                 continue
             if violation <= self.goal and self._is_accepted():
@@ -211,7 +146,9 @@ class _Steps:
                 return status
             if self._step(response):
                 self._record()
-            elif not self._factor_instead():
+            elif self.K.keep_for_factors():
+                self._compute_exactly()
+            else:
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
     def _begin_with_sample(self):
@@ -220,21 +157,28 @@ class _Steps:
         if sample is None:
             return
         chosen, problem = sample
-        part = self.matrix.view(chosen)
+        part = self.K.matrix.view(chosen)
         limits = self.limits.unwatched()
         found = _Steps(problem, part, SAMPLE_GOAL, limits, None, 1.0, self.convex, self.memory).run()
         if found.status not in (Status.OPTIMAL, Status.STALLED):
             return
         beta = np.zeros((self.n, self.k))
         beta[chosen] = found.beta.reshape(len(chosen), self.k)
-        image, b = self._products(beta), np.atleast_1d(found.bias).astype(np.float64)
+        image, b = self.K.products(beta), np.atleast_1d(found.bias).astype(np.float64)
         # Where C is large the sample is learnt by heart, which may be worse than nothing.
         if self._objective(beta, image, image + b) < self._objective(self.beta, self.image, self._values()):
-            self.beta, self.image, self.b, self.is_exact = beta, image, b, self.rounded is None
+            self.beta, self.image, self.b, self.is_exact = beta, image, b, self.K.rounded is None
+
+    def _holds_without_rounding(self, response, violation):
+        """Whether what rounding does to the values of some points leaves the violation at the goal."""
+        image = self.K.checked(self.beta, self.image)
+        moved = self._column(self.problem.response(flat(image + self.b))) - response
+        shift = float(np.max(np.abs(moved) / self.problem.C[:, None], initial=0.0))
+        return violation + 2.0 * shift <= self.goal
 
     def _compute_exactly(self):
         """The values of these coefficients, without what rounding has done to them."""
-        self.image, self.is_exact = self._products_in_double(self.beta), True
+        self.image, self.is_exact = self.K.products_in_double(self.beta), True
         self._best_bias()
 
     def _values(self):
@@ -267,10 +211,11 @@ class _Steps:
     def _make_feasible(self):
         before, self.beta = self.beta, self._column(self.problem.feasible(flat(self.beta)))
         change = self.beta - before
-        if self.rounded is not None and self.rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
-            self.image = self.image + self._products(change)
+        rounded = self.K.rounded
+        if rounded is not None and rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
+            self.image = self.image + self.K.products(change)
         else:
-            self.image = self._products_in_double(self.beta)
+            self.image = self.K.products_in_double(self.beta)
         self._best_bias()
 
     def _gap(self):
@@ -288,17 +233,17 @@ class _Steps:
     def _step(self, response):
         """A Newton step with a line search; whether the objective fell."""
         rho = response - self.beta
-        towards = self._products(response) - self.image if self.rounded is None else self._products(rho)
+        towards = self.K.products(response) - self.image if self.K.rounded is None else self.K.products(rho)
         root = self.problem.root(flat(self._values()))
         self.iterations += 1
         try:
             moved, image, is_last = self._solve(root, towards)
         except Indefinite:
-            if self.rounded is None:
+            if self.K.rounded is None:
                 raise
             # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
             return self._go_on_without_rounding()
-        if self.rounded is None:
+        if self.K.rounded is None:
             return self._search(rho - moved, towards - image, is_last)
         return self._search_rounded(rho - moved, towards - image, is_last)
 
@@ -309,45 +254,43 @@ class _Steps:
             return True
         if not self.is_exact:
             self._compute_exactly()
-        if self._search(change, self._products_in_double(self.beta + change) - self.image, is_last):
+        if self._search(change, self.K.products_in_double(self.beta + change) - self.image, is_last):
             return True
         return self._go_on_without_rounding() and not is_last
 
     def _go_on_without_rounding(self):
-        self.rounded = self.factor = None
-        self._keep_whole()
+        self.factor = None
+        self.K.keep_without_rounding()
         if not self.is_exact:
             self._compute_exactly()
         return True
 
     def _solve(self, root, right):
         has_bias = self.problem.bias == "free"
-        stored = isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64
-        if self._is_factored() and stored:
-            K = self.matrix.values[:, : self.n]
-            K = K + 1.0 if self.problem.bias == "penalised" else K
+        K = self.K.to_factor()
+        if K is not None:
             return *solve_factored(K, root, right, has_bias), False
         if self.factor is None:
-            self.factor = self._low_rank() if self.rounded is None else self._landmarks()
+            self.factor = self._low_rank() if self.K.rounded is None else self._landmarks()
         precondition = Preconditioner(self.factor, root, self.k, has_bias)
-        moved, image, _ = solve_iterated(self._products, root, right, precondition, self._accuracy, self.limits.stop)
+        moved, image, _ = solve_iterated(self.K.products, root, right, precondition, self._accuracy, self.limits.stop)
         return moved, image, self.limits.stop()
 
     def _low_rank(self):
         """L for the preconditioner; of a kernel that is not convex, as far as it goes."""
         most = max(8, min(RANK, RANK_OF_ALL // self.k))
         curvature = float(np.max(self.problem.root(flat(self._values())).total)) / self.n
-        negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * float(self.matrix.diag.max(initial=0.0)))
-        factor, _ = partial_factor(self.matrix, most, negligible, self.limits.stop)
+        negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * float(self.K.matrix.diag.max(initial=0.0)))
+        factor, _ = partial_factor(self.K.matrix, most, negligible, self.limits.stop)
         if self.problem.bias == "penalised":
             factor = np.column_stack([factor, np.ones(self.n)])
         # A preconditioner may be rough, as long as its own rounding is less than what it leaves out.
-        is_mild = self.n * float(self.matrix.diag.max(initial=0.0)) * curvature * SINGLE <= DESCRIBED
+        is_mild = self.n * float(self.K.matrix.diag.max(initial=0.0)) * curvature * SINGLE <= DESCRIBED
         return factor.astype(np.float32) if is_mild else factor
 
     def _landmarks(self):
         """The same from random rows of the rounded matrix."""
-        factor = landmark_factor(self.rounded, max(16, min(LANDMARKS, LANDMARKS_OF_ALL // self.k)))
+        factor = landmark_factor(self.K.rounded, max(16, min(LANDMARKS, LANDMARKS_OF_ALL // self.k)))
         if self.problem.bias == "penalised":
             factor = np.column_stack([factor, np.ones(self.n, np.float32)])
         return factor

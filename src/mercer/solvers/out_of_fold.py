@@ -67,20 +67,25 @@ def out_of_fold_scores(problem, matrix, solution, folds, solve):
     for fold in np.unique(folds[folds >= 0]):
         held = folds == fold
         part, dual = problem.without(held)
-        found = solve(dual, matrix, start_without(dual, solution.beta, held))
+        found = solve(dual, matrix, start_without(dual, solution.beta, held, _known_gradient(solution)))
         scores[held] = _scores(part, dual, matrix, found, np.flatnonzero(held))
         status = Status.worst([status, found.status])
     return scores, status
 
 
-def start_without(dual, beta, held):
-    """`beta` without the rows left out; what is missing to the sum comes from as few others as will do.
+def _known_gradient(solution):
+    return solution.gradient if solution.is_gradient_complete else None
 
-    Free coordinates come first: they have to move anyway, while those at a bound mostly stay there.
+
+def start_without(dual, beta, held, gradient=None):
+    """`beta` without the rows left out; what is missing to a sum comes from as few others as will do.
+
+    Free coordinates come first: they have to move anyway, while those at a bound mostly stay there. Where sums
+    are not zero, those come first that would gain most, as the gradient before says.
     """
     beta = np.where(held, 0.0, beta)
     if np.any(dual.total):
-        return dual.feasible(beta)
+        return dual.feasible(beta) if gradient is None else dual.topped_up(beta, gradient)
     excess = float(beta.sum())
     if not dual.has_equality or excess == 0.0:
         return beta

@@ -1,8 +1,9 @@
 """Where to begin when a sum of coefficients is fixed: zero is not allowed, and a good start is worth much.
 
-A sample of the points is solved first, with the bounds scaled so that its sum is that of the whole.
+Two groups begin where least squares would have them (`least_squares_start`). One group has no targets, and
+a sample of its points is solved first, with the bounds scaled so that its sum is that of the whole.
 Its solution says of every point how much it wants to be a support vector; those that want it most
-are set to their bound until the sum is reached. For nu-forms, in which about a share nu of the
+are set to their bound until the sum is reached. In one class, of which about a share nu of the
 points end at their bound, most of them are then where they belong.
 
 Cost: that of the sample, and n kernel entries for each of its support vectors. Needs: a
@@ -14,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.kernels.matrix import StoredMatrix
-from mercer.solvers import small
+from mercer.solvers import least_squares_start, small
 
 # Problems up to this size begin with the first points at their bound.
 SMALLEST = 2000
@@ -24,16 +25,20 @@ SAMPLE_TOL = 2e-3
 
 
 def solve(problem, matrix, *, tol, limits, start=None, **options):
-    """As `small.solve`, beginning with the solution of a sample where no start is given."""
+    """As `small.solve`, from a point near the solution where no start is given."""
     if start is None:
         start = sampled_start(problem, matrix, tol, limits, options)
     return small.solve(problem, matrix, tol=tol, limits=limits, start=start, **options)
 
 
 def sampled_start(problem, matrix, tol, limits, options):
-    """A feasible point for `problem`, near its solution; the sample is solved within the same limits."""
-    if len(problem) <= SMALLEST or isinstance(matrix, StoredMatrix):
-        return problem.beginning()
+    """A feasible point for `problem`, near its solution, or None where looking for one would take as long as
+    the steps that it saves; a sample is solved within the same limits."""
+    smallest = SMALLEST if problem.groups is None else least_squares_start.SMALLEST
+    if len(problem) <= smallest or isinstance(matrix, StoredMatrix):
+        return None
+    if problem.groups is not None:
+        return least_squares_start.start(problem, matrix)
     sample = _draw(problem, np.random.default_rng(0))
     part = scaled_part(problem, sample)
     if part is None:
@@ -47,28 +52,19 @@ def sampled_start(problem, matrix, tol, limits, options):
 
 
 def _draw(problem, rng):
-    """An eighth of each group, sorted."""
-    places = np.arange(len(problem))
-    parts = [places[mask] for mask in problem.members()]
-    kept = [rng.permutation(part)[: max(SMALLEST // 4, len(part) // SHARE)] for part in parts]
-    return np.sort(np.concatenate(kept))
+    """An eighth of the points, sorted."""
+    n = len(problem)
+    return np.sort(rng.permutation(n)[: max(SMALLEST // 4, n // SHARE)])
 
 
 def scaled_part(problem, sample):
-    """The problem of a sample, its box widened so that each sum can be what it is in the whole."""
-    part = replace(
-        problem,
-        linear=problem.linear[sample],
-        lower=problem.lower[sample],
-        upper=problem.upper[sample],
-        ridge=None if problem.ridge is None else problem.ridge[sample],
-        groups=None if problem.groups is None else problem.groups[sample],
+    """The problem of a sample, its box widened so that the sum can be what it is in the whole; None where
+    a bound is infinite."""
+    lower, upper = (
+        bounds[sample] * (bounds.sum() / reach if (reach := bounds[sample].sum()) else 1.0)
+        for bounds in (problem.lower, problem.upper)
     )
-    lower, upper = part.lower.copy(), part.upper.copy()
-    for whole, own in zip(problem.members(), part.members(), strict=True):
-        for bound, of_all in ((lower, problem.lower), (upper, problem.upper)):
-            reach = bound[own].sum()
-            bound[own] *= of_all[whole].sum() / reach if reach else 1.0
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
         return None
-    return replace(part, lower=lower, upper=upper)
+    ridge = None if problem.ridge is None else problem.ridge[sample]
+    return replace(problem, linear=problem.linear[sample], lower=lower, upper=upper, ridge=ridge)

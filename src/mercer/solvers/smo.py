@@ -118,7 +118,7 @@ class _Rounds:
         self.is_shifted = problem.has_equality and bool(problem.kink or np.any(problem.total))
         self.bias = None
         self.buffers = Buffers(min(memory, len(problem) ** 2 * matrix.dtype.itemsize))
-        self.iterations, self.single_iterations = 0, 0
+        self.iterations, self.single_iterations, self.moved = 0, 0, 0
         self.trace = []
         self.curvature = 1.0
         self.is_refined, self.refinements = False, 0
@@ -274,16 +274,26 @@ class _Rounds:
     @property
     def _manageable(self):
         """So many coordinates are taken all at once: then no gradient is needed but theirs."""
-        if isinstance(self.state.matrix, StoredMatrix) and not self.trace and not self.is_warm:
+        is_stored = isinstance(self.state.matrix, StoredMatrix)
+        if is_stored and not self.trace and not self.is_warm:
             return len(self.problem)
+        if self.problem.groups is not None and not is_stored:
+            # Copies of items: their matrix would be four times that of the items.
+            return self._working_size()
         return max(DIRECT_SIZE, self._working_size())
 
     def _working_size(self):
-        """Twice the support vectors found so far: where they are few, small sets are enough."""
-        return int(np.clip(2 * np.count_nonzero(self.state.beta), SMALLEST_WORKING_SIZE, WORKING_SIZE))
+        """Twice the support vectors found so far: where they are few, small sets are enough.
+
+        Two groups begin with most support vectors in place, and it is what moves that counts.
+        """
+        likely = np.count_nonzero(self.state.beta) if self.problem.groups is None else self.moved
+        return int(np.clip(2 * likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
 
     def _round_tol(self, violation, size):
-        if size == len(self.problem) and size <= DIRECT_SIZE:
+        # Two groups begin with many coordinates at the wrong bound, and smaller sets would leave them there.
+        most = DIRECT_SIZE if self.problem.groups is None else 2 * DIRECT_SIZE
+        if size == len(self.problem) and size <= most:
             return 0.9 * self.target
         if size == len(self.state.active) and self.state.parked:
             return 0.5 * self._goal
@@ -296,7 +306,9 @@ class _Rounds:
             self.bias = working.middle
         self.is_refined = False
         own = working.own_product(self.state.matrix.n_jobs) if self._has_many(working.indices) else None
-        self.state.move(working.indices, working.beta, *working.change(), own)
+        moved, change = working.change()
+        self.moved = len(moved)
+        self.state.move(working.indices, working.beta, moved, change, own)
 
     def _has_many(self, indices):
         """Whether it is worth leaving the working set out of the product; rows that are kept are computed in full."""

@@ -1,0 +1,54 @@
+"""
+A share in the place of C
+=========================
+
+`NuSVC` is told what share of the rows may fall short of the margin, in the place of a weight C that has no meaning by
+itself. The share `nu` is an upper bound of those margin errors, and a lower bound of the share of support vectors. The
+data are the breast cancer patients that come with scikit-learn: 569 of them, 37 % malignant.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+
+from mercer import NuSVC, ParameterError
+from mercer.plot import DecisionBoundaryDisplay
+
+data = load_breast_cancer(as_frame=True)
+X, y = (data.data - data.data.mean()) / data.data.std(), data.target_names[data.target]
+two = X[["mean radius", "mean texture"]]
+
+# %%
+# No share above twice that of the smaller class can be had: it would ask for more of that class than there is. Such a
+# nu is refused before anything is solved.
+
+try:
+    NuSVC(nu=0.9).fit(X, y)
+except ParameterError as error:
+    print(error)
+
+# %%
+# On the left, what a model of all thirty columns makes of every nu: those that fall short of the margin are never more,
+# and the support vectors never fewer. On the right, a small share and a large one in two of the columns: with more
+# errors allowed, the margin is wider.
+
+figure, (left, *right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
+shares = np.linspace(0.02, 0.74, 19)
+short, support = [], []
+for nu in shares:
+    model = NuSVC(nu=nu, gamma=0.05, tol=1e-7).fit(X, y)
+    values = model.decision_function(X) * np.where(y == model.classes_[1], 1.0, -1.0)
+    short.append((values < 1.0 - 1e-3).mean())
+    support.append(len(model.support_) / len(y))
+left.plot(shares, support, "o-", color="C0", label="support vectors")
+left.plot(shares, shares, "--", color="0.4", label="nu")
+left.plot(shares, short, "s-", color="C3", label="short of the margin")
+left.set(xlabel="nu", ylabel="share of the rows", title="nu lies between the two")
+left.legend()
+for ax, nu in zip(right, (0.25, 0.7), strict=True):
+    model = NuSVC(nu=nu, gamma=0.3).fit(two, y)
+    DecisionBoundaryDisplay.from_estimator(model, two, y, ax=ax)
+    ax.set_title(f"nu = {nu}: {model.score(two, y):.1%} right")
+    print(f"nu {nu}: {len(model.support_)} support vectors")
+    print(model.certificate_)
+plt.show()

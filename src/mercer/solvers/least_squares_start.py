@@ -1,0 +1,62 @@
+"""Where to begin when the sums of two groups are fixed: at the bounds that least squares would choose.
+
+A function spanned by a few hundred points, fitted to the targets of a few thousand by least squares, says
+how far every point is from its target. Those of a group that are farthest are set to their bound until
+the sum of the group is reached. A sample solved by itself would overfit: its function is larger than that
+of the whole, and points at its bounds add up to a gradient that rounds of pair steps then take back. Least
+squares leaves residuals that are small along every direction in which the kernel is large, and so are
+bounds chosen by them.
+
+Cost: `BASIS` rows of the kernel matrix at the points fitted and at all, and m r^2 for m of them and r in the basis
+(Nystroem's method, Williams & Seeger 2001). Needs: a `DualProblem` with two groups.
+"""
+
+import numpy as np
+from scipy.linalg.blas import dsyrk, ssyrk
+from scipy.linalg.lapack import dposv
+
+# Problems up to this size begin with the first points at their bound.
+SMALLEST = 800
+BASIS, FITTED = 256, 4096
+# Weight of the norm against the squared residuals, in units of the kernel's diagonal.
+PENALTY = 1.0
+# Added to the diagonal of the normal equations, relative to its mean: products are in single precision.
+JITTER = 1e-4
+
+
+def start(problem, matrix):
+    """A feasible point of `problem`; the first points at their bounds where least squares finds nothing."""
+    residuals = _residuals(matrix, _targets(problem), problem.upper - problem.lower)
+    return problem.beginning() if residuals is None else problem.filled(residuals)
+
+
+def _targets(problem):
+    """What the function of each point should be: p, or where that is zero, a sign for each group."""
+    return problem.linear if problem.linear.any() else np.where(problem.groups == 0, 1.0, -1.0)
+
+
+def _residuals(matrix, targets, weights):
+    """Targets minus the function and its bias; None where there is no such function."""
+    chosen = np.random.default_rng(0).permutation(matrix.n)[:FITTED]
+    basis = chosen[:BASIS]
+    rows = matrix.view(chosen).rows(np.arange(len(basis)))
+    weights = weights[chosen] / weights[chosen].sum()
+    fitted = targets[chosen] - targets[chosen] @ weights
+    coefficients = _solved(rows, weights, fitted, float(np.abs(matrix.diag).mean()))
+    if coefficients is None:
+        return None
+    return targets - matrix.product(basis, coefficients)
+
+
+def _solved(rows, weights, targets, scale):
+    """Coefficients of the basis, by the normal equations of centred rows."""
+    r, m = rows.shape
+    core = rows[:, :r].astype(np.float64)
+    means = rows @ weights.astype(rows.dtype)
+    rows = (rows - means[:, None]) * np.sqrt(m * weights).astype(rows.dtype)
+    square = (ssyrk if rows.dtype == np.float32 else dsyrk)(1.0, rows.T, trans=1, lower=1).astype(np.float64)
+    square += PENALTY * scale * core
+    square.flat[:: r + 1] += JITTER * np.abs(square.diagonal()).mean()
+    right = rows @ (np.sqrt(m * weights) * targets).astype(rows.dtype)
+    _, found, failure = dposv(square, right.astype(np.float64), lower=1)
+    return None if failure or not np.isfinite(found).all() else found

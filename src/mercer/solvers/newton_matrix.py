@@ -1,0 +1,130 @@
+"""The kernel matrix of Newton's method: kept in memory in a form that conjugate gradients read fast.
+
+From `SAMPLED` points on, and where entries are cheap, it is rounded to 16 bits an entry (`mercer.kernels.rounded`):
+what that changes is less than a Newton step leaves to the next one anyway. Smaller matrices are kept as
+they are, and those without room are evaluated product by product.
+"""
+
+import numpy as np
+
+from mercer.kernels import engine
+from mercer.kernels.evaluated_matrix import EvaluatedMatrix
+from mercer.kernels.folded import symmetric_product
+from mercer.kernels.matrix import StoredMatrix
+from mercer.kernels.rounded import RoundedMatrix
+from mercer.solvers.best_bias import flat
+
+# Up to this many points a step is a Cholesky factorisation.
+FACTORED = 700
+# And up to this many where conjugate gradients do not come to their end.
+FACTORED_AT_LAST = 5000
+# From this many points on, the matrix may be rounded.
+SAMPLED = 1500
+# Rounding may change the system of a step by this share of a unit of curvature.
+ROUNDED = 0.05
+# Points at which values are computed from the items to see what rounding has done.
+CHECKED = 256
+
+
+class NewtonMatrix:
+    """K + t 11', with t = 1 where the bias is penalised.
+
+    Parameters
+    ----------
+    problem : KernelRisk or Multinomial
+    matrix : KernelMatrix
+    limits : Limits
+    memory : int
+        Bytes that it may take.
+
+    Attributes
+    ----------
+    rounded : RoundedMatrix or None
+        What products see in its place.
+    """
+
+    def __init__(self, problem, matrix, limits, memory):
+        self.problem, self.limits, self.memory = problem, limits, memory
+        self.given = self.matrix = matrix
+        self.n, self.k = matrix.n, problem.n_functions
+        self.rounded, self.is_hard = None, False
+
+    def keep(self):
+        """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
+        matrix, n = self.matrix, self.n
+        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        if not isinstance(matrix, EvaluatedMatrix):
+            return
+        if n >= SAMPLED and matrix.kernel.is_dot_product_form and n**2 <= self.memory:
+            self.rounded = self._if_fine(RoundedMatrix.of(matrix, self.limits.stop))
+        if self.rounded is None:
+            self._keep_whole()
+
+    def _keep_whole(self):
+        if self.n**2 * self.matrix.dtype.itemsize <= self.memory:
+            self.matrix = (self.matrix.in_double() if self.is_factored else self.matrix).stored(self.limits.stop)
+
+    def _if_fine(self, rounded):
+        """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
+        curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
+        return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
+
+    def keep_without_rounding(self):
+        """Leave the rounded matrix behind."""
+        self.rounded = None
+        self._keep_whole()
+
+    def keep_for_factors(self):
+        """All of it in double precision, for factorisations; whether that is possible, and something new."""
+        is_possible = self.k == 1 and FACTORED < self.n <= FACTORED_AT_LAST and 8 * self.n**2 <= self.memory
+        if self.is_hard or not is_possible:
+            return False
+        self.is_hard = True
+        self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
+        return True
+
+    def release(self):
+        """Give memory back."""
+        if isinstance(self.matrix, StoredMatrix) and self.matrix is not self.given:
+            self.matrix.release()
+
+    @property
+    def is_factored(self):
+        """Whether steps are factorisations."""
+        return self.k == 1 and self.n <= (FACTORED_AT_LAST if self.is_hard else FACTORED)
+
+    def to_factor(self):
+        """K + t 11' in double precision where it is to be factored and in memory, else None."""
+        if not (self.is_factored and isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64):
+            return None
+        K = self.matrix.values[:, : self.n]
+        return K + 1.0 if self.problem.bias == "penalised" else K
+
+    def products(self, values):
+        """(K + t 11') @ values, fast."""
+        matrix = self.matrix if self.rounded is None else self.rounded
+        return self._shifted(matrix.products(values, self.limits.stop), values)
+
+    def products_in_double(self, values):
+        """The same without rounding, summed in double precision."""
+        matrix, stop = self.matrix, self.limits.stop
+        if self.rounded is not None:
+            return self._shifted(symmetric_product(matrix.kernel, matrix.items, values, matrix.n_jobs, stop), values)
+        if matrix.dtype == np.float64 and isinstance(matrix, StoredMatrix):
+            return self.products(values)
+        everything = np.arange(self.n)
+        columns = [matrix.product(everything, column, stop=stop) for column in values.T]
+        return self._shifted(np.stack(columns, axis=1), values)
+
+    def checked(self, beta, image):
+        """`image` with rows here and there computed from the items: what rounding has done shows in them."""
+        matrix, image = self.matrix, image.copy()
+        rows = np.random.default_rng(0).permutation(self.n)[:CHECKED]
+        found = engine.product(
+            matrix.kernel, matrix.items.take(rows), matrix.items, beta, matrix.n_jobs, self.limits.stop
+        )
+        image[rows] = self._shifted(found, beta)
+        return image
+
+    def _shifted(self, image, values):
+        return image + values.sum(axis=0) if self.problem.bias == "penalised" else image
