@@ -47,7 +47,7 @@ from mercer.solvers.homotopy_steps import ARRIVED, FACTOR_FULL, LOG_FULL
 SLICE_WORK = 5e7
 FIRST_CAPACITY = 64
 # Room for so many values of free points, for each point, before the log has to grow.
-FREE_IN_ALL = 500
+FREE_IN_ALL = 2000
 # A coefficient this near to a bound, relative to the box, is at it.
 AT_BOUND = 1e-9
 
@@ -301,12 +301,12 @@ _LOGS = ("log", "begins", "frees", "free_values")
 
 
 def _logs(n, short=False):
-    """Empty logs of events, pieces, free points and their values: pages that are not written to cost nothing."""
+    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
     room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
-    return np.zeros(room, np.int64), np.zeros((room, 5)), np.zeros(values, np.int32), np.zeros((values, 2))
+    return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
 
 
 def _longer(values):
-    out = np.zeros((4 * len(values), *values.shape[1:]), values.dtype)
+    out = np.empty((4 * len(values), *values.shape[1:]), values.dtype)
     out[: len(values)] = values
     return out

@@ -190,6 +190,34 @@ def solve_free(factor, f, right, total, has_equality, step, ones):
 
 
 @jit
+def step_with_newcomer(factor, f, column, has_equality, step, ones, gap, old_rate):
+    """Rates of the free points after the last of f joined them, from those before; the change of b'.
+
+    `column` is what `border` left. Along K_FF u + b 1 = k_F, 1'u = 1, the others make room for the newcomer; its
+    rate changes by `gap`, what its slope is ahead of b', over the Schur complement. One triangular solution
+    instead of two.
+    """
+    vector_loop()
+    last = f - 1
+    bias, length, complement = 0.0, 0.0, factor[last, last] * factor[last, last]
+    if has_equality:
+        along = -1.0
+        for i in range(last):
+            along += ones[i] * column[i]
+            length += ones[i] * ones[i]
+        bias = along / length
+        for i in range(last):
+            column[i] -= bias * ones[i]
+        complement += bias * bias * length
+    backward(factor, last, column)
+    change = gap / complement
+    for i in range(last):
+        step[i] -= change * column[i]
+    step[last] = old_rate + change
+    return -change * bias
+
+
+@jit
 def subtract_rows(values, places, f, step, out):
     """out -= sum_i step_i K[places_i], four rows at a time."""
     vector_loop()
