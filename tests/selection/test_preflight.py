@@ -88,6 +88,9 @@ def test_balance_and_nu(blobs):
     assert record["nu"].is_problem
     assert "at most 0.06" in record["nu"].message
     assert np.isnan(record.seconds)  # such a fit is refused
+    assert "nu is infeasible" in record.refusal
+    assert "fit refuses a sample of them: specified nu" in str(record)
+    assert "nan" not in str(record)
     fine = preflight(NuSVC(nu=0.05), X, y, seconds=0.1)
     assert not fine["nu"].is_problem
     assert not preflight(OneClassSVM(nu=0.5), X, seconds=0.1)["nu"].is_problem

@@ -1,6 +1,7 @@
 """The base kernels of a fit: which they are, whether they take the data, and on what scale."""
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
 from mercer._jit.threads import run_parallel, thread_count
@@ -67,6 +68,19 @@ def require_kernels(kernels):
             "kernels must be all precomputed or none, since X holds either matrices or items; "
             "compute the others with k(X) and pass a list of matrices"
         )
+
+
+def require_rows(kernels, X):
+    """Where some kernels take rows of numbers and others do not, refuse items that are no rows."""
+    if not _is_list(kernels) or is_given(kernels) or sparse.issparse(X):
+        return
+    chosen = [resolve(kernel) for kernel in kernels]
+    rows = [place for place, kernel in enumerate(chosen) if kernel.takes_items is False]
+    if rows and any(kernel.takes_items for kernel in chosen):
+        try:
+            np.asarray(X[:1], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise _refused(rows[0], chosen[rows[0]], error) from error
 
 
 def as_one(kernels):

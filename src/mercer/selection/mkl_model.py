@@ -22,6 +22,7 @@ from mercer.selection.mkl_kernels import (
     bound_kernels,
     is_given,
     require_kernels,
+    require_rows,
 )
 from mercer.selection.mkl_machines import (
     ENDINGS,
@@ -78,6 +79,7 @@ class WeightedKernelModel(KernelModel):
     def _items_of(self, X):
         """The data as the checks of input take them: several given matrices are one set of items."""
         if not is_given(self.kernels):
+            require_rows(self.kernels, X)
             return X
         X = GivenMatrices.of(X, check_finite=False)
         if X.shape[0] != X.matrices[0].shape[1]:
@@ -129,6 +131,11 @@ class WeightedKernelModel(KernelModel):
         """Masks of rows to be left out; a number of folds deals rows out by what they contain."""
         counts, n = self._counts, len(setup.codes)
         if isinstance(self.cv, int):
+            if self.cv > np.count_nonzero(counts):
+                raise DataError(
+                    f"cv={self.cv} folds need at least as many rows, got n_samples = {np.count_nonzero(counts)}; "
+                    "lower cv"
+                )
             place = folds_of(data, setup.codes, counts, self.random_state, self.cv)
             found = [place == fold for fold in range(self.cv)]
         else:

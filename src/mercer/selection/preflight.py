@@ -55,6 +55,8 @@ class Preflight:
         The fits behind that.
     is_measured : bool
         Whether the last of them was the whole fit.
+    refusal : str
+        What `fit` says to a sample, where it refuses it: there are no predictions then.
     findings : list of Finding
     advice : {"exact", "linear", "low-rank"}
     reason : str
@@ -70,6 +72,7 @@ class Preflight:
     advice: str
     reason: str
     findings: list = field(default_factory=list)
+    refusal: str = ""
 
     @property
     def problems(self):
@@ -87,17 +90,23 @@ class Preflight:
         return asdict(self)
 
     def __str__(self):
-        how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
         columns = f" x {self.n_columns}" if self.n_columns else ""
         return "\n".join(
             [
-                f"{self.n_rows}{columns}: about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB",
+                f"{self.n_rows}{columns}: {self._prediction}",
                 f"advice: {self.advice}, because {self.reason}",
                 *map(str, self.findings),
             ]
         )
 
     __repr__ = __str__
+
+    @property
+    def _prediction(self):
+        if not self.measured:
+            return f"fit refuses a sample of them: {self.refusal}"
+        how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
+        return f"about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB"
 
 
 def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
@@ -136,7 +145,7 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     classes, codes = np.unique(y, return_inverse=True) if y is not None and is_classifier(estimator) else (None, None)
     findings = _findings(estimator, X, y, classes, codes, d)
     order = _order(n, codes)
-    measured, fitted = _measure(estimator, X, y, sample_weight, order, seconds, codes)
+    measured, fitted, refusal = _measure(estimator, X, y, sample_weight, order, seconds, codes)
     predicted, exponent = _carried_on(measured, n)
     bytes_needed = _memory(estimator, X, n, d, fitted)
     rank, of = _rank(estimator, X, order)
@@ -145,7 +154,7 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     advice, reason = _advice(estimator, X, n, d, predicted, rank, of)
     return Preflight(
         n, d, predicted, bytes_needed, exponent, measured, bool(measured) and measured[-1][0] == n, advice, reason,
-        findings,
+        findings, refusal,
     )  # fmt: skip
 
 
@@ -220,7 +229,7 @@ def _part(X, rows):
 
 
 def _measure(estimator, X, y, sample_weight, order, seconds, codes):
-    """((rows, seconds) of fits on growing samples, (rows, model) of the last)."""
+    """((rows, seconds) of fits on growing samples, (rows, model) of the last, what fit said where it refused)."""
     is_gram, n = is_precomputed(getattr(estimator, "kernel", None)), len(order)
 
     def fit(m):
@@ -254,11 +263,10 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
             left = seconds - (time.perf_counter() - begin)
             is_long = took * GROWTH**1.5 > (2.0 * seconds if _are_pairs_small(estimator, codes, m, n) else left)
             if m == n or is_long:
-                return measured, fitted
+                return measured, fitted, ""
             sizes.append(min(n, int(GROWTH * m)))
-    except (MercerError, ValueError, TypeError):
-        # What fit refuses, it will say itself; the findings usually say it first.
-        return measured, fitted
+    except (MercerError, ValueError, TypeError) as error:
+        return measured, fitted, str(error)
 
 
 def _are_pairs_small(estimator, codes, m, n):
@@ -349,6 +357,8 @@ def _advice(estimator, X, n, d, seconds, rank, of):
         return "linear", f"a linear kernel on {n} rows of {d} columns is LinearSVC's problem, whose time grows as n"
     if sparse.issparse(X) and d > n:
         return "linear", f"sparse rows of {d} columns, more than the {n} rows, are told apart by planes"
+    if np.isnan(seconds):
+        return "exact", "nothing could be measured that speaks against it"
     if not seconds > LONG:
         return "exact", f"the fit takes about {seconds:.2g} s"
     if rank is not None and rank < of // 4:
