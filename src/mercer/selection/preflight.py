@@ -14,17 +14,15 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 
 from mercer._errors import DataError, MercerError, ParameterError
-from mercer._jit.memory import available_bytes
 from mercer.estimators.automatic import is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items
 from mercer.estimators.parameters import require_number
-from mercer.estimators.training import MOST_WORKING, STORED_SIZE
 from mercer.kernels.base import Kernel
-from mercer.kernels.evaluated_matrix import WORTH_KEEPING
 from mercer.kernels.names import resolve
 from mercer.selection import data_findings
 from mercer.selection.data_findings import Finding
-from mercer.solvers import small, smo
+from mercer.selection.predicted_memory import bytes_of_fit
+from mercer.solvers import small
 
 # Samples grow by this factor.
 GROWTH = 2.0
@@ -147,7 +145,7 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     order = _order(n, codes)
     measured, fitted, refusal = _measure(estimator, X, y, sample_weight, order, seconds, codes)
     predicted, exponent = _carried_on(measured, n)
-    bytes_needed = _memory(estimator, X, n, d, fitted)
+    bytes_needed = bytes_of_fit(estimator, X, n, d, fitted)
     rank, of = _rank(estimator, X, order)
     if rank is not None:
         findings.append(Finding("rank", f"{rank} dimensions hold 99 % of the variance of {of} rows in feature space"))
@@ -229,7 +227,7 @@ def _part(X, rows):
 
 
 def _measure(estimator, X, y, sample_weight, order, seconds, codes):
-    """((rows, seconds) of fits on growing samples, (rows, model) of the last, what fit said where it refused)."""
+    """((rows, seconds) of fits on growing samples, (rows, model) of each, what fit said where it refused)."""
     is_gram, n = is_precomputed(getattr(estimator, "kernel", None)), len(order)
 
     def fit(m):
@@ -244,7 +242,7 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
             return time.perf_counter() - begin, model
 
     sizes = [min(n, FIRST_ROWS)]
-    measured, fitted, begin = [], None, None
+    measured, fitted, begin = [], [], None
     try:
         fit(min(n, WARM_UP_ROWS))
         fit(sizes[0])
@@ -259,7 +257,7 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
                 again = fit(m)[0]
                 begin, took = begin + max(0.0, took - again), min(took, again)
             measured.append((m, took))
-            fitted = m, model
+            fitted.append((m, model))
             left = seconds - (time.perf_counter() - begin)
             is_long = took * GROWTH**1.5 > (2.0 * seconds if _are_pairs_small(estimator, codes, m, n) else left)
             if m == n or is_long:
@@ -293,43 +291,6 @@ def _exponent(rows, took):
     """Slope of log time on log rows over the last three fits."""
     slope = np.polyfit(np.log(rows[-3:]), np.log(took[-3:]), 1)[0]
     return float(np.clip(slope, LEAST_EXPONENT, MOST_EXPONENT))
-
-
-def _memory(estimator, X, n, d, fitted):
-    """Bytes that a fit needs beyond the data: prepared rows, and the matrix, or a working set, of them."""
-    if sparse.issparse(X):
-        rows, cost = 2 * (X.data.nbytes + X.indices.nbytes), X.nnz / n
-    else:
-        rows, cost = 2 * 4 * n * max(d, 1), d
-    if not hasattr(estimator, "kernel"):
-        return int(rows)
-    entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
-    if n <= STORED_SIZE:
-        matrix = entry * n**2
-    else:
-        # A working set holds what is free and a few thousand more, and is built from a block beside it.
-        free, support = _support(fitted, n)
-        largest = min(n, smo.WORKING_SIZE + free)
-        matrix = min(entry * (smo.WORKING_SIZE**2 + largest**2), MOST_WORKING)
-        if cost > WORTH_KEEPING or d == 0:
-            # Rows of expensive entries are kept as points become support vectors, within a quarter of what is free.
-            matrix += min(entry * n * support, available_bytes() // 4)
-    return int(rows + matrix + 40 * n)
-
-
-def _support(fitted, n):
-    """How many points of a machine will be strictly inside their box, and how many will be support vectors,
-    by their shares of the last sample; all of them where there is none to look at."""
-    coefficients = None if fitted is None else getattr(fitted[1], "dual_coef_", None)
-    if coefficients is None:
-        return 0, n
-    table = np.atleast_2d(coefficients.toarray() if sparse.issparse(coefficients) else np.asarray(coefficients))
-    if len(table) > 1:
-        # With several classes a machine has two of them: its working set is small, and it keeps no rows of all points.
-        return 0, 0
-    growth, sizes = n / fitted[0], np.abs(table[0])
-    free = np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0)))
-    return int(free * growth), min(n, int(table.shape[1] * growth))
 
 
 def _rank(estimator, X, order):
