@@ -238,15 +238,16 @@ def subtract_rows(values, places, f, step, out):
 def recompute(t):
     """gradient = linear - K beta, from scratch."""
     vector_loop()
-    t.counts[CHANGED] = UNKNOWN
+    t.counts[CHANGED], count = UNKNOWN, 0
     for k in range(t.gradient.shape[0]):
         t.gradient[k] = t.linear[k]
     for i in range(t.beta.shape[0]):
         t.drift[i] = 0.0
         if t.beta[i] != 0.0:
-            row, a = t.values[i], t.beta[i]
-            for k in range(t.gradient.shape[0]):
-                t.gradient[k] -= a * row[k]
+            # Room that nobody needs between two events.
+            t.queue[count], t.early[count] = i, t.beta[i]
+            count += 1
+    subtract_rows(t.values, t.queue, count, t.early, t.gradient)
 
 
 @jit

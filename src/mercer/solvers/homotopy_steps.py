@@ -69,8 +69,9 @@ FEW = 200
 MANY_FREE = 100
 # Bounds are taken so much larger than they are computed.
 CAUTION = 1.001
-# Events between two computations of the gradient from scratch.
-REFRESH = 64
+# Events between two computations of the gradient from scratch: rounding adds up slowly, bounds of what was put off
+# do not.
+REFRESH, RARE_REFRESH = 64, 256
 # Events without a step, for each point, that are no coincidence any more.
 MOST_TIES = 8
 # Distance from a bound, relative to it, that is none.
@@ -336,7 +337,7 @@ def follow(t, until, max_events):
             if not _compensate(t):
                 return INFEASIBLE
             continue
-        if t.counts[AGE] >= REFRESH:
+        if t.counts[AGE] >= (REFRESH if t.counts[N_FREE] > FEW else RARE_REFRESH):
             refresh(t)
         t.counts[AGE] += 1
         bias_rate = _direction(t)
