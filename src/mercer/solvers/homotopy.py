@@ -38,6 +38,7 @@ from mercer.solvers.homotopy_state import (
     Track,
     backward,
     border,
+    border_all,
     forward,
     unborder,
 )
@@ -250,9 +251,15 @@ class Homotopy:
         slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
         t.status[:] = np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE))
         t.beta[:] = t.signs * np.where(t.status == ZERO, 0.0, np.where(t.status == BOUNDED, t.bound, alpha))
-        for point in np.flatnonzero(t.status == FREE):
-            while t.status[point] == FREE and not self.take_in(point):
-                self._move_along(point)
+        free = np.flatnonzero(t.status == FREE)
+        while len(self.track.factor) < min(len(free) + 3, self.n + 3):
+            self._grow(FACTOR_FULL)
+        while len(free):
+            free = free[border_all(self.track, free) :]
+            for point in free[:1]:
+                while t.status[point] == FREE and not self.take_in(point):
+                    self._move_along(point)
+            free = free[1:]
 
     def take_in(self, point):
         """Make a point one of the free ones; False where its row depends on theirs."""

@@ -146,6 +146,17 @@ def border(values, factor, places, f, shift, point, column, ones):
 
 
 @jit
+def border_all(t, points):
+    """Take points into the factor, one after the other, up to one that cannot be; how many were taken."""
+    for k in range(points.shape[0]):
+        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, points[k], t.right, t.ones)
+        if ending != TAKEN:
+            return k
+        t.counts[N_FREE] += 1
+    return points.shape[0]
+
+
+@jit
 def unborder(factor, places, f, place, ones):
     """Take the free point at `place` out of the factor; R'x = 1 turns with it."""
     vector_loop()
