@@ -6,8 +6,8 @@ something small before it is timed; `SVCCV` counts with its refit, and `GridSear
 times stand the best setting, its score, and the largest difference from the peer's scores, of all settings
 and of the best one. The floor is what the entries of one kernel matrix for each gamma take, on one core.
 
-``--peer-folds 1`` gives the peers one of the five folds and multiplies their time by five, for a look that
-does not take ten minutes; the line says so.
+``--peer-folds 1`` gives the peers one of the five folds, without a refit, and multiplies their time by five, for a
+look that does not take ten minutes; the line says so.
 """
 
 import argparse
@@ -44,7 +44,9 @@ def searcher(contestant, name, folds, early_stop):
 
         return SVCCV(CS, gammas_of(name), cv=folds, early_stop=early_stop)
     grid = {"C": CS, "gamma": gammas_of(name)}
-    return GridSearchCV(contestant.estimator(1.0, 1.0), grid, cv=folds, n_jobs=2)
+    # What is given some of the folds counts several times, and refits not at all.
+    refit = folds is None or len(folds) == FOLDS
+    return GridSearchCV(contestant.estimator(1.0, 1.0), grid, cv=folds, n_jobs=2, refit=refit)
 
 
 def serve(connection, contestant, name, peer_folds, early_stop):

@@ -28,6 +28,8 @@ def test_every_question_is_answered_as_by_whole_matrices(rng, is_kept):
     some = np.flatnonzero(weights < 0.3)
     expected = [K[np.ix_(some, some)] @ columns[some] for K in grams]
     np.testing.assert_allclose(kernels.products(columns[some], some), expected, atol=1e-9)
+    forms = [np.einsum("it,ij,jt->", columns[some], K[np.ix_(some, some)], columns[some]) for K in grams]
+    np.testing.assert_allclose(kernels.quadratic_forms(columns[some], some), forms, rtol=1e-9)
     inner = [[np.einsum("i,j,ij,ij->", weights, weights, K, L, optimize=True) for L in grams] for K in grams]
     np.testing.assert_allclose(kernels.inner_products(weights), inner, rtol=1e-10)
     means, variances = kernels.spreads(weights)
@@ -47,6 +49,8 @@ def test_weighted_sums_of_kept_matrices(rng):
     expected = 0.5 * grams[0] + 6.0 * grams[2] + 4.0 * grams[3]
     np.testing.assert_allclose(total.values[:, :300], expected, atol=1e-9)
     assert not total.values[:, 300:].any()
+    np.testing.assert_array_equal(total.values[:, :300], total.values[:, :300].T)
+    assert not kernels.weighted(np.zeros(4)).values.any()
 
 
 def test_scaled_kernels_without_matrices(rng):

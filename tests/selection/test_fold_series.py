@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from mercer import SVC
 from mercer.kernels import RBF
@@ -62,3 +63,25 @@ def test_a_seed_of_another_box_is_not_used(data):
     y, matrix, train, _ = data
     dual = widened(setup(y[train], 0.2).problems[0].dual(), train, N)
     assert not seed_of(data, 0.1).state_for(dual, matrix).beta.any()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("is_convex", [True, False])
+def test_pairs_of_few_rows_have_the_values_of_fits(loss, is_convex):
+    X, y = load_iris(return_X_y=True)
+    train, held = np.flatnonzero(np.arange(150) % 5 > 0), np.arange(0, 150, 5)
+    models = [SVC(C=C, gamma=0.5, loss=loss) for C in (0.05, 1.0, 200.0)]
+    fold = FoldSeries(StoredMatrix.of(RBF(0.5)(X)), is_convex, train, held, 1e-3, Limits(), 2**30)
+    fits = fold.solve([model._setup(y[train], None)[0] for model in models])
+    for model, fit in zip(models, fits, strict=True):
+        model.set_params(decision_function_shape="ovo").fit(X[train], y[train])
+        assert fit.status == Status.OPTIMAL
+        assert np.allclose(fit.values, model.decision_function(X[held]), atol=1e-9)
+
+
+def test_a_pair_that_does_not_end_is_told():
+    X, y = load_iris(return_X_y=True)
+    train, held = np.flatnonzero(np.arange(150) % 5 > 0), np.arange(0, 150, 5)
+    fold = FoldSeries(StoredMatrix.of(RBF(0.5)(X)), True, train, held, 1e-3, Limits(max_iter=1), 2**30)
+    (fit,) = fold.solve([SVC(C=1.0)._setup(y[train], None)[0]])
+    assert fit.status == Status.ITERATION_LIMIT

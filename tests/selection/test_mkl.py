@@ -380,6 +380,21 @@ def test_kernels_that_do_not_accept_the_data():
         MKLClassifier([RBF(), Linear()]).fit([["a"], ["b"]], [0, 1])
 
 
+@pytest.mark.parametrize("kernels", [[Spectrum(2), Linear()], [Linear(), Spectrum(2), RBF(1.0)]])
+def test_texts_for_a_kernel_of_numbers(kernels):
+    texts, place = ["ab", "abb", "ba", "bba"] * 5, kernels.index(Linear())
+    with pytest.raises(DataError, match=rf"kernels\[{place}\] = Linear\(\) does not accept X"):
+        MKLClassifier(kernels).fit(texts, [0, 0, 1, 1] * 5)
+    with pytest.raises(DataError, match=r"kernels\[\d\] = Spectrum.* does not accept X"):
+        MKLClassifier(kernels).fit(np.arange(20.0)[:, None], [0, 0, 1, 1] * 5)
+
+
+def test_more_folds_than_rows():
+    X, y = two_classes("iris")
+    with pytest.raises(DataError, match=r"cv=500 folds need at least as many rows, got n_samples = \d+; lower cv"):
+        MKLClassifier(method="cv", cv=500).fit(X[:100], y[:100])
+
+
 def test_an_indefinite_kernel_is_refused_with_a_proof():
     X, y = two_classes("wine")
     with pytest.raises(NotPositiveSemidefiniteError, match=r"kernels\[1\] must be positive semidefinite") as caught:

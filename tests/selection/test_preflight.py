@@ -2,7 +2,6 @@
 
 import json
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from mercer import SVC, SVR, DataError, LinearSVC, NuSVC, OneClassSVM, ParameterError, preflight
 from mercer.kernels import Spectrum
-from mercer.selection.preflight import _are_pairs_small, _memory, _support
+from mercer.selection.preflight import _are_pairs_small
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +87,9 @@ def test_balance_and_nu(blobs):
     assert record["nu"].is_problem
     assert "at most 0.06" in record["nu"].message
     assert np.isnan(record.seconds)  # such a fit is refused
+    assert "nu is infeasible" in record.refusal
+    assert "fit refuses a sample of them: specified nu" in str(record)
+    assert "nan" not in str(record)
     fine = preflight(NuSVC(nu=0.05), X, y, seconds=0.1)
     assert not fine["nu"].is_problem
     assert not preflight(OneClassSVM(nu=0.5), X, seconds=0.1)["nu"].is_problem
@@ -135,22 +137,6 @@ def test_arguments_are_checked(blobs):
         preflight("SVC", X, y)
     with pytest.raises(DataError, match="at least one row"):
         preflight(SVC(), [], [])
-
-
-def test_memory_counts_what_the_sample_says_will_be_free():
-    free = SimpleNamespace(dual_coef_=np.array([[0.5, -0.25, 0.3, 1.0]]))
-    n, X = 8000, np.zeros((8000, 4))
-    few = _memory(SVC(), X, n, 4, (4000, SimpleNamespace(dual_coef_=np.ones((1, 2000)))))
-    many = _memory(SVC(), X, n, 4, (4000, SimpleNamespace(dual_coef_=np.append(np.full(1999, 0.5), 1.0)[None])))
-    assert _support((4, free), 8) == (6, 8)
-    assert _support((4, SimpleNamespace(dual_coef_=sparse.csr_matrix(free.dual_coef_))), 8) == (6, 8)
-    assert many > 1.5 * few
-
-
-def test_rows_of_cheap_sparse_entries_are_not_kept():
-    X = sparse.random(8000, 300, density=0.02, format="csr", random_state=0)
-    sample = 4000, SimpleNamespace(dual_coef_=np.ones((1, 3000)))
-    assert _memory(SVC(), X, 8000, 300, sample) < 2**28 < _memory(SVC(), X.toarray(), 8000, 300, sample)
 
 
 def test_samples_reach_pairs_that_are_solved_like_those_of_all_rows():

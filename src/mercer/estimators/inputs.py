@@ -57,7 +57,7 @@ def training_input(estimator, X, y):
     """Rows (or items) and labels of the same length; notes the features on the estimator."""
     if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
-        return X, _labels(column_or_1d(y, warn=True))
+        return X, y if _is_plain_target(y, len(y)) else _labels(column_or_1d(y, warn=True))
     _require_rows_or_gram(estimator, X)
     return training_rows(estimator, X, y)
 

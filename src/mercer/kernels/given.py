@@ -26,8 +26,9 @@ class GivenMatrices:
         self.matrices, self.index = matrices, index
 
     @classmethod
-    def of(cls, X):
-        """From a list of matrices, or an array of shape (M, n, n_train)."""
+    def of(cls, X, check_finite=True):
+        """From a list of matrices, or an array of shape (M, n, n_train); who looks at every entry anyway may put
+        off the check that they are finite."""
         if isinstance(X, cls):
             return X
         if sparse.issparse(X) or not (isinstance(X, list | tuple) or np.ndim(X) == 3) or not len(X):
@@ -39,7 +40,19 @@ class GivenMatrices:
         for place, matrix in enumerate(matrices):
             if matrix.shape != matrices[0].shape:
                 raise DataError(f"X[{place}] must have the shape of X[0], {matrices[0].shape}, got {matrix.shape}")
-        return cls(matrices, np.arange(len(matrices[0])))
+        found = cls(matrices, np.arange(len(matrices[0])))
+        if check_finite:
+            for place in range(len(matrices)):
+                found.require_finite(place)
+        return found
+
+    def require_finite(self, place):
+        """Refuse a matrix with an entry that is NaN or infinite."""
+        # One pass without a temporary; a closer look only where it overflows.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = self.matrices[place].sum()
+        if not np.isfinite(total) and not np.isfinite(self.matrices[place]).all():
+            raise DataError(f"X[{place}] must be finite, but it contains NaN or infinity")
 
     def __len__(self):
         return len(self.index)
@@ -61,13 +74,7 @@ def _checked(matrix, place):
     matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise DataError(f"X[{place}] must be a matrix of real numbers, got shape {matrix.shape} of {matrix.dtype}")
-    matrix = matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
-    # One pass without a temporary; a closer look only where it overflows.
-    with np.errstate(over="ignore", invalid="ignore"):
-        is_finite = bool(np.isfinite(matrix.sum())) or bool(np.isfinite(matrix).all())
-    if not is_finite:
-        raise DataError(f"X[{place}] must be finite, but it contains NaN or infinity")
-    return matrix
+    return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
 
 
 @dataclass(frozen=True)

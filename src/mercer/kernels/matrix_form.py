@@ -57,6 +57,24 @@ def most_asymmetric(K):
     return 0, 0, worst, largest
 
 
+@jit
+def mirror_residual(K, weights, out):
+    """out = K v - K'v for a square C-ordered matrix, read once.
+
+    Entries need not be finite: nothing is decided here, and what is not finite shows in `out`.
+    """
+    vector_loop()
+    n = K.shape[0]
+    for j in range(n):
+        out[j] = 0.0
+    for i in range(n):
+        row, weight, total = K[i], weights[i], 0.0
+        for j in range(n):
+            total += row[j] * weights[j]
+            out[j] -= weight * row[j]
+        out[i] += total
+
+
 class MatrixItems:
     """Items of a given kernel matrix: as left items its rows, as right items its columns.
 

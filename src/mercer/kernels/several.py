@@ -10,23 +10,40 @@ from mercer._jit.compile import jit
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
 from mercer.kernels import engine
-from mercer.kernels.matrix import StoredMatrix, padded
+from mercer.kernels.matrix import StoredMatrix, borrowed, padded, padded_square
 from mercer.kernels.wrapped import Scaled
 
 # Edge of the tiles: those of all kernels are in memory together.
 EDGE = 256
+# Rows of a sum that are made together, up to the diagonal, and columns of them that are copied above it together.
+PANEL, MIRRORED = 64, 64
 # Entries that are read in less time than another thread takes to wake up.
 FEW_ENTRIES = 1_000_000
 
 
 @jit
-def _add_scaled(matrix, weight, out, begin, end):
-    """out[i] += weight * matrix[i] for the rows begin..end, as far as the matrix has columns."""
+def _add_scaled(matrix, weight, out, begin, end, is_first):
+    """Add weight * matrix to the rows begin..end of `out`, up to the diagonal; the first begins the sums."""
     vector_loop()
     for i in range(begin, end):
-        source, target = matrix[i], out[i]
-        for j in range(source.shape[0]):
-            target[j] += weight * source[j]
+        source, target = matrix[i, :end], out[i, :end]
+        if is_first:
+            for j in range(end):
+                target[j] = weight * source[j]
+        else:
+            for j in range(end):
+                target[j] += weight * source[j]
+
+
+@jit
+def _mirror(out, begin, end):
+    """Write the rows begin..end, as far as they are below the diagonal block, as columns too."""
+    for left in range(0, begin, MIRRORED):
+        right = min(left + MIRRORED, begin)
+        for j in range(left, right):
+            target = out[j]
+            for i in range(begin, end):
+                target[i] = out[i, j]
 
 
 def _given(items):
@@ -105,15 +122,19 @@ class SeveralKernels:
 
     def weighted(self, weights):
         """The sum of the kept matrices with these weights, as a `StoredMatrix`."""
-        out = np.empty((self.n, padded(self.n)))
+        out = padded_square(self.n, np.float64, borrowed)
+        used = [(m, w) for m, w in zip(self.matrices, weights * self.factors, strict=True) if w != 0.0]
 
         def panel(rows):
-            out[slice(*rows)] = 0.0
-            for matrix, weight in zip(self.matrices, weights * self.factors, strict=True):
-                if weight != 0.0:
-                    _add_scaled(matrix, weight, out, *rows)
+            for place, (matrix, weight) in enumerate(used):
+                _add_scaled(matrix, weight, out, *rows, place == 0)
+            _mirror(out, *rows)
 
-        run_parallel(panel, engine.spans(self.n, EDGE // 4), self._workers)
+        # The last panels are the longest.
+        height = self.n if self._workers == 1 and self.n <= EDGE else PANEL
+        run_parallel(panel, reversed(engine.spans(self.n, height)), self._workers)
+        if not used:
+            out[:] = 0.0
         return StoredMatrix(out, self.n_jobs)
 
     @property
@@ -156,6 +177,29 @@ class SeveralKernels:
         jobs = [(m, rows) for m in range(len(self)) for rows in engine.spans(self.n, 1024)]
         run_parallel(one, jobs, self._workers)
         return out if chosen is None else out[:, chosen]
+
+    def quadratic_forms(self, coefficients, chosen):
+        """c'K_m[chosen, chosen] c, summed over the columns c, for each m."""
+        if self.matrices is None:
+            return np.einsum("mst,st->m", self.products(coefficients, chosen), coefficients)
+        whole = np.zeros((self.n, coefficients.shape[1]))
+        whole[chosen] = coefficients
+        spans = engine.spans(self.n, EDGE)
+        out = np.empty((len(self), len(spans)))
+
+        def one(job):
+            m, place = job
+            begin, end = spans[place]
+            rows, own = self.matrices[m][begin:end], whole[begin:end]
+            # What is left of the diagonal block counts for what is above it too.
+            sums = rows[:, begin:end] @ own
+            if begin:
+                sums += 2.0 * (rows[:, :begin] @ whole[:begin])
+            out[m, place] = np.vdot(own, sums)
+
+        jobs = [(m, place) for m in range(len(self)) for place in range(len(spans))]
+        run_parallel(one, jobs, self._workers)
+        return self.factors * out.sum(axis=1)
 
     def inner_products(self, weights, stop=None):
         """sum_ij w_i w_j K_m,ij K_l,ij for every pair of kernels, shape (M, M)."""

@@ -18,7 +18,8 @@ from mercer._jit.threads import Stopped
 from mercer.estimators.multiclass import pair_columns
 from mercer.problems.dual import DualProblem, widened
 from mercer.problems.losses import MARGIN_LOSSES
-from mercer.solvers import pair_paths, small, smo, warm_rounds
+from mercer.solvers import class_pairs, pair_paths, small, smo, warm_rounds
+from mercer.solvers.class_pairs import solve_class_pairs
 from mercer.solvers.out_of_fold import start_without
 from mercer.solvers.pair_paths import solve_pair_paths
 from mercer.solvers.result import Status
@@ -107,14 +108,18 @@ class FoldSeries:
 
     # --- all pairs of classes ---------------------------------------------------------------
 
+    @property
+    def _is_small(self):
+        return self.matrix.n <= small.LARGEST and self.matrix.dtype == np.float64
+
     def _are_pairs(self, setup):
-        if not setup.has_pairs or setup.bias != "free" or not self.convex or self.matrix.n <= small.LARGEST:
+        if not setup.has_pairs or setup.bias != "free" or not (self.convex or self._is_small):
             return False
         return 2 * int(np.bincount(setup.codes).max()) <= LARGEST_PAIR
 
     def _pairs(self, setups):
         begin = time.perf_counter()
-        paths = _PairPaths(self, setups)
+        paths = (_SmallPairs if self._is_small else _PairPaths)(self, setups)
         paths.run()
         values = paths.values()
         seconds = (time.perf_counter() - begin) / len(setups)
@@ -219,19 +224,22 @@ class _Afresh:
 
     def next(self, problem, _hopeless):
         """(decision values, status)."""
-        series = self.series
-        found = small.solve(
-            problem.dual(),
-            self.matrix,
-            tol=series.tol,
-            limits=series.limits,
-            convex=series.convex,
-            gap=problem.gap,
-            memory=series.memory,
-        )
+        found = _afresh(self.series, problem, self.matrix)
         _require_time(found.status)
-        values = _projections(series, self.places, found.beta)
+        values = _projections(self.series, self.places, found.beta)
         return values + problem.intercept(found.beta, found.bias), found.status
+
+
+def _afresh(series, problem, part):
+    return small.solve(
+        problem.dual(),
+        part,
+        tol=series.tol,
+        limits=series.limits,
+        convex=series.convex,
+        gap=problem.gap,
+        memory=series.memory,
+    )
 
 
 def _require_time(status):
@@ -260,12 +268,16 @@ class _PairPaths:
         self.report = np.zeros((len(setups), len(self.pairs), 3))
         self.statuses = [Status.OPTIMAL] * len(setups)
 
+    def _boxes_and_ridges(self):
+        """Bounds of alpha, and what is added to the diagonal: of each setting, in the order of the classes."""
+        loss, C = MARGIN_LOSSES[self.setups[0].loss], np.stack([setup.C[self.order] for setup in self.setups])
+        ridges = np.zeros_like(C) if loss.ridge(C[0]) is None else np.stack([loss.ridge(row) for row in C])
+        return np.stack([loss.box(row) for row in C]), ridges
+
     def run(self):
         """Solve everything, in slices."""
-        series, setups = self.series, self.setups
-        loss, C = MARGIN_LOSSES[setups[0].loss], np.stack([setup.C[self.order] for setup in setups])
-        boxes = np.stack([loss.box(row) for row in C])
-        ridges = np.zeros_like(C) if loss.ridge(C[0]) is None else np.stack([loss.ridge(row) for row in C])
+        series = self.series
+        boxes, ridges = self._boxes_and_ridges()
         arguments = (series.matrix.values, series.train[self.order], self.edges, self.pairs, boxes, ridges)
         ratios = _growth(boxes)
         for span in self._turns():
@@ -283,9 +295,8 @@ class _PairPaths:
 
     def _solve_one(self, c, p):
         """A pair that the compiled loop has left."""
-        series, problem, task = self.series, self.setups[c].problems[p], self.setups[c].tasks[p]
-        part = series.matrix.view(series.train[task.indices])
-        found = smo.solve(problem.dual(), part, tol=series.tol, limits=series.limits, memory=series.memory)
+        problem, task = self.setups[c].problems[p], self.setups[c].tasks[p]
+        found = self._solution(problem, self.series.matrix.view(self.series.train[task.indices]))
         _require_time(found.status)
         i, j = self.pairs[p]
         own = self.edges[i + 1] - self.edges[i]
@@ -293,6 +304,10 @@ class _PairPaths:
         self.tables[c, i, self.edges[j] : self.edges[j + 1]] = found.beta[own:]
         self.report[c, p, pair_paths.BIAS] = found.bias
         self.statuses[c] = Status.worst([self.statuses[c], found.status])
+
+    def _solution(self, problem, part):
+        series = self.series
+        return smo.solve(problem.dual(), part, tol=series.tol, limits=series.limits, memory=series.memory)
 
     def values(self):
         """Decision values of all pairs, shape (settings, rows, pairs)."""
@@ -305,6 +320,29 @@ class _PairPaths:
             sums = self.tables[:, :, span].reshape(-1, len(K)) @ K
             out[:, pair_columns(c, n_classes)] += sums.reshape(len(out), n_classes - 1, -1)
         return out.transpose(0, 2, 1)
+
+
+class _SmallPairs(_PairPaths):
+    """The same for few rows: every box afresh and to rounding error, as `SVC` does it."""
+
+    def run(self):
+        """Solve everything, a setting at a time."""
+        series, found = self.series, np.empty((len(self.pairs), 5))
+        boxes, ridges = self._boxes_and_ridges()
+        K = series.matrix.view(series.train[self.order]).stored().values
+        for c, (box, ridge) in enumerate(zip(boxes, ridges, strict=True)):
+            if series.limits.stop():
+                raise Stopped
+            solve_class_pairs(
+                K, self.edges, self.pairs, box, ridge, series.convex, series.tol, series.limits.max_iter,
+                0, len(self.pairs), self.tables[c], found,
+            )  # fmt: skip
+            self.report[c, :, pair_paths.BIAS] = found[:, class_pairs.BIAS]
+            for p in np.flatnonzero(found[:, class_pairs.ENDING] != Status.OPTIMAL):
+                self._solve_one(c, p)
+
+    def _solution(self, problem, part):
+        return _afresh(self.series, problem, part)
 
 
 def _growth(boxes):

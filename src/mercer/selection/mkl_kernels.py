@@ -1,10 +1,11 @@
 """The base kernels of a fit: which they are, whether they take the data, and on what scale."""
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
 from mercer._jit.threads import run_parallel, thread_count
-from mercer.estimators.gram import require_gram
+from mercer.estimators.gram import looks_symmetric, require_gram
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.kernels import engine
 from mercer.kernels.algebra import Sum
@@ -24,8 +25,8 @@ from mercer.solvers.definiteness import is_definite
 # Widths of the Gaussians where no kernels are named, in units of gamma="scale".
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 NORMALISATIONS = ("variance", "trace")
-# A kernel whose validity is not known is looked at on so many rows.
-LOOKED_AT = 250
+# A kernel whose validity is not known is looked at on some rows; the time goes up with their cube, and is bounded.
+MOST_LOOKED_AT, LOOKING = 128, 4e6
 # Eigenvalues this far below zero, relative to the sum of all, are rounding.
 ROUNDING = 1e-7
 # Variances below this, relative to the mean of k(x, x), are none.
@@ -69,6 +70,19 @@ def require_kernels(kernels):
         )
 
 
+def require_rows(kernels, X):
+    """Where some kernels take rows of numbers and others do not, refuse items that are no rows."""
+    if not _is_list(kernels) or is_given(kernels) or sparse.issparse(X):
+        return
+    chosen = [resolve(kernel) for kernel in kernels]
+    rows = [place for place, kernel in enumerate(chosen) if kernel.takes_items is False]
+    if rows and any(kernel.takes_items for kernel in chosen):
+        try:
+            np.asarray(X[:1], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise _refused(rows[0], chosen[rows[0]], error) from error
+
+
 def as_one(kernels):
     """A kernel that takes the same data as all of them together: what input checks look at."""
     if is_given(kernels):
@@ -98,8 +112,16 @@ def _given(kernels, X, n_jobs):
     if _is_list(kernels) and len(kernels) != len(X.matrices):
         raise DataError(f"kernels names {len(kernels)} precomputed matrices, but X holds {len(X.matrices)}")
     entries = len(X.matrices) * len(X) ** 2
-    run_in_order(require_gram, X.matrices, 1 if entries < FEW_ENTRIES else thread_count(n_jobs))
+    workers = 1 if entries < FEW_ENTRIES else thread_count(n_jobs)
+    run_in_order(lambda place: _require_gram(X, place), range(len(X.matrices)), workers)
     return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
+
+
+def _require_gram(X, place):
+    """Refuse a matrix that is not finite or not symmetric."""
+    if not looks_symmetric(X.matrices[place]):
+        X.require_finite(place)
+        require_gram(X.matrices[place])
 
 
 def run_in_order(work, jobs, workers):
@@ -119,11 +141,19 @@ def run_in_order(work, jobs, workers):
 
 
 def _gram(kernel, items, n_jobs):
-    """The matrix of some items; what is given is taken as it is."""
+    """The matrix of some items, taken from what is given."""
     if isinstance(kernel, Precomputed):
-        is_whole = np.array_equal(items.index, np.arange(len(items.matrix)))
-        return items.matrix if is_whole else items.matrix[np.ix_(items.index, items.index)]
+        return _part(items.matrix, items.index)
     return engine.fill(kernel, items, items, np.empty((len(items), len(items))), n_jobs)
+
+
+def _part(matrix, index):
+    """matrix[index, index]; a view where the places are evenly spaced."""
+    if len(index) > 1:
+        spaced = slice(index[0], index[-1] + 1, index[1] - index[0])
+        if np.array_equal(np.arange(spaced.start, spaced.stop, spaced.step), index):
+            return matrix[spaced, spaced]
+    return matrix[np.ix_(index, index)]
 
 
 def _bound(place, kernel, X, weights):
@@ -192,20 +222,20 @@ class BaseKernelData(TrainingData):
 
     def require_valid(self, used):
         """Refuse a kernel that is not positive semidefinite on some of the rows in use, with a proof."""
-        some = used[:: -(-len(used) // LOOKED_AT)]
         unknown = [place for place, kernel in enumerate(self.kernels) if kernel.is_psd is not True]
         if unknown:
+            count = min(MOST_LOOKED_AT, int((LOOKING / len(unknown)) ** (1 / 3)))
+            some = used[:: -(-len(used) // max(1, count))]
             rows = self._rows(some)
-            # Functions of the user's are called from one thread.
-            workers = thread_count(self.n_jobs) if isinstance(self.X, GivenMatrices) else 1
-            run_in_order(lambda place: self._require_valid(place, rows), unknown, workers)
+            for place in unknown:
+                self._require_valid(place, rows)
             self.is_convex = self.is_convex and len(some) == len(used)
 
     def _require_valid(self, place, rows):
         kernel = self.kernels[place]
         gram = _gram(kernel, kernel.prepare(rows, np.float64), self.n_jobs)
         tolerance = ROUNDING * max(1e-300, float(np.abs(gram.diagonal()).sum()))
-        if is_definite(gram, tolerance):
+        if is_definite(gram, tolerance, isinstance(self.X, GivenMatrices)):
             return
         # An exact answer takes much longer, and has a proof.
         verdict = mercer_check(kernel, rows, tol=tolerance)

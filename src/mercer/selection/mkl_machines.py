@@ -52,6 +52,11 @@ class Machines:
         self.data.choose(weights)
         return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
 
+    def release(self, matrix):
+        """Let the next sum have the memory of one that is not needed again."""
+        if self.several.matrices is not None:
+            matrix.release()
+
     def solutions(self, matrix, betas=None, setup=None, problems=None):
         """Solve every problem, or others in their place, from `betas` where they are given."""
         setup = setup or self.setup
@@ -80,6 +85,8 @@ class Machines:
                 return None
             judged = self._judged(weights, matrix, solutions)
             if self._is_fine(judged) or self.tol <= FINEST_TOL:
+                if self._last is None:
+                    self.release(matrix)
                 return judged
             self.tighten()
             betas = judged.betas
@@ -125,7 +132,7 @@ class Machines:
     def contributions(self, betas):
         """beta' K_m beta of each kernel, summed over the problems."""
         chosen, coefficients = self._support(betas)
-        return np.einsum("mst,st->m", self.several.products(coefficients, chosen), coefficients)
+        return self.several.quadratic_forms(coefficients, chosen)
 
     def curvature(self, judged):
         """Second derivatives of the objective by the weights, at the point solved last."""

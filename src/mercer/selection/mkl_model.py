@@ -12,6 +12,7 @@ from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import watchers
+from mercer.estimators.training import ENOUGH_FOR_SMALL
 from mercer.kernels.given import GivenMatrices
 from mercer.selection.mkl_cv import FoldScores
 from mercer.selection.mkl_kernels import (
@@ -21,6 +22,7 @@ from mercer.selection.mkl_kernels import (
     bound_kernels,
     is_given,
     require_kernels,
+    require_rows,
 )
 from mercer.selection.mkl_machines import (
     ENDINGS,
@@ -77,8 +79,9 @@ class WeightedKernelModel(KernelModel):
     def _items_of(self, X):
         """The data as the checks of input take them: several given matrices are one set of items."""
         if not is_given(self.kernels):
+            require_rows(self.kernels, X)
             return X
-        X = GivenMatrices.of(X)
+        X = GivenMatrices.of(X, check_finite=False)
         if X.shape[0] != X.matrices[0].shape[1]:
             raise DataError(f"precomputed matrices must be square, got shape {X.shape}; pass K_m(train, train)")
         return X
@@ -96,7 +99,7 @@ class WeightedKernelModel(KernelModel):
         several = data.several()
         data.require_moderate(several)
         try:
-            if several.bytes_needed <= self._room(data.shape[0], budget):
+            if self._has_room(several.bytes_needed, data.shape[0], budget):
                 several.keep(limits.stop)
             several = data.normalise(several, self.normalize, self._counts, limits.stop)
         except ENDINGS as end:
@@ -114,11 +117,11 @@ class WeightedKernelModel(KernelModel):
         data.choose(allowed.equal(len(data.kernels)))
         return WeightedSolved(setup, empty_solutions(setup, status), allowed, status, 0, [])
 
-    def _room(self, n, budget):
-        """Bytes for the matrices of all kernels."""
+    def _has_room(self, needed, n, budget):
+        """Whether the matrices of all kernels fit; asking the system takes as long as a small fit does."""
         if self.memory_limit is None and n <= small.LARGEST:
-            return available_bytes() // 4
-        return budget.cache
+            return needed <= ENOUGH_FOR_SMALL or needed <= available_bytes() // 4
+        return needed <= budget.cache
 
     def _fold_scores(self, data, setup, machines):
         folds = self._folds(data, setup)
@@ -128,6 +131,11 @@ class WeightedKernelModel(KernelModel):
         """Masks of rows to be left out; a number of folds deals rows out by what they contain."""
         counts, n = self._counts, len(setup.codes)
         if isinstance(self.cv, int):
+            if self.cv > np.count_nonzero(counts):
+                raise DataError(
+                    f"cv={self.cv} folds need at least as many rows, got n_samples = {np.count_nonzero(counts)}; "
+                    "lower cv"
+                )
             place = folds_of(data, setup.codes, counts, self.random_state, self.cv)
             found = [place == fold for fold in range(self.cv)]
         else:

@@ -82,6 +82,7 @@ def _easy(machines, lam):
     setup, matrix = machines.setup, machines.matrix(np.ones(len(machines.several)))
     problems = [hull_problem(task.signs, lam, machines.counts[task.indices]) for task in setup.tasks]
     solutions = machines.solutions(matrix, problems=problems)
+    machines.release(matrix)
     q = machines.contributions([distributions(one.beta) for one in solutions])
     return FIXED.normalised(np.maximum(q, 0.0))
 

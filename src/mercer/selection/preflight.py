@@ -14,17 +14,15 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 
 from mercer._errors import DataError, MercerError, ParameterError
-from mercer._jit.memory import available_bytes
 from mercer.estimators.automatic import is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items
 from mercer.estimators.parameters import require_number
-from mercer.estimators.training import MOST_WORKING, STORED_SIZE
 from mercer.kernels.base import Kernel
-from mercer.kernels.evaluated_matrix import WORTH_KEEPING
 from mercer.kernels.names import resolve
 from mercer.selection import data_findings
 from mercer.selection.data_findings import Finding
-from mercer.solvers import small, smo
+from mercer.selection.predicted_memory import bytes_of_fit
+from mercer.solvers import small
 
 # Samples grow by this factor.
 GROWTH = 2.0
@@ -55,6 +53,8 @@ class Preflight:
         The fits behind that.
     is_measured : bool
         Whether the last of them was the whole fit.
+    refusal : str
+        What `fit` says to a sample, where it refuses it: there are no predictions then.
     findings : list of Finding
     advice : {"exact", "linear", "low-rank"}
     reason : str
@@ -70,6 +70,7 @@ class Preflight:
     advice: str
     reason: str
     findings: list = field(default_factory=list)
+    refusal: str = ""
 
     @property
     def problems(self):
@@ -87,17 +88,23 @@ class Preflight:
         return asdict(self)
 
     def __str__(self):
-        how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
         columns = f" x {self.n_columns}" if self.n_columns else ""
         return "\n".join(
             [
-                f"{self.n_rows}{columns}: about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB",
+                f"{self.n_rows}{columns}: {self._prediction}",
                 f"advice: {self.advice}, because {self.reason}",
                 *map(str, self.findings),
             ]
         )
 
     __repr__ = __str__
+
+    @property
+    def _prediction(self):
+        if not self.measured:
+            return f"fit refuses a sample of them: {self.refusal}"
+        how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
+        return f"about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB"
 
 
 def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
@@ -136,16 +143,16 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     classes, codes = np.unique(y, return_inverse=True) if y is not None and is_classifier(estimator) else (None, None)
     findings = _findings(estimator, X, y, classes, codes, d)
     order = _order(n, codes)
-    measured, fitted = _measure(estimator, X, y, sample_weight, order, seconds, codes)
+    measured, fitted, refusal = _measure(estimator, X, y, sample_weight, order, seconds, codes)
     predicted, exponent = _carried_on(measured, n)
-    bytes_needed = _memory(estimator, X, n, d, fitted)
+    bytes_needed = bytes_of_fit(estimator, X, n, d, fitted)
     rank, of = _rank(estimator, X, order)
     if rank is not None:
         findings.append(Finding("rank", f"{rank} dimensions hold 99 % of the variance of {of} rows in feature space"))
     advice, reason = _advice(estimator, X, n, d, predicted, rank, of)
     return Preflight(
         n, d, predicted, bytes_needed, exponent, measured, bool(measured) and measured[-1][0] == n, advice, reason,
-        findings,
+        findings, refusal,
     )  # fmt: skip
 
 
@@ -220,7 +227,7 @@ def _part(X, rows):
 
 
 def _measure(estimator, X, y, sample_weight, order, seconds, codes):
-    """((rows, seconds) of fits on growing samples, (rows, model) of the last)."""
+    """((rows, seconds) of fits on growing samples, (rows, model) of each, what fit said where it refused)."""
     is_gram, n = is_precomputed(getattr(estimator, "kernel", None)), len(order)
 
     def fit(m):
@@ -235,7 +242,7 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
             return time.perf_counter() - begin, model
 
     sizes = [min(n, FIRST_ROWS)]
-    measured, fitted, begin = [], None, None
+    measured, fitted, begin = [], [], None
     try:
         fit(min(n, WARM_UP_ROWS))
         fit(sizes[0])
@@ -250,15 +257,14 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
                 again = fit(m)[0]
                 begin, took = begin + max(0.0, took - again), min(took, again)
             measured.append((m, took))
-            fitted = m, model
+            fitted.append((m, model))
             left = seconds - (time.perf_counter() - begin)
             is_long = took * GROWTH**1.5 > (2.0 * seconds if _are_pairs_small(estimator, codes, m, n) else left)
             if m == n or is_long:
-                return measured, fitted
+                return measured, fitted, ""
             sizes.append(min(n, int(GROWTH * m)))
-    except (MercerError, ValueError, TypeError):
-        # What fit refuses, it will say itself; the findings usually say it first.
-        return measured, fitted
+    except (MercerError, ValueError, TypeError) as error:
+        return measured, fitted, str(error)
 
 
 def _are_pairs_small(estimator, codes, m, n):
@@ -287,43 +293,6 @@ def _exponent(rows, took):
     return float(np.clip(slope, LEAST_EXPONENT, MOST_EXPONENT))
 
 
-def _memory(estimator, X, n, d, fitted):
-    """Bytes that a fit needs beyond the data: prepared rows, and the matrix, or a working set, of them."""
-    if sparse.issparse(X):
-        rows, cost = 2 * (X.data.nbytes + X.indices.nbytes), X.nnz / n
-    else:
-        rows, cost = 2 * 4 * n * max(d, 1), d
-    if not hasattr(estimator, "kernel"):
-        return int(rows)
-    entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
-    if n <= STORED_SIZE:
-        matrix = entry * n**2
-    else:
-        # A working set holds what is free and a few thousand more, and is built from a block beside it.
-        free, support = _support(fitted, n)
-        largest = min(n, smo.WORKING_SIZE + free)
-        matrix = min(entry * (smo.WORKING_SIZE**2 + largest**2), MOST_WORKING)
-        if cost > WORTH_KEEPING or d == 0:
-            # Rows of expensive entries are kept as points become support vectors, within a quarter of what is free.
-            matrix += min(entry * n * support, available_bytes() // 4)
-    return int(rows + matrix + 40 * n)
-
-
-def _support(fitted, n):
-    """How many points of a machine will be strictly inside their box, and how many will be support vectors,
-    by their shares of the last sample; all of them where there is none to look at."""
-    coefficients = None if fitted is None else getattr(fitted[1], "dual_coef_", None)
-    if coefficients is None:
-        return 0, n
-    table = np.atleast_2d(coefficients.toarray() if sparse.issparse(coefficients) else np.asarray(coefficients))
-    if len(table) > 1:
-        # With several classes a machine has two of them: its working set is small, and it keeps no rows of all points.
-        return 0, 0
-    growth, sizes = n / fitted[0], np.abs(table[0])
-    free = np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0)))
-    return int(free * growth), min(n, int(table.shape[1] * growth))
-
-
 def _rank(estimator, X, order):
     kernel = getattr(estimator, "kernel", None)
     if kernel is None or is_auto(kernel) or is_precomputed(kernel) or not (_is_numbers(X) or isinstance(X, list)):
@@ -349,6 +318,8 @@ def _advice(estimator, X, n, d, seconds, rank, of):
         return "linear", f"a linear kernel on {n} rows of {d} columns is LinearSVC's problem, whose time grows as n"
     if sparse.issparse(X) and d > n:
         return "linear", f"sparse rows of {d} columns, more than the {n} rows, are told apart by planes"
+    if np.isnan(seconds):
+        return "exact", "nothing could be measured that speaks against it"
     if not seconds > LONG:
         return "exact", f"the fit takes about {seconds:.2g} s"
     if rank is not None and rank < of // 4:

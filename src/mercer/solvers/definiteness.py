@@ -31,10 +31,10 @@ def refuse_indefinite(matrix, indices):
     )
 
 
-def is_definite(gram, tolerance):
+def is_definite(gram, tolerance, is_symmetric=False):
     """Whether a matrix is symmetric, and has no eigenvalue below minus `tolerance`: it can be factored then."""
     shifted = np.array(gram, dtype=np.float64, order="C")
-    if most_asymmetric(shifted)[2] > tolerance:
+    if not is_symmetric and most_asymmetric(shifted)[2] > tolerance:
         return False
     shifted.flat[:: len(gram) + 1] += tolerance
     # Symmetric, so that its rows may be read as the columns that LAPACK asks for.

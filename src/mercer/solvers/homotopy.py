@@ -38,6 +38,7 @@ from mercer.solvers.homotopy_state import (
     Track,
     backward,
     border,
+    border_all,
     forward,
     unborder,
 )
@@ -47,7 +48,7 @@ from mercer.solvers.homotopy_steps import ARRIVED, FACTOR_FULL, LOG_FULL
 SLICE_WORK = 5e7
 FIRST_CAPACITY = 64
 # Room for so many values of free points, for each point, before the log has to grow.
-FREE_IN_ALL = 500
+FREE_IN_ALL = 2000
 # A coefficient this near to a bound, relative to the box, is at it.
 AT_BOUND = 1e-9
 
@@ -250,9 +251,15 @@ class Homotopy:
         slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
         t.status[:] = np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE))
         t.beta[:] = t.signs * np.where(t.status == ZERO, 0.0, np.where(t.status == BOUNDED, t.bound, alpha))
-        for point in np.flatnonzero(t.status == FREE):
-            while t.status[point] == FREE and not self.take_in(point):
-                self._move_along(point)
+        free = np.flatnonzero(t.status == FREE)
+        while len(self.track.factor) < min(len(free) + 3, self.n + 3):
+            self._grow(FACTOR_FULL)
+        while len(free):
+            free = free[border_all(self.track, free) :]
+            for point in free[:1]:
+                while t.status[point] == FREE and not self.take_in(point):
+                    self._move_along(point)
+            free = free[1:]
 
     def take_in(self, point):
         """Make a point one of the free ones; False where its row depends on theirs."""
@@ -301,12 +308,12 @@ _LOGS = ("log", "begins", "frees", "free_values")
 
 
 def _logs(n, short=False):
-    """Empty logs of events, pieces, free points and their values: pages that are not written to cost nothing."""
+    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
     room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
-    return np.zeros(room, np.int64), np.zeros((room, 5)), np.zeros(values, np.int32), np.zeros((values, 2))
+    return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
 
 
 def _longer(values):
-    out = np.zeros((4 * len(values), *values.shape[1:]), values.dtype)
+    out = np.empty((4 * len(values), *values.shape[1:]), values.dtype)
     out[: len(values)] = values
     return out

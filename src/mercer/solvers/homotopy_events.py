@@ -81,7 +81,8 @@ def _next_at_margin(t, bias_rate, noise, limit):
         i = _next_listed(t, count)
         if t.early[i] > best:
             break
-        make_exact(t, i)
+        if t.sway[i] > 0.0 or t.drift[i] > 0.0:
+            make_exact(t, i)
         side = t.signs[i] if t.status[i] == ZERO else -t.signs[i]
         rate = side * (t.slope[i] - bias_rate)
         distance = max(0.0, side * (bias - t.gradient[i]))

@@ -146,6 +146,17 @@ def border(values, factor, places, f, shift, point, column, ones):
 
 
 @jit
+def border_all(t, points):
+    """Take points into the factor, one after the other, up to one that cannot be; how many were taken."""
+    for k in range(points.shape[0]):
+        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, points[k], t.right, t.ones)
+        if ending != TAKEN:
+            return k
+        t.counts[N_FREE] += 1
+    return points.shape[0]
+
+
+@jit
 def unborder(factor, places, f, place, ones):
     """Take the free point at `place` out of the factor; R'x = 1 turns with it."""
     vector_loop()
@@ -190,6 +201,34 @@ def solve_free(factor, f, right, total, has_equality, step, ones):
 
 
 @jit
+def step_with_newcomer(factor, f, column, has_equality, step, ones, gap, old_rate):
+    """Rates of the free points after the last of f joined them, from those before; the change of b'.
+
+    `column` is what `border` left. Along K_FF u + b 1 = k_F, 1'u = 1, the others make room for the newcomer; its
+    rate changes by `gap`, what its slope is ahead of b', over the Schur complement. One triangular solution
+    instead of two.
+    """
+    vector_loop()
+    last = f - 1
+    bias, length, complement = 0.0, 0.0, factor[last, last] * factor[last, last]
+    if has_equality:
+        along = -1.0
+        for i in range(last):
+            along += ones[i] * column[i]
+            length += ones[i] * ones[i]
+        bias = along / length
+        for i in range(last):
+            column[i] -= bias * ones[i]
+        complement += bias * bias * length
+    backward(factor, last, column)
+    change = gap / complement
+    for i in range(last):
+        step[i] -= change * column[i]
+    step[last] = old_rate + change
+    return -change * bias
+
+
+@jit
 def subtract_rows(values, places, f, step, out):
     """out -= sum_i step_i K[places_i], four rows at a time."""
     vector_loop()
@@ -210,15 +249,16 @@ def subtract_rows(values, places, f, step, out):
 def recompute(t):
     """gradient = linear - K beta, from scratch."""
     vector_loop()
-    t.counts[CHANGED] = UNKNOWN
+    t.counts[CHANGED], count = UNKNOWN, 0
     for k in range(t.gradient.shape[0]):
         t.gradient[k] = t.linear[k]
     for i in range(t.beta.shape[0]):
         t.drift[i] = 0.0
         if t.beta[i] != 0.0:
-            row, a = t.values[i], t.beta[i]
-            for k in range(t.gradient.shape[0]):
-                t.gradient[k] -= a * row[k]
+            # Room that nobody needs between two events.
+            t.queue[count], t.early[count] = i, t.beta[i]
+            count += 1
+    subtract_rows(t.values, t.queue, count, t.early, t.gradient)
 
 
 @jit

@@ -54,6 +54,7 @@ from mercer.solvers.homotopy_state import (
     recompute,
     renew_slopes,
     solve_free,
+    step_with_newcomer,
     subtract_rows,
     unborder,
 )
@@ -63,10 +64,14 @@ CROSSED = 3
 ARRIVED, SLICE, LOG_FULL, FACTOR_FULL, CYCLING, INFEASIBLE, INDEFINITE = 0, 1, 2, 3, 4, 5, 6
 # With no more free points than this, a product for all points is faster than looking at a few of them one by one.
 FEW = 200
+# With more than this, the rates after a point joined are computed from those before. Rates computed afresh are a
+# little more exact, which shows where a last piece goes on for ever.
+MANY_FREE = 100
 # Bounds are taken so much larger than they are computed.
 CAUTION = 1.001
-# Events between two computations of the gradient from scratch.
-REFRESH = 64
+# Events between two computations of the gradient from scratch: rounding adds up slowly, bounds of what was put off
+# do not.
+REFRESH, RARE_REFRESH = 64, 256
 # Events without a step, for each point, that are no coincidence any more.
 MOST_TIES = 8
 # Distance from a bound, relative to it, that is none.
@@ -217,8 +222,12 @@ def _compensate(t):
 @jit
 def _direction(t):
     """Write the rates of free points, and of the gradient as far as they changed; the rate of the bias."""
-    f, bias_rate, changed = t.counts[N_FREE], 0.0, t.counts[CHANGED]
-    if f > 0:
+    f, bias_rate, changed, last = t.counts[N_FREE], 0.0, t.counts[CHANGED], t.counts[LAST]
+    if changed == 1 and f > MANY_FREE and t.status[last] == FREE:
+        gap, before = t.slope[last] - t.scalars[BIAS_RATE], t.scalars[OLD_RATE]
+        bias_rate = t.scalars[BIAS_RATE]
+        bias_rate += step_with_newcomer(t.factor, f, t.right, t.has_equality, t.step, t.ones, gap, before)
+    elif f > 0:
         for i in range(f):
             t.right[i] = -t.drive[t.places[i]]
         bias_rate = solve_free(t.factor, f, t.right, -t.scalars[RATES], t.has_equality, t.step, t.ones)
@@ -328,7 +337,7 @@ def follow(t, until, max_events):
             if not _compensate(t):
                 return INFEASIBLE
             continue
-        if t.counts[AGE] >= REFRESH:
+        if t.counts[AGE] >= (REFRESH if t.counts[N_FREE] > FEW else RARE_REFRESH):
             refresh(t)
         t.counts[AGE] += 1
         bias_rate = _direction(t)

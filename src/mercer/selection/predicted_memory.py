@@ -1,0 +1,81 @@
+"""What memory a fit will take, from the rules by which it is allocated and from fits to samples."""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._jit.memory import available_bytes
+from mercer.estimators.training import MOST_WORKING, STORED_SIZE
+from mercer.kernels.evaluated_matrix import WORTH_KEEPING
+from mercer.kernels.forms import SPREAD
+from mercer.solvers import smo
+
+# Machines for several classes: none of them has most of the points.
+SEVERAL = "several"
+
+
+def bytes_of_fit(estimator, X, n, d, fitted):
+    """Bytes that a fit needs beyond the data: prepared rows, and the matrix, or a working set, of them.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array, sparse matrix or list
+        Of n rows and d columns.
+    n, d : int
+    fitted : list of (rows, model)
+        Fits to growing samples.
+    """
+    if sparse.issparse(X):
+        cost = X.nnz / n
+        # Sparse rows, and the features that occur in each tile of them written out.
+        rows = 2 * (X.data.nbytes + X.indices.nbytes) + int(4 * n * min(d, SPREAD * cost))
+    else:
+        rows, cost = 2 * 4 * n * max(d, 1), d
+    if not hasattr(estimator, "kernel"):
+        return int(rows)
+    entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
+    if n <= STORED_SIZE:
+        matrix = entry * n**2
+    else:
+        # A working set holds what is free and a few thousand more, and is built from a block beside it.
+        free, support = _support(fitted, n)
+        largest = min(n, smo.WORKING_SIZE + free)
+        matrix = min(entry * (smo.WORKING_SIZE**2 + largest**2), MOST_WORKING)
+        if cost > WORTH_KEEPING or d == 0:
+            # Rows of expensive entries are kept as points become support vectors, within a quarter of what is free.
+            matrix += min(entry * n * support, available_bytes() // 4)
+    return int(rows + matrix + 40 * n)
+
+
+def _support(fitted, n):
+    """How many points of a machine will be strictly inside their box, and how many will be support vectors,
+    as they grew between the last samples; all of them where there is none to look at."""
+    counted = [(rows, _counts(model)) for rows, model in fitted[-2:]]
+    if not counted or counted[-1][1] is None:
+        return 0, n
+    if counted[-1][1] == SEVERAL:
+        # With several classes a machine has two of them: its working set is small, and it keeps no rows of all points.
+        return 0, 0
+    free, support = (_grown([(rows, each[k]) for rows, each in counted], n) for k in range(2))
+    return free, min(n, support)
+
+
+def _counts(model):
+    """(points strictly inside their box, support vectors) of a machine of two classes; None where there are none."""
+    coefficients = getattr(model, "dual_coef_", None)
+    if coefficients is None:
+        return None
+    table = np.atleast_2d(coefficients.toarray() if sparse.issparse(coefficients) else np.asarray(coefficients))
+    if len(table) > 1:
+        return SEVERAL
+    sizes = np.abs(table[0])
+    return np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0))), table.shape[1]
+
+
+def _grown(counted, n):
+    """A count carried on to n rows: as it grew between two samples, or by its share of one."""
+    rows, last = counted[-1]
+    slope = 1.0
+    if len(counted) > 1 and counted[0][1] > 0 and last > 0:
+        slope = np.clip(np.log(last / counted[0][1]) / np.log(rows / counted[0][0]), 0.0, 1.0)
+    return int(last * (n / rows) ** slope)
