@@ -104,11 +104,11 @@ def _follow(preferences, i, gain, pace):
 
 
 @jit
-def sweep(rows, points, epsilon, scale, w, order, begin, end, firm, preferences, pace):
+def sweep(rows, points, epsilon, scale, price, w, order, begin, end, firm, preferences, pace):
     """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap).
 
     A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,
-    with WIDTH numbers for each row. The last entry of w is the weight of the constant feature `scale`. `pace`,
+    with WIDTH numbers for each row. The bias is `price` and `scale` times the last entry of w. `pace`,
     unless it is None and preferences stay what they are, holds the mean preference, the mean gain of a step, and the
     share that a new one has in that mean. The duality gap is a sum over rows, and `gap` is what these rows had of
     it when their turn came: an estimate that costs nothing.
@@ -122,7 +122,7 @@ def sweep(rows, points, epsilon, scale, w, order, begin, end, firm, preferences,
         place = np.uint64(i) * np.uint64(WIDTH)
         beta, ridge = points[place + np.uint64(BETA)], points[place + np.uint64(RIDGE)]
         lower, upper = points[place + np.uint64(LOWER)], points[place + np.uint64(UPPER)]
-        z = points[place + np.uint64(LINEAR)] - row_dot_fresh(rows, i, w) - scale * w[last]
+        z = points[place + np.uint64(LINEAR)] - row_dot_fresh(rows, i, w) - price - scale * w[last]
         part = row_loss(z, lower, upper, ridge, epsilon) - (z - 0.5 * ridge * beta) * beta + epsilon * abs(beta)
         gradient, curvature = z - ridge * beta, points[place + np.uint64(CURVATURE)]
         moved = _best(beta, gradient, curvature, epsilon, lower, upper)

@@ -5,9 +5,6 @@ operations for each entry of the rows that are looked at; rows that sit firmly a
 until the next check (shrinking). A check computes f(x_i) for all rows, on all cores, and from it
 the duality gap, which decides when to stop; how often one is made follows from how fast the gap falls.
 
-A free bias is the multiplier of sum beta_i = 0 (Hestenes 1969): the constraint is priced at the
-present bias, violations of it cost like a penalised bias, and each check moves the price.
-
 Needs: a `LinearDual` with finite C, rows in a `RowProducts`. Best where rows are sparse and features
 many; on few, ill-conditioned features `primal_newton` is faster.
 """
@@ -20,7 +17,6 @@ import numpy as np
 from mercer.problems.linear_dual import balanced
 from mercer.solvers.conjugate_losses import bracketed_minimum, separable_dual, settled_bias, steepest, total_loss
 from mercer.solvers.coordinate_passes import Passes
-from mercer.solvers.coordinate_steps import LINEAR, WIDTH
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
@@ -33,8 +29,6 @@ LONGEST_WAIT = 0.5
 NEAR = 30.0
 # Of the gap that rows have when their turn comes, what searches for the primal point leave.
 SHARE_LEFT = 0.7
-# Passes at one price of a free bias.
-LONGEST_PRICE = 8
 # Passes without a better gap after which rounding errors are all that is left.
 HOPELESS = 3000
 
@@ -72,7 +66,7 @@ class _Descent:
         self.is_sampled = start is None and products.n >= SAMPLE * FEWEST_SAMPLED
         if self.is_sampled:
             self.passes.sample(SAMPLE)
-        self.price, self.epochs = 0.0, 0
+        self.epochs = 0
         self.primal, self.dual_value = math.inf, -math.inf
         self.best, self.trace = None, []
 
@@ -103,9 +97,6 @@ class _Descent:
             if left > patience and self.epochs >= max(2 * FIRST_CHECK, before[1] + FIRST_CHECK):
                 return None
             wait = next_wait(left, self.epochs)
-            if self.dual.has_equality:
-                # Only a check moves the price.
-                wait = min(wait, LONGEST_PRICE)
 
     def _descend(self, count, limits):
         """Passes over the active rows until the gap seems small enough; a status, if a limit was met."""
@@ -129,20 +120,18 @@ class _Descent:
     def _check(self):
         """Both objectives, the best of each kept; which rows to look at next."""
         dual, passes = self.dual, self.passes
-        w, weight, beta = passes.w[:-1], passes.w[-1], np.ascontiguousarray(passes.beta)
+        w, beta = passes.w[:-1], np.ascontiguousarray(passes.beta)
         values = self.products.dots(w)
-        self._keep_primal(w, values, weight)
+        self._keep_primal(w, values)
         self._keep_dual(beta, w)
-        values += self.price + dual.scale * weight
-        if dual.has_equality:
-            self._move_price(values, beta)
+        values += passes.bias
         rows = np.empty(len(beta), passes.active.dtype)
         count, _ = steepest(
             values, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, beta, passes.firm, rows
         )
         passes.look_at(rows[:count])
 
-    def _keep_primal(self, w, values, weight):
+    def _keep_primal(self, w, values):
         """The best point between w, with the best bias for it, and the best so far.
 
         A loss with a kink feels the noise of the last steps in first order, the dual only in second: without these
@@ -150,11 +139,11 @@ class _Descent:
         """
         dual = self.dual
         is_searched = self.passes.has_preferences and self.passes.gap <= NEAR * self.gap_tol * self.primal
-        bias = self.price + dual.scale * weight
+        bias = self.passes.bias
         if dual.has_equality:
             bias = self._free_bias(values)
         elif dual.scale and is_searched:
-            bias = self._penalised_bias(values, weight)
+            bias = self._penalised_bias(values, bias)
         point = w.copy(), bias, values + bias
         if is_searched and self.best is not None:
             point = self._between(self.best, point)
@@ -167,11 +156,10 @@ class _Descent:
         dual = self.dual
         return total_loss(values, 0.0, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon)
 
-    def _penalised_bias(self, values, weight):
+    def _penalised_bias(self, values, bias):
         """The bias that minimises the primal for the present w, where it has a price."""
         scale = self.dual.scale
-        bias = scale * weight
-        step = bracketed_minimum(values + bias, np.full(len(values), scale), weight, 1.0, 0.01, *self._rounded)
+        step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, *self._rounded)
         better = bias + scale * step
         before, after = (0.5 * (b / scale) ** 2 + self._loss(values + b) for b in (bias, better))
         return better if after < before else bias
@@ -206,13 +194,6 @@ class _Descent:
         dual = self.dual
         tiny = np.where(dual.ridge == 0.0, 1e-9 / np.where(dual.reach > 0.0, dual.reach, 1.0), 0.0)
         return dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual))
-
-    def _move_price(self, values, beta):
-        """One step of the multiplier; `values` and the steps to come see the new price."""
-        step = self.dual.scale**2 * beta.sum()
-        self.price += step
-        values += step
-        self.passes.points[LINEAR::WIDTH] = self.dual.linear - self.price
 
     def solution(self, status):
         """The best that was met."""
