@@ -37,7 +37,7 @@ SEED = 0x9E3779B97F4A7C15
 FIRM = 0.1
 # What the constant feature adds to the curvature of a step: this share of its mean, and more where rows are few, since
 # the bias has a pass to settle.
-CONSTANT, ENOUGH_ROWS = 0.05, 2000
+CONSTANT, ENOUGH_ROWS = 0.02, 5000
 # Passes after which preferences follow what steps gain, and after which they are heeded.
 SETTLING, SETTLED = 2, 4
 
@@ -55,7 +55,7 @@ class Passes:
 
     def __init__(self, products, dual, start, seed):
         self.products, self.dual = products, dual
-        self.scale, self.price = self._constant(), 0.0
+        self.scale, self.price, self.bias = self._constant(), 0.0, 0.0
         self.points = self._points(start)
         self.state = np.array([(seed * 2 + 1) * SEED % 2**64], np.uint64)
         self.w = np.zeros(products.n_features + 1)
@@ -81,12 +81,9 @@ class Passes:
         return scale if dual.has_equality else min(scale, dual.scale)
 
     def _hold(self, bias):
-        """Move the centre of the proximal term to `bias`."""
+        """Move the centre of the proximal term to `bias`, which is what the rows saw last."""
+        self.bias = bias
         self.price = bias if self.dual.has_equality else (1.0 - (self.scale / self.dual.scale) ** 2) * bias
-
-    @property
-    def bias(self):
-        return self.price + self.scale * self.w[-1]
 
     def _points(self, start):
         dual = self.dual
@@ -133,7 +130,7 @@ class Passes:
             )  # fmt: skip
             begin, largest, self.gap = begin + size, max(largest, met), self.gap + gap
         if self.scale:
-            self._hold(self.bias)
+            self._hold(self.price + self.scale * self.w[-1])
         self.firm = FIRM * largest
         self.active = self.active[: remaining(self.active, self.preferences)]
         is_whole = begin >= len(order)

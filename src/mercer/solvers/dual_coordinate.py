@@ -22,7 +22,7 @@ from mercer.solvers.result import Status, TracePoint
 
 FIRST_CHECK = 4
 # The first passes are over a share of the rows: most of what a first pass over all of them does is undone later.
-SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 2, 1000
+SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 1, 1000
 # Passes between checks, as a share of those done: a check costs about half a pass.
 LONGEST_WAIT = 0.5
 # The gap, in units of the one that is asked for, from which on the primal point is searched for.
@@ -138,14 +138,14 @@ class _Descent:
         two searches the primal would be what a fit waits for. Far from the end they are not worth their time.
         """
         dual = self.dual
-        is_searched = self.passes.has_preferences and self.passes.gap <= NEAR * self.gap_tol * self.primal
+        is_near = self.passes.gap <= NEAR * self.gap_tol * self.primal
         bias = self.passes.bias
         if dual.has_equality:
             bias = self._free_bias(values)
-        elif dual.scale and is_searched:
+        elif dual.scale and is_near:
             bias = self._penalised_bias(values, bias)
         point = w.copy(), bias, values + bias
-        if is_searched and self.best is not None:
+        if is_near and self.passes.has_preferences and self.best is not None:
             point = self._between(self.best, point)
         w, bias, values = point
         primal = self.dual.penalty(w, bias) + self._loss(values)
