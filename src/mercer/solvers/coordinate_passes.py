@@ -63,7 +63,7 @@ class Passes:
             products.combination(self.beta, self.w[:-1])
             self.w[-1] = self.scale * self.beta.sum()
             if not dual.has_equality:
-                self._hold(dual.scale**2 * self.beta.sum())
+                self.hold(dual.scale**2 * self.beta.sum())
         self.firm, self.done, self.gap = BEYOND, 0, math.inf
         # Where the loss has no kink all rows go on moving, and none deserves more visits.
         self.has_preferences = not dual.ridge.all()
@@ -80,7 +80,7 @@ class Passes:
         scale = math.sqrt(CONSTANT * max(1.0, ENOUGH_ROWS / self.products.n) * mean)
         return scale if dual.has_equality else min(scale, dual.scale)
 
-    def _hold(self, bias):
+    def hold(self, bias):
         """Move the centre of the proximal term to `bias`, which is what the rows saw last."""
         self.bias = bias
         self.price = bias if self.dual.has_equality else (1.0 - (self.scale / self.dual.scale) ** 2) * bias
@@ -130,7 +130,7 @@ class Passes:
             )  # fmt: skip
             begin, largest, self.gap = begin + size, max(largest, met), self.gap + gap
         if self.scale:
-            self._hold(self.price + self.scale * self.w[-1])
+            self.hold(self.price + self.scale * self.w[-1])
         self.firm = FIRM * largest
         self.active = self.active[: remaining(self.active, self.preferences)]
         is_whole = begin >= len(order)

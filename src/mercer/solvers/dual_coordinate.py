@@ -66,6 +66,8 @@ class _Descent:
         self.is_sampled = start is None and products.n >= SAMPLE * FEWEST_SAMPLED
         if self.is_sampled:
             self.passes.sample(SAMPLE)
+        if start is not None and dual.has_equality:
+            self.passes.hold(self._free_bias(products.dots(self.passes.w[:-1])))
         self.epochs = 0
         self.primal, self.dual_value = math.inf, -math.inf
         self.best, self.trace = None, []
@@ -138,7 +140,7 @@ class _Descent:
         two searches the primal would be what a fit waits for. Far from the end they are not worth their time.
         """
         dual = self.dual
-        is_near = self.passes.gap <= NEAR * self.gap_tol * self.primal
+        is_near = self.passes.gap <= NEAR * self.gap_tol * self.primal < math.inf
         bias = self.passes.bias
         if dual.has_equality:
             bias = self._free_bias(values)
