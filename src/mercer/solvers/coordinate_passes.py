@@ -64,7 +64,7 @@ class Passes:
             self.w[-1] = self.scale * self.beta.sum()
             if not dual.has_equality:
                 self.hold(dual.scale**2 * self.beta.sum())
-        self.firm, self.done, self.gap = BEYOND, 0, math.inf
+        self.firm, self.done, self.gap, self.loss = BEYOND, 0, math.inf, math.inf
         # Where the loss has no kink all rows go on moving, and none deserves more visits.
         self.has_preferences = not dual.ridge.all()
         self.preferences = np.ones(products.n, np.float32)
@@ -120,15 +120,16 @@ class Passes:
         self.pace[2] = 1.0 / max(1, len(order))
         pace = self.pace if self.has_preferences and self.done >= SETTLING else None
         mean = max(1, self.products.n_entries // self.products.n)
-        size, begin, largest, self.gap = max(1, SLICE_ENTRIES // mean), 0, 0.0, 0.0
+        size, begin, largest, self.gap, self.loss = max(1, SLICE_ENTRIES // mean), 0, 0.0, 0.0, 0.0
         while begin < len(order):
             if begin and limits.stop():
                 break
-            met, gap = sweep(
+            met, gap, loss = sweep(
                 self.products.rows, self.points, self.dual.epsilon, self.scale, self.price, self.w,
                 order, begin, min(begin + size, len(order)), self.firm, self.preferences, pace,
             )  # fmt: skip
-            begin, largest, self.gap = begin + size, max(largest, met), self.gap + gap
+            begin, largest = begin + size, max(largest, met)
+            self.gap, self.loss = self.gap + gap, self.loss + loss
         if self.scale:
             self.hold(self.price + self.scale * self.w[-1])
         self.firm = FIRM * largest

@@ -27,6 +27,8 @@ SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 1, 1000
 LONGEST_WAIT = 0.5
 # The gap, in units of the one that is asked for, from which on the primal point is searched for.
 NEAR = 30.0
+# Passes by which a check that is due may wait for one that promises more.
+POSTPONED = 3
 # Of the gap that rows have when their turn comes, what searches for the primal point leave.
 SHARE_LEFT = 0.7
 # Passes without a better gap after which rounding errors are all that is left.
@@ -101,9 +103,12 @@ class _Descent:
             wait = next_wait(left, self.epochs)
 
     def _descend(self, count, limits):
-        """Passes over the active rows until the gap seems small enough; a status, if a limit was met."""
+        """Passes over the active rows until the gap seems small enough, and until it will be by the next one.
+
+        A status, if a limit was met.
+        """
         passes = self.passes
-        for _ in range(count):
+        for k in range(count + POSTPONED):
             if self.is_sampled and self.epochs == SAMPLE_PASSES:
                 passes.look_at(passes.all_rows())
             if limits.iterations_left(self.epochs) <= 0:
@@ -114,10 +119,18 @@ class _Descent:
             if not passes.run(limits):
                 return limits.reached()
             self.epochs += 1
-            share = SHARE_LEFT if passes.has_preferences else 1.0
-            if share * _expected_gap(before, passes.gap) <= self.gap_tol * abs(self.primal) < math.inf:
+            goal = self.gap_tol * self._rough_primal() / (SHARE_LEFT if passes.has_preferences else 1.0)
+            after = _expected_gap(before, passes.gap)
+            if after <= goal or (k + 1 >= count and _expected_gap(passes.gap, after) > goal):
                 break
         return None
+
+    def _rough_primal(self):
+        """The primal objective of the last check, or before the first one what the last pass saw of it."""
+        if self.primal < math.inf:
+            return abs(self.primal)
+        w = self.passes.w
+        return self.passes.loss + 0.5 * float(w[:-1] @ w[:-1])
 
     def _check(self):
         """Both objectives, the best of each kept; which rows to look at next."""
@@ -205,6 +218,8 @@ class _Descent:
 
 def _expected_gap(before, now):
     """The gap after a pass, from that of its rows on the way and of the pass before."""
+    if before == math.inf:
+        return now
     return now * min(1.0, now / before) if before > 0.0 else 0.0
 
 
