@@ -253,3 +253,13 @@ def test_scores_that_overflow_are_refused():
     model = LinearSVC(C=1e6, fit_intercept=False).fit(0.1 * X, [0, 1])
     with pytest.raises(DataError, match="the decision function overflows on X"):
         model.decision_function([[1.7e308], [-1.7e308]])
+
+
+def test_an_l1_penalty_is_solved_beyond_the_digits_that_the_objective_has():
+    """Two Newton steps lead to weights whose objective no step lowers any more, and whose gap is 1e-9 all the same."""
+    X = np.array([[-1.0, 0.0], [0.0, -2.25], [0.0, 0.0], [-0.75, 0.5], [0.0, 0.0]])
+    y, weight = np.array([1, -1, -1, -1, -1]), np.array([0.5, 3.0, 0.5, 0.5, 0.5])
+    model = LinearSVC(penalty="l1", C=10.0, tol=1e-9).fit(X, y, sample_weight=weight)
+    assert model.status_.name == "OPTIMAL"
+    assert model.certificate_.relative_gap <= 1e-12
+    assert model.certificate_.kkt_violation <= 1e-12

@@ -1,5 +1,7 @@
 """Coordinate descent on the dual of a linear machine: what its passes report, and where they end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -41,7 +43,10 @@ LOSSES = ["hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_inse
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_what_rows_report_on_the_way_adds_up_to_the_gap(loss, rng):
-    """With the weights held, the sum over the rows of a pass is primal minus dual."""
+    """With weights and bias held, the sum over the rows of a pass is primal minus dual.
+
+    But for what the bias costs where it is not yet that of the coefficients, (b - sum beta)^2 / 2.
+    """
     X, scores = text_like(300, 80, rng)
     problem = problem_of(loss, scores)
     products, dual = RowProducts(view_rows(X), X.shape[1]), problem.dual()
@@ -54,9 +59,12 @@ def test_what_rows_report_on_the_way_adds_up_to_the_gap(loss, rng):
     for i in range(300):  # one row at a time, each from the same point
         point, weights = passes.points.copy(), w.copy()
         order, equal = np.array([i], np.int32), np.ones(300, np.float32)
-        total += sweep(products.rows, point, dual.epsilon, dual.scale, weights, order, 0, 1, 1e300, equal, None)[1]
+        total += sweep(
+            products.rows, point, dual.epsilon, passes.scale, passes.price, weights, order, 0, 1, 1e300, equal, None
+        )[1]
         assert set(np.flatnonzero(point != passes.points)) <= {i * WIDTH + BETA}
-    expected = problem.certificate(products, w[:-1], w[-1], beta).gap
+    bias = passes.price + passes.scale * w[-1]
+    expected = problem.certificate(products, w[:-1], bias, beta).gap - 0.5 * (bias - beta.sum()) ** 2
     assert total == pytest.approx(expected, rel=1e-9)
 
 
@@ -163,7 +171,7 @@ def test_a_check_never_keeps_a_primal_point_worse_than_the_weights(bias, rng):
         w, at, _ = descent.best
         assert descent.primal == pytest.approx(problem.primal(w, at, products.dots(w) + at), rel=1e-12)
         plain = products.dots(descent.passes.w[:-1])
-        shift = 0.0 if bias == "none" else descent.passes.w[-1]
+        shift = descent.passes.bias
         if bias != "free":
             assert descent.primal <= problem.primal(descent.passes.w[:-1], shift, plain + shift) * (1 + 1e-12)
 
@@ -187,3 +195,28 @@ def test_newton_does_not_creep_where_a_free_bias_and_the_weights_hold_each_other
     assert found.status is Status.OPTIMAL
     assert found.iterations <= 70
     np.testing.assert_allclose([found.w[0], found.bias], [0.0, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", ["free", "penalised"])
+def test_a_bias_costs_hardly_more_passes_than_none(bias, loss, rng):
+    """Its value is that of a whole row, or ten: as a feature like any other it would cost twice the passes, or ten times."""
+    X, scores = text_like(5000, 2000, rng)
+    products, passes = RowProducts(view_rows(X), X.shape[1]), {}
+    for kind, scale in (("none", 1.0), (bias, 1.0), (bias, 10.0)):
+        problem = replace(problem_of(loss, scores), bias=kind, scale=scale)
+        found = dual_coordinate.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits())
+        assert found.status is Status.OPTIMAL
+        passes[kind, scale] = found.iterations
+    assert max(passes.values()) <= 1.3 * passes["none", 1.0] + 2
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised"])
+def test_coordinate_descent_goes_on_from_its_own_coefficients(bias, rng):
+    X, scores = text_like(3000, 300, rng)
+    problem = LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(3000), "squared_hinge", bias, 1.0)
+    products, dual = RowProducts(view_rows(X), X.shape[1]), problem.dual()
+    found = dual_coordinate.solve(products, dual, gap_tol=1e-6, limits=Limits())
+    again = dual_coordinate.solve(products, dual, gap_tol=1e-6, limits=Limits(), start=found.beta)
+    assert again.iterations <= 6 < found.iterations
+    assert again.bias == pytest.approx(found.bias, abs=1e-3)

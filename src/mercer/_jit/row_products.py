@@ -52,13 +52,24 @@ def _is_increasing(indices, indptr, begin, end):
 
 
 @jit
-def _find_duplicate(indices, indptr, last_seen, begin, end):
-    """The first row in [begin, end) that has two entries for one feature, or -1."""
+def _find_duplicate(indices, indptr, seen, begin, end):
+    """The first row in [begin, end) that has two entries for one feature, or -1.
+
+    `seen` has a byte for each feature, the number of the last row that had it: rows are counted from 1 to 255, and
+    then it is wiped. A number that does not wrap would need four times the memory, more than the cache has.
+    """
+    stamp = np.uint8(0)
     for i in range(begin, end):
-        for k in range(indptr[i], indptr[i + 1]):
-            if last_seen[indices[k]] == i:
-                return i
-            last_seen[indices[k]] = i
+        if stamp == 255:
+            seen[:] = 0
+            stamp = np.uint8(0)
+        stamp = np.uint8(stamp + 1)
+        repeated = 0
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            repeated += seen[indices[k]] == stamp
+            seen[indices[k]] = stamp
+        if repeated > 0:
+            return i
     return -1
 
 
@@ -75,7 +86,7 @@ def has_duplicates(X):
 
 
 def _has_duplicates_in(X, begin, end):
-    return _find_duplicate(X.indices, X.indptr, np.full(X.shape[1], -1, X.indptr.dtype), begin, end) >= 0
+    return _find_duplicate(X.indices, X.indptr, np.zeros(X.shape[1], np.uint8), begin, end) >= 0
 
 
 class RowProducts:
@@ -127,9 +138,9 @@ class RowProducts:
         if len(self.chunks) == 1 or not self.adds_apart:
             _combine(self.rows, factors, out, 0, self.n)
             return out
-        parts = {chunk: np.zeros(self.n_features) for chunk in self.chunks}
+        parts = {chunk: np.zeros(self.n_features) if k else out for k, chunk in enumerate(self.chunks)}
         self.run(lambda begin, end: _combine(self.rows, factors, parts[begin, end], begin, end))
-        for chunk in self.chunks:
+        for chunk in self.chunks[1:]:
             out += parts[chunk]
         return out
 

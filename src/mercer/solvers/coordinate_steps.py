@@ -104,17 +104,17 @@ def _follow(preferences, i, gain, pace):
 
 
 @jit
-def sweep(rows, points, epsilon, scale, w, order, begin, end, firm, preferences, pace):
-    """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap).
+def sweep(rows, points, epsilon, scale, price, w, order, begin, end, firm, preferences, pace):
+    """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap, loss).
 
     A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,
-    with WIDTH numbers for each row. The last entry of w is the weight of the constant feature `scale`. `pace`,
+    with WIDTH numbers for each row. The bias is `price` and `scale` times the last entry of w. `pace`,
     unless it is None and preferences stay what they are, holds the mean preference, the mean gain of a step, and the
     share that a new one has in that mean. The duality gap is a sum over rows, and `gap` is what these rows had of
-    it when their turn came: an estimate that costs nothing.
+    it when their turn came, as `loss` is of the losses: estimates that cost nothing.
     """
     last = w.shape[0] - 1
-    largest, gap = 0.0, 0.0
+    largest, gap, losses = 0.0, 0.0, 0.0
     for k in range(begin, end):
         _fetch(rows, points, order, k)
         i = order[k]
@@ -122,14 +122,16 @@ def sweep(rows, points, epsilon, scale, w, order, begin, end, firm, preferences,
         place = np.uint64(i) * np.uint64(WIDTH)
         beta, ridge = points[place + np.uint64(BETA)], points[place + np.uint64(RIDGE)]
         lower, upper = points[place + np.uint64(LOWER)], points[place + np.uint64(UPPER)]
-        z = points[place + np.uint64(LINEAR)] - row_dot_fresh(rows, i, w) - scale * w[last]
-        part = row_loss(z, lower, upper, ridge, epsilon) - (z - 0.5 * ridge * beta) * beta + epsilon * abs(beta)
+        z = points[place + np.uint64(LINEAR)] - row_dot_fresh(rows, i, w) - price - scale * w[last]
+        loss = row_loss(z, lower, upper, ridge, epsilon)
+        part = loss - (z - 0.5 * ridge * beta) * beta + epsilon * abs(beta)
         gradient, curvature = z - ridge * beta, points[place + np.uint64(CURVATURE)]
         moved = _best(beta, gradient, curvature, epsilon, lower, upper)
         if pace is not None:
             part *= pace[0] / abs(preferences[i])
             _follow(preferences, i, curvature * (moved - beta) ** 2, pace)
         gap += part
+        losses += loss
         if moved == beta:
             if firm < BEYOND and dual_slope(beta, gradient, epsilon, lower, upper) < -firm:
                 preferences[i] = -abs(preferences[i])
@@ -139,4 +141,4 @@ def sweep(rows, points, epsilon, scale, w, order, begin, end, firm, preferences,
             points[place + np.uint64(BETA)] = moved
             row_add(rows, i, moved - beta, w)
             w[last] += scale * (moved - beta)
-    return largest, gap
+    return largest, gap, losses

@@ -5,9 +5,6 @@ operations for each entry of the rows that are looked at; rows that sit firmly a
 until the next check (shrinking). A check computes f(x_i) for all rows, on all cores, and from it
 the duality gap, which decides when to stop; how often one is made follows from how fast the gap falls.
 
-A free bias is the multiplier of sum beta_i = 0 (Hestenes 1969): the constraint is priced at the
-present bias, violations of it cost like a penalised bias, and each check moves the price.
-
 Needs: a `LinearDual` with finite C, rows in a `RowProducts`. Best where rows are sparse and features
 many; on few, ill-conditioned features `primal_newton` is faster.
 """
@@ -20,21 +17,20 @@ import numpy as np
 from mercer.problems.linear_dual import balanced
 from mercer.solvers.conjugate_losses import bracketed_minimum, separable_dual, settled_bias, steepest, total_loss
 from mercer.solvers.coordinate_passes import Passes
-from mercer.solvers.coordinate_steps import LINEAR, WIDTH
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
 FIRST_CHECK = 4
 # The first passes are over a share of the rows: most of what a first pass over all of them does is undone later.
-SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 2, 1000
+SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 1, 1000
 # Passes between checks, as a share of those done: a check costs about half a pass.
 LONGEST_WAIT = 0.5
 # The gap, in units of the one that is asked for, from which on the primal point is searched for.
 NEAR = 30.0
+# Passes by which a check that is due may wait for one that promises more.
+POSTPONED = 3
 # Of the gap that rows have when their turn comes, what searches for the primal point leave.
 SHARE_LEFT = 0.7
-# Passes at one price of a free bias.
-LONGEST_PRICE = 8
 # Passes without a better gap after which rounding errors are all that is left.
 HOPELESS = 3000
 
@@ -72,7 +68,9 @@ class _Descent:
         self.is_sampled = start is None and products.n >= SAMPLE * FEWEST_SAMPLED
         if self.is_sampled:
             self.passes.sample(SAMPLE)
-        self.price, self.epochs = 0.0, 0
+        if start is not None and dual.has_equality:
+            self.passes.hold(self._free_bias(products.dots(self.passes.w[:-1])))
+        self.epochs = 0
         self.primal, self.dual_value = math.inf, -math.inf
         self.best, self.trace = None, []
 
@@ -103,14 +101,14 @@ class _Descent:
             if left > patience and self.epochs >= max(2 * FIRST_CHECK, before[1] + FIRST_CHECK):
                 return None
             wait = next_wait(left, self.epochs)
-            if self.dual.has_equality:
-                # Only a check moves the price.
-                wait = min(wait, LONGEST_PRICE)
 
     def _descend(self, count, limits):
-        """Passes over the active rows until the gap seems small enough; a status, if a limit was met."""
+        """Passes over the active rows until the gap seems small enough, and until it will be by the next one.
+
+        A status, if a limit was met.
+        """
         passes = self.passes
-        for _ in range(count):
+        for k in range(count + POSTPONED):
             if self.is_sampled and self.epochs == SAMPLE_PASSES:
                 passes.look_at(passes.all_rows())
             if limits.iterations_left(self.epochs) <= 0:
@@ -121,42 +119,48 @@ class _Descent:
             if not passes.run(limits):
                 return limits.reached()
             self.epochs += 1
-            share = SHARE_LEFT if passes.has_preferences else 1.0
-            if share * _expected_gap(before, passes.gap) <= self.gap_tol * abs(self.primal) < math.inf:
+            goal = self.gap_tol * self._rough_primal() / (SHARE_LEFT if passes.has_preferences else 1.0)
+            after = _expected_gap(before, passes.gap)
+            if after <= goal or (k + 1 >= count and _expected_gap(passes.gap, after) > goal):
                 break
         return None
+
+    def _rough_primal(self):
+        """The primal objective of the last check, or before the first one what the last pass saw of it."""
+        if self.primal < math.inf:
+            return abs(self.primal)
+        w = self.passes.w
+        return self.passes.loss + 0.5 * float(w[:-1] @ w[:-1])
 
     def _check(self):
         """Both objectives, the best of each kept; which rows to look at next."""
         dual, passes = self.dual, self.passes
-        w, weight, beta = passes.w[:-1], passes.w[-1], np.ascontiguousarray(passes.beta)
+        w, beta = passes.w[:-1], np.ascontiguousarray(passes.beta)
         values = self.products.dots(w)
-        self._keep_primal(w, values, weight)
+        self._keep_primal(w, values)
         self._keep_dual(beta, w)
-        values += self.price + dual.scale * weight
-        if dual.has_equality:
-            self._move_price(values, beta)
+        values += passes.bias
         rows = np.empty(len(beta), passes.active.dtype)
         count, _ = steepest(
             values, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, beta, passes.firm, rows
         )
         passes.look_at(rows[:count])
 
-    def _keep_primal(self, w, values, weight):
+    def _keep_primal(self, w, values):
         """The best point between w, with the best bias for it, and the best so far.
 
         A loss with a kink feels the noise of the last steps in first order, the dual only in second: without these
         two searches the primal would be what a fit waits for. Far from the end they are not worth their time.
         """
         dual = self.dual
-        is_searched = self.passes.has_preferences and self.passes.gap <= NEAR * self.gap_tol * self.primal
-        bias = self.price + dual.scale * weight
+        is_near = self.passes.gap <= NEAR * self.gap_tol * self.primal < math.inf
+        bias = self.passes.bias
         if dual.has_equality:
             bias = self._free_bias(values)
-        elif dual.scale and is_searched:
-            bias = self._penalised_bias(values, weight)
+        elif dual.scale and is_near:
+            bias = self._penalised_bias(values, bias)
         point = w.copy(), bias, values + bias
-        if is_searched and self.best is not None:
+        if is_near and self.passes.has_preferences and self.best is not None:
             point = self._between(self.best, point)
         w, bias, values = point
         primal = self.dual.penalty(w, bias) + self._loss(values)
@@ -167,11 +171,10 @@ class _Descent:
         dual = self.dual
         return total_loss(values, 0.0, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon)
 
-    def _penalised_bias(self, values, weight):
+    def _penalised_bias(self, values, bias):
         """The bias that minimises the primal for the present w, where it has a price."""
         scale = self.dual.scale
-        bias = scale * weight
-        step = bracketed_minimum(values + bias, np.full(len(values), scale), weight, 1.0, 0.01, *self._rounded)
+        step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, *self._rounded)
         better = bias + scale * step
         before, after = (0.5 * (b / scale) ** 2 + self._loss(values + b) for b in (bias, better))
         return better if after < before else bias
@@ -207,13 +210,6 @@ class _Descent:
         tiny = np.where(dual.ridge == 0.0, 1e-9 / np.where(dual.reach > 0.0, dual.reach, 1.0), 0.0)
         return dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual))
 
-    def _move_price(self, values, beta):
-        """One step of the multiplier; `values` and the steps to come see the new price."""
-        step = self.dual.scale**2 * beta.sum()
-        self.price += step
-        values += step
-        self.passes.points[LINEAR::WIDTH] = self.dual.linear - self.price
-
     def solution(self, status):
         """The best that was met."""
         w, bias, _ = self.best
@@ -222,6 +218,8 @@ class _Descent:
 
 def _expected_gap(before, now):
     """The gap after a pass, from that of its rows on the way and of the pass before."""
+    if before == math.inf:
+        return now
     return now * min(1.0, now / before) if before > 0.0 else 0.0
 
 

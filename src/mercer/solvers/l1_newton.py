@@ -24,6 +24,8 @@ INNER_PASSES = 50
 INNER_SHARE = 0.05
 HALVINGS = 40
 HOPELESS = 30
+# Objectives that differ by this share are equal; a slope that falls below this share of what it was is an advance.
+SAME_OBJECTIVE, FLATTER = 1e-14, 0.5
 INACCURATE = 1e-6
 # Multiplications above which a Newton step on the non-zero features costs more than it saves.
 MOST_PRODUCTS = 1e8
@@ -154,7 +156,7 @@ class _State:
         problem, d = self.problem, len(self.w) - 1
         bias = self.scale * self.w[d]
         primal = problem.primal(self.w[:d], bias, self.values)
-        if primal < self.primal:
+        if primal <= self.primal * (1.0 + SAME_OBJECTIVE):
             self.primal, self.best = primal, (self.w[:d].copy(), bias)
         beta = problem.response(self.values)
         gradient = self.columns.dots(beta)
@@ -215,15 +217,24 @@ class _State:
 
     def _line_search(self, step):
         direction = self.products.dots(step[:-1]) + self.scale * step[-1]
-        now = self._objective(self.w, self.values)
+        now, slope = self._objective(self.w, self.values), abs(self._slope(self.w, self.values, step, direction))
         t = 1.0
         for _ in range(HALVINGS):
             w, values = self.w + t * step, self.values + t * direction
-            if self._objective(w, values) < now:
+            after = self._objective(w, values)
+            # Near the end the objective has no digits left to fall by, while its slope still has half of them.
+            is_equal = after <= now + SAME_OBJECTIVE * abs(now)
+            if after < now or (is_equal and abs(self._slope(w, values, step, direction)) < FLATTER * slope):
                 self.w, self.values = w, values
                 return True
             t *= 0.5
         return False
+
+    def _slope(self, w, values, step, direction):
+        """How the objective changes along `step`, ahead of w."""
+        weights = np.append(np.ones(len(w) - 1), self.weight)
+        penalty = np.where(w == 0, np.abs(step), np.sign(w) * step)
+        return float(weights @ penalty - self.problem.response(values) @ direction)
 
     def _objective(self, w, values):
         return self.problem.primal(w[:-1], self.scale * w[-1], values)
