@@ -1,7 +1,11 @@
+import pickle
+
 import numpy as np
 import pytest
 import sklearn.neighbors
+from sklearn.base import clone
 
+import mercer.estimators.density as module
 from mercer import DataError, KernelDensity, ParameterError
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Normalised, RationalQuadratic, Spectrum
 
@@ -129,3 +133,24 @@ def test_matrices_that_are_no_density():
         KernelDensity(kernel="precomputed", bandwidth=0.5).fit(np.eye(3))
     with pytest.raises(ParameterError, match="densities of rows only"):
         KernelDensity(kernel="precomputed").fit(np.eye(3)).sample()
+
+
+def test_the_border_is_found_when_it_is_asked_for_and_only_then(monkeypatch):
+    asked = []
+    original = module.symmetric_product
+
+    def spy(*arguments, **options):
+        asked.append(1)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(module, "symmetric_product", spy)
+    model = KernelDensity(level=0.2).fit(X)
+    model.score_samples(X)
+    assert not asked
+    border = model.set_params(level=0.5).offset_  # that of the fit, whatever is set later
+    assert border == KernelDensity(level=0.2).fit(X).offset_
+    assert model.offset_ == border
+    assert len(asked) == 2
+    assert clone(model).fit(X).offset_ > border
+    assert pickle.loads(pickle.dumps(model)).offset_ == border  # noqa: S301 - our own bytes
+    assert model.fit(X).offset_ > border

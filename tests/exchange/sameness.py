@@ -13,7 +13,7 @@ from mercer.kernels.graph.graph import Graph
 from mercer.kernels.tree.tree import Tree
 
 METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "transform", "score_samples")
-COMPUTED = ("certificate_", "trace_", "coef_", "probA_", "probB_", "center_", "mistake_bound_", "bound_")
+COMPUTED = ("offset_", "certificate_", "trace_", "coef_", "probA_", "probB_", "center_", "mistake_bound_", "bound_")
 # Classes without equality, by the attributes that make them.
 PARTS = {
     "Expansion": ("kernel", "vectors", "groups", "intercepts", "origin"),
@@ -108,11 +108,15 @@ def _state(estimator):
     """Parameters and public attributes, the computed ones too."""
     found = dict(sorted(estimator.get_params(deep=False).items()))
     public = {name: value for name, value in vars(estimator).items() if name.endswith("_") and name[0] != "_"}
-    found.update(sorted(public.items()))
+    found.update(sorted((name, value) for name, value in public.items() if not _is_computed(estimator, name)))
     for name in COMPUTED:
-        if isinstance(getattr(type(estimator), name, None), property):
+        if _is_computed(estimator, name):
             found[name] = _asked(estimator, name)
     return found
+
+
+def _is_computed(estimator, name):
+    return isinstance(getattr(type(estimator), name, None), property)
 
 
 def _asked(estimator, name):
