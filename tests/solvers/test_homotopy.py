@@ -7,7 +7,7 @@ from mercer.kernels import RBF, Linear
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers.homotopy import Homotopy
-from mercer.solvers.homotopy_state import TAKEN, border, solve_free, unborder
+from mercer.solvers.homotopy_state import TAKEN, border, solve_free, step_with_newcomer, unborder
 from tests.oracles import clarabel_qp
 
 
@@ -27,6 +27,26 @@ def test_the_factor_follows_points_in_and_out():
     bias = solve_free(factor, 4, right, 0.7, True, step, ones)
     assert np.allclose(expected @ step[:4] + bias, right[:4], atol=1e-12)
     assert step[:4].sum() == pytest.approx(0.7, abs=1e-12)
+
+
+@pytest.mark.parametrize("has_equality", [True, False])
+def test_rates_after_a_point_joined_are_those_computed_afresh(has_equality):
+    rng = np.random.default_rng(1)
+    K = StoredMatrix.of(RBF(0.3)(rng.normal(size=(20, 3)))).values
+    factor, places, column, ones = np.zeros((24, 24)), np.zeros(24, np.int64), np.zeros(24), np.zeros(24)
+    shift, drive = 0.5 * has_equality, rng.normal(size=20)
+    for f, point in enumerate([3, 7, 11, 2]):
+        border(K, factor, places, f, shift, point, column, ones)
+    step, total = np.zeros(24), 0.7
+    bias = solve_free(factor, 4, -drive[places], total, has_equality, step, ones) + shift * total
+    # Point 5 joins, whose coefficient did not move until now.
+    slope = -drive[5] - K[5, places[:4]] @ step[:4]
+    assert border(K, factor, places, 4, shift, 5, column, ones) == TAKEN
+    bias += step_with_newcomer(factor, 5, column, has_equality, step, ones, slope - bias, 0.0)
+    afresh = np.zeros(24)
+    expected = solve_free(factor, 5, -drive[places], total, has_equality, afresh, ones) + shift * total
+    assert np.allclose(step[:5], afresh[:5], atol=1e-11)
+    assert bias == pytest.approx(expected, abs=1e-11)
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
