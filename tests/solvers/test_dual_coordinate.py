@@ -200,7 +200,7 @@ def test_newton_does_not_creep_where_a_free_bias_and_the_weights_hold_each_other
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bias", ["free", "penalised"])
 def test_a_bias_costs_hardly_more_passes_than_none(bias, loss, rng):
-    """Its value is that of a whole row, or ten: as a feature like any other it would cost twice the passes, or ten times."""
+    """Its value is that of a whole row, or of ten: as a feature like any other it would cost twice the passes."""
     X, scores = text_like(5000, 2000, rng)
     products, passes = RowProducts(view_rows(X), X.shape[1]), {}
     for kind, scale in (("none", 1.0), (bias, 1.0), (bias, 10.0)):
