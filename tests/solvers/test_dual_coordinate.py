@@ -220,3 +220,15 @@ def test_coordinate_descent_goes_on_from_its_own_coefficients(bias, rng):
     again = dual_coordinate.solve(products, dual, gap_tol=1e-6, limits=Limits(), start=found.beta)
     assert again.iterations <= 6 < found.iterations
     assert again.bias == pytest.approx(found.bias, abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_rows_much_shorter_than_the_constant_feature_do_not_hold_the_bias_back(C, bias, loss, rng):
+    """All rows may sit at their bounds before the bias has moved."""
+    X, scores = text_like(4000, 300, rng)
+    problem = replace(problem_of(loss, scores + 0.5), bias=bias, C=np.full(4000, C))
+    products = RowProducts(view_rows(sparse.csr_matrix(1e-3 * X)), X.shape[1])
+    found = dual_coordinate.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits(200))
+    assert found.status is Status.OPTIMAL
