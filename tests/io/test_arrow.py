@@ -80,6 +80,10 @@ def test_labels_are_found_in_their_column(table):
 def test_what_cannot_be_used_is_named(table, tmp_path):
     with pytest.raises(DataError, match="no column 'z'; they have a, b, c, y, s"):
         list(ArrowBatches(table, target="z"))
+    path = tmp_path / "table.parquet"
+    parquet.write_table(table, path)
+    with pytest.raises(DataError, match="no column 'z'; they have a, b, c, y, s"):
+        ArrowBatches(path, target="z").labels()
     with pytest.raises(DataError, match="column 'y' must hold numbers, got string"):
         list(ArrowBatches(table, target="c"))
     holes = pa.table({"a": pa.array([1.0, 2.0, None]), "y": [0, 1, 1]})

@@ -200,7 +200,7 @@ def test_newton_does_not_creep_where_a_free_bias_and_the_weights_hold_each_other
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bias", ["free", "penalised"])
 def test_a_bias_costs_hardly_more_passes_than_none(bias, loss, rng):
-    """Its value is that of a whole row, or ten: as a feature like any other it would cost twice the passes, or ten times."""
+    """Its value is that of a whole row, or of ten: as a feature like any other it would cost twice the passes."""
     X, scores = text_like(5000, 2000, rng)
     products, passes = RowProducts(view_rows(X), X.shape[1]), {}
     for kind, scale in (("none", 1.0), (bias, 1.0), (bias, 10.0)):
@@ -220,3 +220,15 @@ def test_coordinate_descent_goes_on_from_its_own_coefficients(bias, rng):
     again = dual_coordinate.solve(products, dual, gap_tol=1e-6, limits=Limits(), start=found.beta)
     assert again.iterations <= 6 < found.iterations
     assert again.bias == pytest.approx(found.bias, abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_rows_much_shorter_than_the_constant_feature_do_not_hold_the_bias_back(C, bias, loss, rng):
+    """All rows may sit at their bounds before the bias has moved."""
+    X, scores = text_like(4000, 300, rng)
+    problem = replace(problem_of(loss, scores + 0.5), bias=bias, C=np.full(4000, C))
+    products = RowProducts(view_rows(sparse.csr_matrix(1e-3 * X)), X.shape[1])
+    found = dual_coordinate.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits(200))
+    assert found.status is Status.OPTIMAL

@@ -108,7 +108,9 @@ class ArrowBatches:
             from pyarrow import parquet
 
             with parquet.ParquetFile(path) as file:
-                known = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
+                names = file.schema_arrow.names
+                # All of them where one is missing: the error says what there is.
+                known = columns if columns is None or set(columns) <= set(names) else None
                 yield from file.iter_batches(batch_size=self.batch_rows, columns=known)
             return
         with self._pyarrow.memory_map(str(path)) as mapped, self._pyarrow.ipc.open_file(mapped) as file:

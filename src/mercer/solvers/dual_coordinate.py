@@ -139,12 +139,29 @@ class _Descent:
         values = self.products.dots(w)
         self._keep_primal(w, values)
         self._keep_dual(beta, w)
+        self._settle_bias(values, beta)
         values += passes.bias
         rows = np.empty(len(beta), passes.active.dtype)
         count, _ = steepest(
             values, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, beta, passes.firm, rows
         )
-        passes.look_at(rows[:count])
+        passes.look_at(rows[:count] if count else passes.all_rows())
+
+    def _settle_bias(self, values, beta):
+        """Move the bias to the best one for w, where the gap is mostly about it, or no row is left that could move it.
+
+        Such are rows much shorter than the constant feature: all of them sit at their bounds long before the bias is
+        where they push it, a little in each pass.
+        """
+        dual, passes = self.dual, self.passes
+        is_left_alone = len(passes.active) == 0
+        if dual.has_equality:
+            if is_left_alone:
+                passes.hold(self._free_bias(values))
+        elif dual.scale:
+            distance = 0.5 * (passes.bias / dual.scale - dual.scale * beta.sum()) ** 2
+            if is_left_alone or distance > 0.5 * (self.primal - self.dual_value):
+                passes.hold(self._penalised_bias(values, passes.bias))
 
     def _keep_primal(self, w, values):
         """The best point between w, with the best bias for it, and the best so far.
