@@ -131,6 +131,15 @@ def test_a_start_is_made_feasible(rng):
         assert abs(beta.sum()) <= 1e-15 * np.abs(beta).sum() + 1e-300
 
 
+def test_a_start_whose_sum_is_off_by_rounding_keeps_its_bounds():
+    """Moved alike, coordinates at a bound would leave it, and count as free."""
+    off = np.array([2.0, 0.5 + 4e-15, -2.0, -0.5])
+    assert off.sum() > 1e-15
+    beta = BOX.feasible(off)
+    assert abs(beta.sum()) <= 1e-15
+    np.testing.assert_array_equal(beta[[0, 2]], [2.0, -2.0])
+
+
 def test_a_feasible_start_is_left_alone():
     start = np.array([1.0, 0.5, -1.5, 0.0])
     np.testing.assert_array_equal(BOX.feasible(start), start)

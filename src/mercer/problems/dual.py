@@ -269,6 +269,8 @@ class DualProblem:
         excess = beta.sum()
         side = beta > 0 if excess > 0 else beta < 0
         total = np.abs(beta[side]).sum()
+        if abs(excess) <= SUM_ROUNDING * total:
+            return self.balanced(beta)  # what is at its bound stays there
         if total > 0:
             beta[side] *= 1.0 - abs(excess) / total
         return beta
