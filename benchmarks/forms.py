@@ -14,7 +14,7 @@ from importlib import import_module
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.data import SEED, data_folder
+from benchmarks.data import NO_FOLDER, SEED, data_folder
 from benchmarks.data import load as load_labelled
 from benchmarks.environment import environment, headline
 from benchmarks.peers import LIBSVM, MERCER, ONEDAL
@@ -40,11 +40,8 @@ def load(name):
     if SETS[name][0] == "NuSVC":
         data = load_labelled(name)
         return data.X, data.y, data.X_test, data.y_test
-    folder = data_folder()
-    if folder is None:
-        raise FileNotFoundError("The races' data were not found: set MERCER_DATA to their folder.")
     kind = "regression" if SETS[name][0] == "SVR" else "anomaly"
-    with np.load(folder / kind / f"{name}.npz") as file:
+    with np.load(data_folder() / kind / f"{name}.npz") as file:
         X, y = file["X"].astype(np.float64), file["y"] / UNITS.get(name, 1)
     deviation = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -111,6 +108,8 @@ def main(arguments=None):
     parser.add_argument("--peers", nargs="*", choices=("sklearn", "intelex"), default=["sklearn", "intelex"])
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
+    if data_folder() is None:
+        raise SystemExit(NO_FOLDER)
     print(headline(environment()))
     installed = [each for each in ("mercer", *options.peers) if CONTESTANTS[each].is_installed()]
     for name in options.sets:
