@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 
 from mercer import SVC
-from mercer.kernels import levels
 from mercer.selection.predicted_memory import _support, bytes_of_fit
 
 
@@ -56,11 +55,3 @@ def test_sparse_rows_are_written_out_tile_by_tile():
     narrow = sparse.random(8000, 300, density=0.02, format="csr", random_state=0)
     written_out = 4 * 8000 * 300
     assert bytes_of_fit(SVC(), narrow, 8000, 300, []) > written_out
-
-
-def test_rows_of_bytes_take_a_quarter(monkeypatch):
-    monkeypatch.setattr(levels, "has_byte_products", lambda: True)
-    n, d = 5000, 120
-    X = np.random.default_rng(0).integers(0, 256, (n, d)) / 255.0
-    as_bytes, as_numbers = (bytes_of_fit(SVC(), rows, n, d, [(2500, machine(10, 10))]) for rows in (X, np.sqrt(X)))
-    assert as_numbers - as_bytes == 3 * 2 * n * d

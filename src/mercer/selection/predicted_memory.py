@@ -7,7 +7,6 @@ from mercer._jit.memory import available_bytes
 from mercer.estimators.training import MOST_WORKING, STORED_SIZE
 from mercer.kernels.evaluated_matrix import WORTH_KEEPING
 from mercer.kernels.forms import SPREAD
-from mercer.kernels.levels import AT_ONCE, Ladder
 from mercer.solvers import smo
 
 # Machines for several classes: none of them has most of the points.
@@ -26,7 +25,12 @@ def bytes_of_fit(estimator, X, n, d, fitted):
     fitted : list of (rows, model)
         Fits to growing samples.
     """
-    rows, cost = _prepared(X, n, d)
+    if sparse.issparse(X):
+        cost = X.nnz / n
+        # Sparse rows, and the features that occur in each tile of them written out.
+        rows = 2 * (X.data.nbytes + X.indices.nbytes) + int(4 * n * min(d, SPREAD * cost))
+    else:
+        rows, cost = 2 * 4 * n * max(d, 1), d
     if not hasattr(estimator, "kernel"):
         return int(rows)
     entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
@@ -41,18 +45,6 @@ def bytes_of_fit(estimator, X, n, d, fitted):
             # Rows of expensive entries are kept as points become support vectors, within a quarter of what is free.
             matrix += min(entry * n * support, available_bytes() // 4)
     return int(rows + matrix + 40 * n)
-
-
-def _prepared(X, n, d):
-    """(bytes of all rows once they are prepared, as they are on the left and on the right of products; multiplications
-    that an entry takes)."""
-    if sparse.issparse(X):
-        cost = X.nnz / n
-        # Sparse rows, and the features that occur in each tile of them written out.
-        return 2 * (X.data.nbytes + X.indices.nbytes) + int(4 * n * min(d, SPREAD * cost)), cost
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and Ladder.of(X) is not None:
-        return 2 * n * d, d / AT_ONCE
-    return 2 * 4 * n * max(d, 1), d
 
 
 def _support(fitted, n):
