@@ -15,7 +15,7 @@ from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels import engine
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.levels import Ladder
-from mercer.kernels.matrix import StoredMatrix
+from mercer.kernels.matrix import StoredMatrix, is_ordered
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
 from mercer.kernels.row_passes import moved_columns, summary
 from mercer.kernels.rows import squared_norms
@@ -287,11 +287,6 @@ def _own_blocks(tasks):
     return sum(size**2 for size in sizes.values())
 
 
-def _is_everything(indices, n):
-    """Whether they are all n items, in order."""
-    return len(indices) == n and bool((indices[1:] > indices[:-1]).all())
-
-
 def _release(part, matrix):
     if isinstance(part, StoredMatrix) and part is not matrix:
         part.release()
@@ -302,7 +297,7 @@ class SharedMatrix:
 
     def __init__(self, matrix, tasks, budget, stop):
         self.matrix, self.budget, self.stop = matrix, budget, stop
-        self.is_whole = all(_is_everything(task.indices, matrix.n) for task in tasks)
+        self.is_whole = all(len(task.indices) == matrix.n and is_ordered(task.indices) for task in tasks)
         has_room = _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
         self._blocks_fit = not self.is_whole and len(tasks) > 1 and has_room
         self._stored = None

@@ -20,8 +20,6 @@ GRAM_TILE, LARGE_GRAM_TILE, FEW_FEATURES = 192, 384, 64
 WIDEST, WIDE_TILE = 1024, 128
 # Below this many entries, waking a second thread costs more than it saves.
 SERIAL_ENTRIES = 40_000
-# Sums over a symmetric matrix are taken in so many parts, each by one thread.
-FOLDS = 8
 
 
 @jit
@@ -39,7 +37,7 @@ def _mirror(out, top, bottom, left, right):
 
 
 @jit
-def _transpose(out, top, bottom, left, right):
+def transpose(out, top, bottom, left, right):
     """Copy out[top:bottom, left:right], which does not meet the diagonal, across it: blocks that stay in
     the first-level cache, whose rows of a fixed length become vector stores."""
     whole = top + (bottom - top) // 16 * 16
@@ -91,7 +89,7 @@ def _workers(n_jobs, entries, items):
     return 1 if is_short else thread_count(n_jobs)
 
 
-def _unless(stop):
+def unless(stop):
     """Ask `stop` between the tiles of a job, as `run_parallel` does between jobs."""
     if stop is not None and stop():
         raise Stopped
@@ -172,7 +170,7 @@ def _square_tiles(n, length):
 
 def _small_gram(kernel, points, out, stop):
     """A single tile, with no more ado than it takes."""
-    _unless(stop)
+    unless(stop)
     with one_blas_thread():
         kernel.tile(points, points, out, 0, 0)
     _mirror(out, 0, len(points), 0, len(points))
@@ -196,7 +194,7 @@ def lower_triangle(kernel, points, triangle, n_jobs=None, stop=None):
 def mirror(out, rows, columns):
     """Copy the block out[rows, columns], on or above the diagonal, to its place below."""
     beyond = max(rows[1], columns[0])
-    _transpose(out, *rows, beyond, columns[1])
+    transpose(out, *rows, beyond, columns[1])
     if columns[0] < rows[1]:
         _mirror(out, *rows, columns[0], beyond)
 
@@ -256,7 +254,7 @@ def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
         begin, end = rows
         points, target = left.slice(begin, end), out[begin:end]
         for items, weights, outputs in prepared:
-            _unless(stop)
+            unless(stop)
             block = scratch("block", (end - begin, len(items)), left.dtype)
             kernel.tile(points, items, block, 0, 0)
             target[:, outputs] += _weighted_sums(block, weights)

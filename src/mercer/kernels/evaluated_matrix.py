@@ -11,7 +11,7 @@ from mercer._jit.scratch import scratch
 from mercer.kernels import engine
 from mercer.kernels.folded import symmetric_product
 from mercer.kernels.forms import computed_once
-from mercer.kernels.matrix import KernelMatrix, StoredMatrix, borrowed, padded_square
+from mercer.kernels.matrix import KernelMatrix, StoredMatrix, borrowed, is_ordered, padded_square
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
 
 # An entry that costs more than this many multiplications is worth keeping in memory.
@@ -19,7 +19,6 @@ from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, s
 WORTH_KEEPING = 150
 # From so many on, an entry is fetched from the rows kept sooner than computed again for the matrix of a working set.
 WORTH_FETCHING = 400
-
 # Numbers of all items, up to which they are kept in double precision too.
 FEW = 2**20
 
@@ -155,7 +154,7 @@ class EvaluatedMatrix(KernelMatrix):
         return engine.product(self.kernel, self.items, self.items, coefficients, self.n_jobs, stop)
 
     def _evaluate_product(self, columns, coefficients, rows, stop):
-        if rows is None and 2 * len(columns) > self.n and (columns[1:] > columns[:-1]).all():
+        if rows is None and 2 * len(columns) > self.n and is_ordered(columns):
             return self._product_of_most(columns, coefficients, stop)
         left = self.items if rows is None else self.items.take(rows)
         columns, coefficients = _whole_vectors(columns, coefficients)

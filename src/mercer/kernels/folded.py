@@ -9,10 +9,12 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
-from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._jit.threads import run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
 from mercer.kernels import engine
 
+# Sums are taken in so many parts, each by one thread.
+FOLDS = 8
 # From so many products at once on, they are left to BLAS.
 MANY = 16
 # Sums of a tile that are no larger than this may be in single precision.
@@ -77,13 +79,12 @@ def folded_products(n, visit, coefficients, n_jobs, stop):
     in a fixed order, whatever the number of threads.
     """
     spans = engine.spans(n)
-    totals = np.zeros((min(engine.FOLDS, len(spans)), coefficients.shape[1], n))
+    totals = np.zeros((min(FOLDS, len(spans)), coefficients.shape[1], n))
     columns = np.ascontiguousarray(coefficients.T)
 
     def fold(part):
         for place in range(part, len(spans), len(totals)):
-            if stop is not None and stop():
-                raise Stopped
+            engine.unless(stop)
             visit(place, _receiver(spans[place], columns, totals[part]))
 
     workers = 1 if n**2 < engine.SERIAL_ENTRIES * 8 else thread_count(n_jobs)
@@ -145,8 +146,7 @@ def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None, has_
         rows = engine.spans(len(points))[place]
         part = points.slice(*rows)
         for columns in engine.spans(rows[1]):
-            if stop is not None and stop():  # entries may be expensive
-                raise Stopped
+            engine.unless(stop)  # entries may be expensive
             tile = scratch("block", (len(part), columns[1] - columns[0]), points.dtype)
             kernel.tile(part, points.slice(*columns), tile, 0, 0)
             if columns == rows and not has_diagonal:

@@ -89,6 +89,11 @@ def padded(n):
     return width + LANES if width % 1024 == 0 else width
 
 
+def is_ordered(indices):
+    """Whether indices increase: then all of them, or most, may be taken in the order in which they stand."""
+    return bool((indices[1:] > indices[:-1]).all())
+
+
 def padded_square(n, dtype, create=np.empty):
     """An n by padded(n) array whose padding is zero and whose rest is arbitrary."""
     values = create((n, padded(n)), dtype)

@@ -15,8 +15,8 @@ from mercer.kernels.wrapped import Scaled
 
 # Edge of the tiles: those of all kernels are in memory together.
 EDGE = 256
-# Rows of a sum that are made together, up to the diagonal, and columns of them that are copied above it together.
-PANEL, MIRRORED = 64, 64
+# Rows of a sum that are made together, up to the diagonal.
+PANEL = 64
 # Entries that are read in less time than another thread takes to wake up.
 FEW_ENTRIES = 1_000_000
 
@@ -33,17 +33,6 @@ def _add_scaled(matrix, weight, out, begin, end, is_first):
         else:
             for j in range(end):
                 target[j] += weight * source[j]
-
-
-@jit
-def _mirror(out, begin, end):
-    """Write the rows begin..end, as far as they are below the diagonal block, as columns too."""
-    for left in range(0, begin, MIRRORED):
-        right = min(left + MIRRORED, begin)
-        for j in range(left, right):
-            target = out[j]
-            for i in range(begin, end):
-                target[i] = out[i, j]
 
 
 def _given(items):
@@ -128,7 +117,7 @@ class SeveralKernels:
         def panel(rows):
             for place, (matrix, weight) in enumerate(used):
                 _add_scaled(matrix, weight, out, *rows, place == 0)
-            _mirror(out, *rows)
+            engine.transpose(out, *rows, 0, rows[0])
 
         # The last panels are the longest.
         height = self.n if self._workers == 1 and self.n <= EDGE else PANEL

@@ -46,8 +46,7 @@ def begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
     m = matrix.shape[0]
     for i in range(m):
         beta[i], gradient[i], diag[i] = 0.0, linear[i], matrix[i, i]
-        rise[i] = 0.0 if upper[i] > 0.0 else -MASK
-        fall[i] = 0.0 if lower[i] < 0.0 else MASK
+        set_masks(i, beta, lower, upper, 0.0, rise, fall)
     for i in range(m, matrix.shape[1]):
         gradient[i], diag[i], rise[i], fall[i] = 0.0, 1.0, -MASK, MASK
 

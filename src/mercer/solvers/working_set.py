@@ -5,7 +5,7 @@ import numpy as np
 from mercer._jit.compile import announce_compilation
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import thread_count
-from mercer.kernels.matrix import StoredMatrix, padded
+from mercer.kernels.matrix import StoredMatrix, is_ordered, padded
 from mercer.kernels.row_cache import add_weighted_rows
 from mercer.solvers.face import newton_on_face
 from mercer.solvers.limits import SLICE_SECONDS
@@ -68,7 +68,7 @@ class WorkingSet:
         """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
         m = len(self.indices)
         plain = not problem.shift and problem.ridge is None
-        if plain and m == matrix.n and isinstance(matrix, StoredMatrix) and _is_ordered(self.indices):
+        if plain and m == matrix.n and isinstance(matrix, StoredMatrix) and is_ordered(self.indices):
             return matrix.values
         values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
         values[:, m:] = 0.0
@@ -208,7 +208,3 @@ def _by_group(problem, indices):
         return indices, None
     own = problem.groups[indices]
     return indices[np.argsort(own, kind="stable")], int(np.count_nonzero(own == 0))
-
-
-def _is_ordered(indices):
-    return len(indices) < 2 or bool((np.diff(indices) > 0).all())
