@@ -184,6 +184,7 @@ export class PlayView {
     if (!this.plane) return;
     const at = performance.now();
     this.plane.draw();
+    this.node.dataset.refined = "false"; // until the answer to this request is
     const request = this.request();
     ask("fit", request, (header, arrays, asked) => this.answered(header, arrays, request, asked), { sticky: true, at });
     saveLink();
@@ -205,7 +206,7 @@ export class PlayView {
     requestAnimationFrame(() => {
       const pixels = performance.now() - asked;
       this.timing.textContent = `fit ${show(header.ms, 2)} ms · drag to pixels ${Math.round(pixels)} ms · ${request.points.length} points`;
-      Object.assign(this.node.dataset, { pixels: pixels.toFixed(1), ms: header.ms.toFixed(2), answered: String(header.n), refined: "false" });
+      Object.assign(this.node.dataset, { pixels: pixels.toFixed(1), ms: header.ms.toFixed(2), answered: String(header.n) });
     });
   }
 
