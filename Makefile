@@ -35,14 +35,16 @@ demo: $(VENV)/.installed-plot ## train on digits, texts and a table, write repor
 studio: $(VENV)/.installed-studio ## open the page on which machines are drawn and watched
 	@$(BIN)/mercer studio
 
-test: lint chromium ## style, types, layers and every test (MARK=slow for the long ones)
+test: lint programs ## style, types, layers and every test (MARK=slow for the long ones)
 	$(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg $(BIN)/python -m pytest -q -n 2 -m "$(MARK)" $(PYTEST_ARGS)
 
-# Browser tests drive Debian's chromium. Where it is missing, root can have it; anybody else is told.
-.PHONY: chromium
-chromium:
-	@command -v "$${CHROMIUM:-chromium}" >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
+# Tests drive Debian's chromium, and compare files with LIBSVM's and LIBLINEAR's own programs. Where one is missing,
+# root can have it; anybody else is told.
+.PHONY: programs
+programs:
+	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+		{ command -v "$${CHROMIUM:-chromium}" && command -v svm-train && command -v liblinear-train; } >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium libsvm-tools liblinear-tools >/dev/null; }
 
 lint: $(VENV)/.installed-test ## style, types and layers only
 	$(BIN)/ruff check --quiet .
