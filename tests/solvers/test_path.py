@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mercer import NotPositiveSemidefiniteError
-from mercer.kernels import RBF, Linear
+from mercer.kernels import RBF, Linear, Polynomial
 from mercer.kernels.matrix import StoredMatrix
+from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers.limits import Limits
 from mercer.solvers.path import follow_path
 from mercer.solvers.result import Status
@@ -77,6 +78,25 @@ def test_degenerate_data_have_exact_paths(name):
     assert path.status == Status.OPTIMAL
     for C in (1e-3, 0.05, 0.7, 30.0, 900.0):
         assert worst_error(path, K, C) < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, gamma=1.5, coef0=1.0)])
+def test_long_pieces_of_kernels_of_low_rank_stay_exact(seed, kernel):
+    """Most points depend on the free ones, and the last pieces are a hundred times as long as those before."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(40, 160)), int(rng.integers(2, 6))))
+    if seed % 3 == 0:
+        X = np.round(2 * X)
+    signs = np.where(X[:, 0] + 0.5 * rng.normal(size=len(X)) > 0.4, 1.0, -1.0)
+    K, bias = kernel(X), ("free", "none", "penalised")[seed % 3]
+    path = path_of(K, signs, bias=bias)
+    assert path.status == Status.OPTIMAL
+    for C in (0.3, 40.0, 950.0):
+        beta, b = path.at(C)
+        problem = SoftMargin(signs, np.full(len(X), C), "hinge", bias)
+        found = problem.certificate(beta, K @ beta, problem.intercept(beta, b))
+        assert found.gap <= 1e-7 * found.primal
 
 
 def test_worked_example_ends_in_the_hard_margin():

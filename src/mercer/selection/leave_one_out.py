@@ -123,12 +123,13 @@ def _of_ridge(estimator, X, y, sample_weight):
     return LeftOut(float(error), found, found, "exact", "exact")
 
 
-def _stored(prepared, limits):
-    """The whole kernel matrix in double precision."""
+def _stored(prepared, limits, copies=1):
+    """The whole kernel matrix in double precision, where there is room for some of its size."""
     n, room = prepared.data.shape[0], prepared.budget.cache
-    if 8 * n**2 > room:
+    needed = copies * 8 * n**2
+    if needed > room:
         raise DataError(
-            f"leave-one-out needs the kernel matrix of {n} rows, {8 * n**2 / 2**20:.0f} MiB, and memory_limit leaves "
+            f"leave-one-out needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, and memory_limit leaves "
             f"{room / 2**20:.0f} MiB; draw fewer rows"
         )
     return prepared.matrix(EXACT_TOL).stored(limits.stop).in_double()
@@ -138,7 +139,7 @@ def _exact(prepared, limits):
     """All machines; each leaves out the rows it has seen, and the others are as they are."""
     setup = prepared.setup
     try:
-        K = _stored(prepared, limits)
+        K = _stored(prepared, limits, copies=2)
         values = np.empty((K.n, len(setup.tasks)))
         for column, (problem, task) in enumerate(zip(setup.problems, setup.tasks, strict=True)):
             part = K if len(task.indices) == K.n else K.view(task.indices)

@@ -322,9 +322,11 @@ def regularization_path(
 
 def _exact(setup, _C_min, C_max, _gap_tol, limits):
     n, room = len(setup.used), setup.prepared.budget.cache
-    if 8 * n**2 > room:
+    # The matrix, and the tableau.
+    needed = 16 * n**2
+    if needed > room:
         raise DataError(
-            f"the exact path needs the kernel matrix of {n} rows, {8 * n**2 / 2**20:.0f} MiB, and memory_limit leaves "
+            f"the exact path needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, and memory_limit leaves "
             f'{room / 2**20:.0f} MiB; method="approximate" does without'
         )
     weights = setup.weights[setup.used]

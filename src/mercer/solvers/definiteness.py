@@ -39,3 +39,12 @@ def is_definite(gram, tolerance, is_symmetric=False):
     shifted.flat[:: len(gram) + 1] += tolerance
     # Symmetric, so that its rows may be read as the columns that LAPACK asks for.
     return dpotrf(shifted.T, overwrite_a=True, clean=False)[1] == 0
+
+
+def are_definite(grams):
+    """Whether all of several symmetric matrices can be factored."""
+    try:
+        np.linalg.cholesky(grams)
+    except np.linalg.LinAlgError:
+        return False
+    return True

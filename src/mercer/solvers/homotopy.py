@@ -6,7 +6,7 @@ program). The compiled steps are in `homotopy_steps`. A solution that is only ne
 by the same steps: the linear term is moved to where the point is optimal, and followed back.
 
 Cost: see `homotopy_steps`. Needs: the matrix in memory, in double
-precision; a positive semidefinite kernel.
+precision, and as much again; a positive semidefinite kernel.
 """
 
 import numpy as np
@@ -16,37 +16,34 @@ from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import homotopy_steps as steps
 from mercer.solvers.definiteness import refuse_indefinite
-from mercer.solvers.homotopy_events import BOUNDED, FOREVER, FREE, HELD, ZERO, middle_bias
+from mercer.solvers.homotopy_events import FOREVER, middle_bias
 from mercer.solvers.homotopy_state import (
-    BIAS,
-    CHANGED,
+    AGE,
+    BOUNDED,
+    EXCHANGES,
+    FREE,
+    HELD_BETA,
     HELD_POINT,
     HELD_RATE,
-    INDEFINITE_ROW,
     LARGEST,
     N_EVENTS,
     N_FREE,
     N_PIECES,
     N_VALUES,
-    RATES,
     RATES_SCALE,
-    SUM,
-    TAKEN,
     TIES,
     TIME,
-    UNKNOWN,
+    TOTAL,
+    TOTAL_RATE,
+    ZERO,
     Track,
-    backward,
-    border,
-    border_all,
-    forward,
-    unborder,
 )
-from mercer.solvers.homotopy_steps import ARRIVED, FACTOR_FULL, LOG_FULL
+from mercer.solvers.tableau import SMALL, Tableau, carry_out, has_room, read_column, take_in_order
 
-# Multiplications between two looks at the limits: some 20 ms.
-SLICE_WORK = 5e7
-FIRST_CAPACITY = 64
+# How often sweeps are carried out before values and rates are computed from scratch: rounding adds up slowly.
+RENEW = 3
+# A solution that leaves more than this share shows that a tableau has become rough.
+ROUGH = 1e-10
 # Room for so many values of free points, for each point, before the log has to grow.
 FREE_IN_ALL = 2000
 # A coefficient this near to a bound, relative to the box, is at it.
@@ -78,21 +75,17 @@ class Homotopy:
 
     def __init__(self, values, linear, signs, bound, has_equality, total=0.0):
         announce_compilation()
-        n, width = values.shape
-        wide = np.zeros((5, width))
-        wide[0, :n] = linear
-        wide[2] = wide[0]
-        diagonal = values.diagonal()
+        self.values, self.n_carried, self.owns_matrix = values, 0, True
+        n, diagonal = len(values), values.diagonal()
         shift = max(float(diagonal.mean()), 1e-300) if has_equality else 0.0
-        scalars, counts = np.zeros(9), np.zeros(9, np.int64)
-        scalars[LARGEST], scalars[RATES_SCALE], counts[HELD_POINT] = np.abs(diagonal).max(initial=0.0), 1.0, -1
-        scalars[SUM], counts[CHANGED] = total, UNKNOWN
-        capacity = min(FIRST_CAPACITY, n + 3)
+        tableau = Tableau.of(values, n, shift, has_equality)
+        scalars, counts = np.zeros(8), np.zeros(9, np.int64)
+        scalars[LARGEST], scalars[RATES_SCALE] = np.abs(diagonal).max(initial=0.0), 1.0
+        scalars[TOTAL], counts[HELD_POINT] = total, -1
         self.track = Track(
-            values, *wide, np.sqrt(np.maximum(diagonal, 0.0)), *np.zeros((3, n)), np.zeros(n, np.int64),
-            signs.astype(np.float64), bound.astype(np.float64), np.zeros(n), np.zeros(n),
-            np.zeros(n, np.int8), np.zeros(n, np.bool_),
-            np.zeros(capacity, np.int64), np.zeros((capacity, capacity)), *np.zeros((3, capacity)),
+            tableau, *np.zeros((2, len(tableau.column))), np.zeros(n), diagonal.copy(),
+            linear.astype(np.float64), np.zeros(n), signs.astype(np.float64), bound.astype(np.float64), np.zeros(n),
+            np.zeros(n, np.int8), np.zeros(n, np.bool_), np.zeros(n + 1, np.int64), np.zeros(n),
             scalars, counts, *_logs(n), shift, has_equality,
         )  # fmt: skip
 
@@ -101,24 +94,36 @@ class Homotopy:
     @property
     def n(self):
         """Number of points."""
-        return len(self.track.beta)
+        return len(self.values)
 
     @property
     def beta(self):
         """The signed coefficients."""
-        return self.track.beta
+        t = self.track
+        out = np.where(t.status == FREE, t.state[: self.n], np.where(t.status == BOUNDED, t.signs * t.bound, 0.0))
+        if t.counts[HELD_POINT] >= 0:
+            out[t.counts[HELD_POINT]] = t.scalars[HELD_BETA]
+        return out
 
     @property
     def gradient(self):
-        """p - K beta; while it is followed, as far as it has been needed (see `steps.recompute`)."""
-        return self.track.gradient[: self.n]
+        """p - K beta."""
+        t = self.track
+        return np.where(t.status == FREE, 0.0, t.state[: self.n]) + self._own_bias + t.shift * t.scalars[TOTAL]
 
     @property
     def bias(self):
         """b: that of the free points, or the middle of what is allowed."""
-        if self.track.has_equality and self.track.counts[N_FREE] == 0:
-            return float(middle_bias(self.track))
-        return float(self.track.scalars[BIAS])
+        t = self.track
+        if t.has_equality and t.counts[N_FREE] == 0:
+            return float(middle_bias(t))
+        return float(self._own_bias + t.shift * t.scalars[TOTAL])
+
+    @property
+    def _own_bias(self):
+        """The bias of the tableau, in which c times the sum is missing; 0 where it has none."""
+        t = self.track
+        return t.state[self.n] if t.has_equality and t.counts[N_FREE] else 0.0
 
     @property
     def time(self):
@@ -127,7 +132,7 @@ class Homotopy:
 
     @property
     def free(self):
-        """The free points, in the order of the factor."""
+        """The free points, in the order in which they became free."""
         return self.track.places[: self.track.counts[N_FREE]]
 
     @property
@@ -136,11 +141,15 @@ class Homotopy:
         return int(self.track.counts[N_EVENTS])
 
     def copy(self):
-        """Another solution that may be led elsewhere; the matrix is shared, the log begins anew."""
+        """Another solution that may be led elsewhere; the matrices are shared, the log begins anew."""
+        self._carry_out()
         other = object.__new__(Homotopy)
-        shared = {"values", "root", "signs", "linear_rate", "shift", "has_equality"}
-        fields = {k: v if k in shared else v.copy() for k, v in self.track._asdict().items() if k not in _LOGS}
-        other.track = Track(**fields, **dict(zip(_LOGS, _logs(self.n, short=True), strict=True)))
+        other.values, other.n_carried, other.owns_matrix = self.values, 0, False
+        shared = {"diagonal", "signs", "shift", "has_equality"}
+        t = self.track
+        fields = {k: v if k in shared else v.copy() for k, v in t._asdict().items() if k not in (*_LOGS, "tableau")}
+        logs = dict(zip(_LOGS, _logs(self.n, short=True), strict=True))
+        other.track = Track(**fields, **logs, tableau=t.tableau.branch())
         other.forget()
         return other
 
@@ -151,67 +160,124 @@ class Homotopy:
 
     # --- where it is led ------------------------------------------------------------------
 
-    def drive(self, bound_rate, linear_rate=None):
-        """Move the bounds, and the linear term, at these rates from here on."""
+    def drive(self, bound_rate, linear_rate=None, total_rate=0.0):
+        """Move the bounds, the linear term and the sum of beta at these rates from here on."""
         t = self.track
         t.bound_rate[:] = bound_rate
-        t.linear_rate[:] = 0.0
-        if linear_rate is not None:
-            t.linear_rate[: self.n] = linear_rate
-        rates = np.where(t.status == BOUNDED, t.signs * t.bound_rate, 0.0)
-        moving = np.flatnonzero(rates)
-        t.drive[:] = rates[moving] @ t.values[moving] - t.linear_rate
-        t.scalars[RATES], t.scalars[RATES_SCALE] = rates.sum(), max(float(t.bound_rate.sum()), 1e-300)
-        t.scalars[HELD_RATE], t.counts[HELD_POINT], t.counts[CHANGED] = 0.0, -1, UNKNOWN
+        t.linear_rate[:] = 0.0 if linear_rate is None else linear_rate
+        t.scalars[RATES_SCALE], t.scalars[TOTAL_RATE] = max(float(t.bound_rate.sum()), 1e-300), total_rate
+        t.scalars[HELD_RATE], t.counts[HELD_POINT] = 0.0, -1
+        self.renew()
 
     def take_back(self, point):
-        """Lead the coefficient of one point to zero, as if it were not there."""
-        t = self.track
-        amount, rate = abs(t.beta[point]), -float(np.sign(t.beta[point]))
-        if t.status[point] == FREE:
-            unborder(t.factor, t.places, t.counts[N_FREE], int(np.flatnonzero(self.free == point)[0]), t.ones)
-            t.counts[N_FREE] -= 1
-        t.status[point] = HELD
-        t.bound_rate[:] = t.linear_rate[:] = 0.0
-        t.drive[:] = rate * t.values[point]
-        t.scalars[RATES], t.scalars[RATES_SCALE] = rate, 1.0
-        t.scalars[HELD_RATE], t.counts[HELD_POINT], t.counts[CHANGED] = rate, point, UNKNOWN
-        self.follow(amount)
-        self.track.beta[point] = 0.0
-        steps.refresh(self.track)
+        """Lead the coefficient of one point to zero, as if it were not there; nothing else may move."""
+        t, beta = self.track, float(self.beta[point])
+        t.scalars[RATES_SCALE] = 1.0
+        steps.hold(t, point, beta, -float(np.sign(beta)))
+        self.follow(abs(beta))
+        self.track.scalars[HELD_BETA] = 0.0
+
+    def value_at(self, point):
+        """f of a point."""
+        return float(self.values[point, : self.n] @ self.beta) + self.bias
 
     def follow(self, until, limits=None, max_events=2**62):
         """Lead the solution until the parameter has this value; False where limits ended it before."""
-        until, done = min(until, FOREVER), 0
+        until, done, retries = min(until, FOREVER), 0, 0
         while True:
-            share = max(1, int(SLICE_WORK / (self.n * (4 + self.track.counts[N_FREE]))))
             before = self.n_events
-            ending = steps.follow(self.track, until, min(share, max_events - done))
+            ending = steps.follow(self.track, until, max_events - done)
             done += self.n_events - before
-            if ending == ARRIVED:
+            if ending == steps.ARRIVED:
                 return True
-            if ending in (LOG_FULL, FACTOR_FULL):
-                self._grow(ending)
+            if ending == steps.LOG_FULL:
+                self.track = self.track._replace(**{name: _longer(getattr(self.track, name)) for name in _LOGS})
+            elif ending == steps.SWEEPS_FULL:
+                self._make_room()
+            elif ending == steps.AGED:
+                self.renew()
             elif ending == steps.CYCLING:
-                raise Cycling
+                retries += 1
+                if retries > 2:
+                    raise Cycling
+                self._sweep_anew()
+                self.renew()
+                self.track.counts[TIES] = 0
             elif ending == steps.INFEASIBLE:
                 raise Infeasible
-            elif ending == steps.INDEFINITE:
+            elif ending == steps.REFUSED:
                 self._refuse()
             if done >= max_events or (limits is not None and limits.stop()):
                 return False
 
-    def _grow(self, ending):
-        """Twice the room for the factor, or for the log."""
+    def _make_room(self):
+        """For more sweeps; and now and then what rounding has added up goes."""
+        self.n_carried += 1
+        if self.n <= SMALL or self.n_carried % RENEW == 0:
+            self.renew()
+        else:
+            self._carry_out()
+
+    def _carry_out(self):
+        tableau = carry_out(self.track.tableau, self.owns_matrix)
+        self.owns_matrix |= tableau.matrix is not self.track.tableau.matrix
+        self.track = self.track._replace(tableau=tableau)
+
+    def renew(self):
+        """Values and rates of all points from scratch; what rounding has left in them is taken out."""
+        self._carry_out()
+        self.track.rate[self._inside] = 0.0
+        first = self._what_is_left()
+        self._solve_for(*first)
+        rest = self._what_is_left()
+        if np.abs(rest[1][self._inside]).max(initial=0.0) > ROUGH * np.abs(first[1]).max(initial=0.0):
+            self._sweep_anew()
+        self._solve_for(*rest)
+        self.track.counts[AGE] = 0
+
+    def _solve_for(self, left, push):
+        """Add to values and rates what the tableau says of their rests."""
+        t, inside = self.track, self._inside
+        t.state[:] = np.where(inside, t.state, left) - t.tableau.times(np.where(inside, left, 0.0))
+        t.rate[:] = np.where(inside, t.rate, push) - t.tableau.times(np.where(inside, push, 0.0))
+
+    @property
+    def _inside(self):
+        """Which indices the tableau has taken in."""
         t = self.track
-        if ending == LOG_FULL:
-            self.track = t._replace(**{name: _longer(getattr(t, name)) for name in _LOGS})
-            return
-        capacity = min(2 * len(t.factor), self.n + 3)
-        factor = np.zeros((capacity, capacity))
-        factor[: len(t.factor), : len(t.factor)] = t.factor
-        rows = {name: np.resize(getattr(t, name), capacity) for name in ("places", "right", "step", "ones")}
-        self.track = t._replace(factor=factor, **rows)
+        out = np.zeros(len(t.state), bool)
+        out[: self.n] = t.status == FREE
+        if t.has_equality:
+            out[self.n] = t.counts[N_FREE] > 0
+        return out
+
+    def _what_is_left(self):
+        """What the equations of the tableau leave, for the values and for the rates of free points that there are."""
+        t, n, beta = self.track, self.n, self.beta
+        moved = np.where(t.status == FREE, t.rate[:n], np.where(t.status == BOUNDED, t.signs * t.bound_rate, 0.0))
+        if t.counts[HELD_POINT] >= 0:
+            moved[t.counts[HELD_POINT]] = t.scalars[HELD_RATE]
+        wide, products = np.zeros((2, 2, self.values.shape[1]))
+        wide[:, :n] = beta, moved
+        steps.symmetric_products(self.values, *wide, *products)
+        left, push = np.zeros((2, len(t.state)))
+        bias_rate = t.rate[n] if t.has_equality and t.counts[N_FREE] else 0.0
+        left[:n] = t.linear - products[0, :n] - t.shift * beta.sum() - self._own_bias
+        push[:n] = t.linear_rate - products[1, :n] - t.shift * moved.sum() - bias_rate
+        if t.has_equality:
+            left[n], push[n] = t.scalars[TOTAL] - beta.sum(), t.scalars[TOTAL_RATE] - moved.sum()
+        return left, push
+
+    def _sweep_anew(self):
+        """The tableau of the free points from the beginning."""
+        t = self.track
+        tableau = Tableau.of(self.values, self.n, t.shift, t.has_equality)
+        order = np.insert(self.free, 1, self.n) if t.has_equality else self.free
+        room = len(tableau.pivots)
+        for first in range(0, len(order), room):
+            take_in_order(tableau, order[first : first + room])
+            carry_out(tableau)
+        self.track, self.owns_matrix = t._replace(tableau=tableau), True
 
     # --- how it begins --------------------------------------------------------------------
 
@@ -222,71 +288,88 @@ class Homotopy:
         where that is optimal, and led back.
         """
         self._sort(beta)
-        t = self.track
-        steps.recompute(t)
-        free = t.status == FREE
-        bias = float(self.gradient[free].mean()) if free.any() and t.has_equality else self.bias
-        distance = t.signs * (self.gradient - bias)
+        t, beta, total = self.track, self.beta, self.track.scalars[TOTAL]
+        if t.has_equality:
+            # What putting them there has changed in the sum is led back as well.
+            t.scalars[TOTAL] = beta.sum()
+        gradient, free = t.linear - self.values[:, : self.n] @ beta, t.status == FREE
+        bias = self._bias_for(gradient)
+        distance = t.signs * (gradient - bias)
         wrong = np.where(t.status == ZERO, distance > 0, distance < 0)
         # Beyond the margin by as much as they fell short of it: a point at the margin would be a tie.
-        excess = np.where(wrong & (t.status != FREE), 2.0 * (bias - self.gradient), 0.0)
-        excess[free] = bias - self.gradient[free]
-        t.linear[: self.n] += excess
-        t.gradient[: self.n] += excess
-        t.scalars[BIAS] = bias
-        self.drive(np.zeros(self.n), -excess)
-        # What putting them there has changed in the sum is led back as well.
-        t.scalars[RATES] = t.beta.sum() - t.scalars[SUM] if t.has_equality else 0.0
+        excess = np.where(wrong & (t.status != FREE), 2.0 * (bias - gradient), 0.0)
+        excess[free] = bias - gradient[free]
+        t.linear[:] += excess
+        t.counts[EXCHANGES] = 1
+        self.drive(np.zeros(self.n), -excess, total - t.scalars[TOTAL])
         if not self.follow(1.0, limits):
             raise Stopped
+        self.track.counts[EXCHANGES], self.track.scalars[TOTAL] = 0, total
         self.drive(np.zeros(self.n))
-        steps.refresh(self.track)
         self.forget()
         return self
 
+    def begin(self, sets, beta, bias):
+        """Stand where these are the sets, the coefficients of the free points and the bias; then `drive`."""
+        self._assign(sets, beta)
+        if self.track.has_equality and self.track.counts[N_FREE]:
+            self.track.state[self.n] = bias - self.track.shift * self.track.scalars[TOTAL]
+
+    def _bias_for(self, gradient):
+        """A bias to begin with."""
+        t = self.track
+        if not t.has_equality:
+            return 0.0
+        if t.counts[N_FREE] == 0:
+            t.state[: self.n] = gradient - t.shift * t.scalars[TOTAL]
+            return self.bias
+        bias = float(gradient[t.status == FREE].mean())
+        t.state[self.n] = bias - t.shift * t.scalars[TOTAL]
+        return bias
+
     def _sort(self, beta):
-        """Give every point its set, and the free ones their factor."""
+        """Give every point its set by its coefficient."""
         t = self.track
         alpha = t.signs * beta
         slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
-        t.status[:] = np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE))
-        t.beta[:] = t.signs * np.where(t.status == ZERO, 0.0, np.where(t.status == BOUNDED, t.bound, alpha))
+        self._assign(np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE)), beta)
+
+    def _assign(self, sets, beta):
+        """Give every point its set, and take the free ones into the tableau."""
+        t = self.track
+        t.status[:] = sets
+        t.side[:] = np.where(t.status == ZERO, t.signs, np.where(t.status == BOUNDED, -t.signs, 0.0))
+        t.state[: self.n] = np.where(t.status == FREE, beta, 0.0)
         free = np.flatnonzero(t.status == FREE)
-        while len(self.track.factor) < min(len(free) + 3, self.n + 3):
-            self._grow(FACTOR_FULL)
         while len(free):
-            free = free[border_all(self.track, free) :]
+            free = free[steps.take_in_all(self.track, free) :]
+            self._carry_out()
             for point in free[:1]:
-                while t.status[point] == FREE and not self.take_in(point):
+                while t.status[point] == FREE and not self._take_in(point):
                     self._move_along(point)
             free = free[1:]
 
-    def take_in(self, point):
-        """Make a point one of the free ones; False where its row depends on theirs."""
-        t = self.track
-        if t.counts[N_FREE] + 3 > len(t.factor):
-            self._grow(FACTOR_FULL)
-            t = self.track
-        ending = border(t.values, t.factor, t.places, t.counts[N_FREE], t.shift, point, t.right, t.ones)
-        if ending == INDEFINITE_ROW:
+    def _take_in(self, point):
+        """Make a point one of the free ones, with the coefficient it has; False where its row depends on theirs."""
+        if not has_room(self.track.tableau, steps.MOST_SWEEPS):
+            self._carry_out()
+        ending = steps.take_in(self.track, point, self.track.state[point], 0.0)
+        if ending == steps.INDEFINITE_ROW:
             self._refuse()
-        t.counts[N_FREE] += ending == TAKEN
-        return ending == TAKEN
+        return ending == steps.TAKEN
 
     def _refuse(self):
         """The kernel is not positive semidefinite."""
-        refuse_indefinite(StoredMatrix(self.track.values), self.track.places[: self.track.counts[N_FREE] + 1])
+        refuse_indefinite(StoredMatrix(self.values), self.track.places[: self.track.counts[N_FREE] + 1])
         raise Cycling
 
     def _move_along(self, point):
         """Where the row of a point depends on those of the free ones, f can be had without one of
         them: move along the dependence, which changes nothing, to the first bound."""
-        t, f = self.track, int(self.track.counts[N_FREE])
-        answer = t.values[point, self.free] + t.shift
-        forward(t.factor, f, answer)
-        backward(t.factor, f, answer)
-        points, move = np.append(self.free, point), np.append(-answer, 1.0)
-        alpha, rate = t.signs[points] * t.beta[points], t.signs[points] * move
+        t = self.track
+        read_column(t.tableau, point)
+        points, move = np.append(self.free, point), np.append(-t.tableau.column[self.free], 1.0)
+        alpha, rate = t.signs[points] * t.state[points], t.signs[points] * move
         # Down or up for the point itself, whichever is nearer.
         if alpha[-1] > 0.5 * t.bound[point]:
             move, rate = t.signs[point] * move, t.signs[point] * rate
@@ -295,13 +378,12 @@ class Homotopy:
         with np.errstate(divide="ignore", invalid="ignore"):
             lengths = np.where(rate < 0, alpha / -rate, np.where(rate > 0, (t.bound[points] - alpha) / rate, np.inf))
         first = int(np.argmin(lengths))
-        t.beta[points] += max(0.0, lengths[first]) * move
-        leaving = points[first]
+        t.state[points] += max(0.0, lengths[first]) * move
         kind = ZERO if rate[first] < 0 else BOUNDED
-        t.status[leaving], t.beta[leaving] = kind, 0.0 if kind == ZERO else t.signs[leaving] * t.bound[leaving]
-        if leaving != point:
-            unborder(t.factor, t.places, f, first, t.ones)
-            t.counts[N_FREE] -= 1
+        if points[first] != point:
+            steps.let_go(t, first, kind, 0.0)
+        else:
+            t.status[point], t.side[point] = kind, steps.side_of(t, point, kind)
 
 
 _LOGS = ("log", "begins", "frees", "free_values")

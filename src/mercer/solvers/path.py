@@ -26,15 +26,15 @@ from mercer.problems.dual import DualProblem
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
 from mercer.solvers.homotopy import Cycling, Homotopy
-from mercer.solvers.homotopy_events import BOUNDED
-from mercer.solvers.homotopy_state import BIAS, N_EVENTS, N_PIECES, N_VALUES, TIME, recompute
+from mercer.solvers.homotopy_state import BOUNDED, N_EVENTS, N_PIECES, N_VALUES, TIME
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status, TracePoint
 
 # Classes whose weights differ by less, relative to them, weigh the same.
 SAME_WEIGHT = 1e-12
-# The problem in which a path begins, or begins again, is solved to this, and then exactly.
-NEARLY = 1e-6
+# The problem in which a path begins, or begins again, is solved to this, and then exactly; where ties do not end on
+# the way, to less.
+NEARLY = (1e-6, 1e-9, 1e-11)
 # How much further on a path begins again, relative to C.
 NUDGE = 1e-7
 MOST_LEGS = 50
@@ -181,7 +181,6 @@ def _lead(homotopy, C_max, limits, events):
     while True:
         left = limits.iterations_left(events + homotopy.n_events)
         arrived = homotopy.follow(C_max, max_events=min(left, 256))
-        recompute(homotopy.track)
         beta, gradient = homotopy.beta, homotopy.gradient
         dual = 0.5 * float(beta @ (homotopy.track.signs + gradient))
         f = len(homotopy.free)
@@ -195,20 +194,14 @@ def _lead(homotopy, C_max, limits, events):
 def _beginning(values, signs, weights, has_equality, limits):
     """The solution at C = 0, with the sets of the first piece."""
     n = len(signs)
-    homotopy = Homotopy(values, signs, signs, np.zeros(n), has_equality)
-    track = homotopy.track
-    track.status[:] = BOUNDED
+    homotopy, sets, bias = Homotopy(values, signs, signs, np.zeros(n), has_equality), np.full(n, BOUNDED), 0.0
     excess = float(signs @ weights)
     if has_equality and abs(excess) > SAME_WEIGHT * weights.sum():
         heavy = np.flatnonzero(signs * excess > 0)
-        first = _lightest_share(values, signs, weights, heavy, limits)
-        track.status[heavy] = first.track.status
-        for point in heavy[first.free]:
-            homotopy.take_in(point)
-        track = homotopy.track
-        track.scalars[BIAS] = np.sign(excess)
+        sets[heavy] = _lightest_share(values, signs, weights, heavy, limits).track.status
+        bias = float(np.sign(excess))
+    homotopy.begin(sets, np.zeros(n), bias)
     homotopy.drive(weights)
-    track.gradient[:n] = signs
     return homotopy
 
 
@@ -222,9 +215,14 @@ def _lightest_share(values, signs, weights, heavy, limits):
     reach = signs[heavy] * weights[heavy]
     problem = DualProblem(linear, np.minimum(reach, 0.0), np.maximum(reach, 0.0), total=-float(rates.sum()))
     scale = max(float(np.abs(linear).max()), 1e-300)
-    found = small.solve(problem, part, tol=NEARLY * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
-    first = Homotopy(part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=problem.total)
-    return first.settle(found.beta, limits)
+    for tol in NEARLY:
+        found = small.solve(problem, part, tol=tol * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
+        first = Homotopy(part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=problem.total)
+        try:
+            return first.settle(found.beta, limits)
+        except Cycling:
+            continue
+    raise Cycling
 
 
 def _again(homotopy, values, signs, weights, bias, limits):
@@ -232,7 +230,7 @@ def _again(homotopy, values, signs, weights, bias, limits):
     C = homotopy.time * (1.0 + NUDGE)
     problem = SoftMargin(signs, C * weights, bias=bias if bias == "free" else "none").dual()
     start = homotopy.beta * (1.0 + NUDGE)
-    found = small.solve(problem, StoredMatrix(values), tol=NEARLY, limits=limits.unwatched().with_max_iter(-1),
+    found = small.solve(problem, StoredMatrix(values), tol=NEARLY[0], limits=limits.unwatched().with_max_iter(-1),
                         convex=True, start=start)  # fmt: skip
     again = Homotopy(values, signs, signs, C * weights, bias == "free").settle(found.beta)
     again.drive(weights)
