@@ -192,6 +192,10 @@ class DiagonalRoot:
 
     values: np.ndarray
 
+    def in_single(self):
+        """The same in single precision."""
+        return DiagonalRoot(self.values.astype(np.float32))
+
     def times(self, x):
         """A x."""
         return self.values[:, None] * x

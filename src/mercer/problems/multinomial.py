@@ -18,6 +18,7 @@ point in its values is :math:`C_i(\mathrm{diag}(p) - p p^T) = A_i A_i^T` with
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -163,34 +164,41 @@ class SoftmaxRoot:
 
     def __init__(self, p, C):
         self.p, self.C = p, C
-        self._half = np.sqrt(p)
-        scale = np.sqrt(C)[:, None]
-        self._scaled, self._scaled_half = scale * p, scale * self._half
+
+    def in_single(self):
+        """The same in single precision."""
+        return SoftmaxRoot(self.p.astype(np.float32), self.C.astype(np.float32))
+
+    @cached_property
+    def _halves(self):
+        """sqrt(p), and p and that times sqrt(C): not for those who only ask for sums."""
+        half, scale = np.sqrt(self.p), np.sqrt(self.C)[:, None]
+        return half, scale * self.p, scale * half
 
     def times(self, x):
         """A x."""
-        inner = np.einsum("ij,ij->i", self._half, x)
-        out = self._scaled_half * x
-        out -= self._scaled * inner[:, None]
+        half, scaled, scaled_half = self._halves
+        out = scaled_half * x
+        out -= scaled * np.einsum("ij,ij->i", half, x)[:, None]
         return out
 
     def transposed_times(self, x):
         """A' x."""
-        inner = np.einsum("ij,ij->i", self.p, x)
-        return self._scaled_half * (x - inner[:, None])
+        out = x - np.einsum("ij,ij->i", self.p, x)[:, None]
+        out *= self._halves[2]
+        return out
 
     def blocks(self, factor):
         """factor' H factor, in blocks of pairs of classes; in the precision of the factor."""
-        r, k = factor.shape[1], self.p.shape[1]
-        out = np.empty((r * k, r * k), factor.dtype)
-        p, weights = self.p.astype(factor.dtype), self.C.astype(factor.dtype)
-        all_classes = (p[:, :, None] * factor[:, None, :]).reshape(len(factor), k * r)
+        n, r = factor.shape
+        k, p = self.p.shape[1], self.p.astype(factor.dtype)
+        weights = self.C.astype(factor.dtype)[:, None]
+        scaled = ((np.sqrt(weights) * p)[:, :, None] * factor[:, None, :]).reshape(n, k * r)
+        # A matrix times itself is half the work.
+        out = -(scaled.T @ scaled)
         for c in range(k):
-            own, others = slice(c * r, (c + 1) * r), slice(c * r, None)
-            scaled = weights[:, None] * all_classes[:, own]
-            out[own, others] = -(scaled.T @ all_classes[:, others])
-            out[own, own] += scaled.T @ factor
-            out[others, own] = out[own, others].T
+            own = slice(c * r, (c + 1) * r)
+            out[own, own] += (weights * p[:, c : c + 1] * factor).T @ factor
         return out
 
     @property

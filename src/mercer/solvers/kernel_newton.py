@@ -35,24 +35,32 @@ RANK = 160
 RANK_OF_ALL = 480
 # The same where the matrix is rounded: random rows of it are cheap.
 LANDMARKS = 192
-LANDMARKS_OF_ALL = 480
+LANDMARKS_OF_ALL, LANDMARKS_BESIDE_BYTES = 480, 240
 # What is described to this share of a unit of curvature needs no coordinate of its own.
 DESCRIBED = 0.03
 SINGLE = float(np.finfo(np.float32).eps)
-# From `SAMPLED` rows on, every so manieth is solved first, to this goal.
-SHARE = 5
+# From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
+SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
 SAMPLE_GOAL = 1e-2
 # A change of the values this much smaller than the goal need not be computed from the items.
 NEGLIGIBLE = 1e-3
 # Share of a step's error that is left to the next step: usually, at most, and at least.
 FORCING, COARSEST, FINEST = 0.03, 0.3, 1e-8
-# Where a step leaves more than this of the violation, the next ones are solved more finely.
+# Where a step leaves more than this of the violation, the next ones are solved more finely; far away, where not the
+# system is inaccurate but its parabolas, not much.
 POOR = 0.5
+FAR, FINEST_FAR = 0.1, 3e-3
+# A step from which the goal can be reached is solved as finely as that takes.
+LANDING = 0.1
 # What the bias leaves of the equality between steps, as a share of the goal.
-BALANCED = 1e-4
+BALANCED = 1e-3
+# What making coefficients feasible may add to the violation.
+ROUNDING = 1e-8
 # A step this short means that rounding errors decide.
 SHORTEST = 1e-8
 SUFFICIENT = 1e-4
+# What changes the objective by less than this share of it, its rounding may hide.
+UNSEEN = 1e-14
 # Where max_iter sets no bound, this does.
 MOST_STEPS = 200
 # A violation this small counts as solved where rounding ends progress.
@@ -91,7 +99,8 @@ def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, c
 class _Steps:
     """The steps of `solve`. All arrays have a column for each function."""
 
-    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory):
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory, is_sample=False):
+        self.is_sample = is_sample
         self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
         self.gap_tol, self.memory = gap_tol, memory
         self.K, self.is_exact = NewtonMatrix(problem, matrix, limits, memory), True
@@ -100,8 +109,8 @@ class _Steps:
         self.beta = self.image = np.zeros((self.n, self.k))
         self.b = np.zeros(self.k)
         self.iterations, self.trace = 0, []
-        self.factor = None
-        self.goal, self.forcing = tol, FORCING
+        self.factor, self._last_response = None, (None, None, None)
+        self.goal, self.forcing, self.landing = tol, FORCING, FORCING
 
     def _column(self, values):
         return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
@@ -135,7 +144,8 @@ class _Steps:
             response = self._response()
             before, violation = violation, self._violation(response)
             if violation > POOR * before:
-                self.forcing = max(FINEST, 0.1 * self.forcing)
+                self.forcing = max(FINEST if violation < FAR else FINEST_FAR, 0.1 * self.forcing)
+            self.landing = max(FORCING * min(violation / FAR, 1.0), LANDING * self.goal / max(violation, self.goal))
             if violation <= self.goal and not (self.is_exact or self._holds_without_rounding(response, violation)):
                 self._compute_exactly()
                 continue
@@ -153,13 +163,13 @@ class _Steps:
 
     def _begin_with_sample(self):
         """Begin with the solution for every few rows, in which each counts for as many."""
-        sample = self.problem.sample(SHARE)
+        sample = self.problem.sample(SHARE if self.k < MANY else SHARE_OF_MANY)
         if sample is None:
             return
         chosen, problem = sample
         part = self.K.matrix.view(chosen)
         limits = self.limits.unwatched()
-        found = _Steps(problem, part, SAMPLE_GOAL, limits, None, 1.0, self.convex, self.memory).run()
+        found = _Steps(problem, part, SAMPLE_GOAL, limits, None, None, self.convex, self.memory, is_sample=True).run()
         if found.status not in (Status.OPTIMAL, Status.STALLED):
             return
         beta = np.zeros((self.n, self.k))
@@ -185,7 +195,11 @@ class _Steps:
         return self.image + self.b
 
     def _response(self):
-        return self._column(self.problem.response(flat(self._values())))
+        image, b, found = self._last_response
+        if image is not self.image or b is not self.b:
+            found = self._column(self.problem.response(flat(self._values())))
+            self._last_response = self.image, self.b, found
+        return found
 
     def _violation(self, response):
         return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
@@ -200,9 +214,13 @@ class _Steps:
 
     def _is_accepted(self):
         """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
+        if self.is_sample:
+            return True
         before = self.beta, self.image, self.b
         self._make_feasible()
-        if self._gap() <= (self.tol if self.gap_tol is None else self.gap_tol):
+        # Where they are not as stationary, the goal is set higher, once: with a C that is large nothing helps.
+        is_stationary = self._violation(self._response()) <= self.tol + ROUNDING or self.goal < self.tol
+        if is_stationary and self._gap() <= (self.tol if self.gap_tol is None else self.gap_tol):
             return True
         self.beta, self.image, self.b = before
         self.goal *= 0.1
@@ -232,25 +250,52 @@ class _Steps:
 
     def _step(self, response):
         """A Newton step with a line search; whether the objective fell."""
-        rho = response - self.beta
-        towards = self.K.products(response) - self.image if self.K.rounded is None else self.K.products(rho)
-        root = self.problem.root(flat(self._values()))
+        rho, root = response - self.beta, self.problem.root(flat(self._values()))
         self.iterations += 1
         try:
-            moved, image, is_last = self._solve(root, towards)
+            change, image, is_last = self._direction(root, rho)
         except Indefinite:
             if self.K.rounded is None:
                 raise
             # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
-            return self._go_on_without_rounding()
+            return self.K.keep_without_bytes() or self._go_on_without_rounding()
         if self.K.rounded is None:
-            return self._search(rho - moved, towards - image, is_last)
-        return self._search_rounded(rho - moved, towards - image, is_last)
+            return self._search(change, image, is_last)
+        return self._search_rounded(change, image, is_last)
+
+    def _direction(self, root, rho):
+        """(the change of the coefficients that is tried, that of their values, whether time is up)."""
+        K, has_bias = self.K.to_factor(), self.problem.bias == "free"
+        if K is not None:
+            towards = self._through(rho)
+            moved, image = solve_factored(K, root, towards, has_bias)
+            return rho - moved, towards - image, False
+        if self.factor is None:
+            self.K.keep_bytes(root)
+            self.factor = self._low_rank() if self.K.rounded is None else self._landmarks()
+        # What is rounded anyway needs no more than single precision.
+        root = root if self.K.rounded is None else root.in_single()
+        precondition = Preconditioner(self.factor, root, self.k, has_bias)
+        x, size = precondition.guess(rho)
+        begin = rho - root.times(x)
+        towards = self._through(begin)
+        accuracy, stop = self._accuracy(size), self.limits.stop
+        moved, image, _ = solve_iterated(self.K.rough_products, root, towards, x, precondition, accuracy, stop)
+        change = begin - moved
+        return change, towards - image if self.K.rough is None else self.K.products(change), self.limits.stop()
+
+    def _through(self, change):
+        """What a change of the coefficients does to the values."""
+        if self.K.rounded is None:
+            return self.K.products(self.beta + change) - self.image
+        return self.K.products(change)
 
     def _search_rounded(self, change, image, is_last):
         """As `_search`, where rounding may hide that the objective falls: then, values are computed from the items."""
         if self._search(change, image, is_last):
             self.is_exact = False
+            return True
+        if self.K.keep_without_bytes():
             return True
         if not self.is_exact:
             self._compute_exactly()
@@ -264,17 +309,6 @@ class _Steps:
         if not self.is_exact:
             self._compute_exactly()
         return True
-
-    def _solve(self, root, right):
-        has_bias = self.problem.bias == "free"
-        K = self.K.to_factor()
-        if K is not None:
-            return *solve_factored(K, root, right, has_bias), False
-        if self.factor is None:
-            self.factor = self._low_rank() if self.K.rounded is None else self._landmarks()
-        precondition = Preconditioner(self.factor, root, self.k, has_bias)
-        moved, image, _ = solve_iterated(self.K.products, root, right, precondition, self._accuracy, self.limits.stop)
-        return moved, image, self.limits.stop()
 
     def _low_rank(self):
         """L for the preconditioner; of a kernel that is not convex, as far as it goes."""
@@ -290,16 +324,21 @@ class _Steps:
 
     def _landmarks(self):
         """The same from random rows of the rounded matrix."""
-        factor = landmark_factor(self.K.rounded, max(16, min(LANDMARKS, LANDMARKS_OF_ALL // self.k)))
+        # With products that take next to nothing, it is not worth as much.
+        of_all = LANDMARKS_OF_ALL if self.K.rough is None else LANDMARKS_BESIDE_BYTES
+        factor = landmark_factor(self.K.rounded, max(8, min(LANDMARKS, of_all // self.k)))
         if self.problem.bias == "penalised":
             factor = np.column_stack([factor, np.ones(self.n, np.float32)])
         return factor
 
     def _accuracy(self, first):
-        """Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some."""
+        """The error to stop at, from that of no step at all, about.
+
+        Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some.
+        """
         scale = float(self.problem.C.sum()) ** 0.5
         least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
-        return min(max(min(self.forcing, first / scale) * first, least), COARSEST * first)
+        return min(max(min(self.forcing, self.landing, first / scale) * first, least), COARSEST * first)
 
     def _search(self, change, image, is_last):
         """Go along `change` until the objective has fallen by a fair share of what its slope says."""
@@ -313,9 +352,20 @@ class _Steps:
             if self._objective(beta, moved, moved + b) <= now + SUFFICIENT * length * min(slope, 0.0) and slope < 0:
                 self.beta, self.image, self.b = beta, moved, b
                 return True
+            if abs(slope) <= UNSEEN * abs(now):
+                return self._is_better(beta, moved, b)
             if is_last:
                 return False
             length *= 0.5
+        return False
+
+    def _is_better(self, beta, image, b):
+        """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""
+        before, violation = (self.beta, self.image, self.b), self._violation(self._response())
+        self.beta, self.image, self.b = beta, image, b
+        if self._violation(self._response()) <= POOR * violation:
+            return True
+        self.beta, self.image, self.b = before
         return False
 
     def _objective(self, beta, image, values):

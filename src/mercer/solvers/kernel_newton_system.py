@@ -81,45 +81,67 @@ class Preconditioner:
             sums = blocks[:, width, :, width] - self._beside.T @ self._through
             # A shift of all functions changes nothing: that direction is left out, up to rounding.
             self._sums = np.linalg.pinv(sums, rcond=1e-12 if factor.dtype == np.float64 else 1e-6, hermitian=True)
+            self._inverse = np.linalg.pinv(root.total, rcond=1e-6, hermitian=True)
 
     def _solved(self, inside):
         return inside if self._inner is None else cho_solve(self._inner, inside, check_finite=False)
 
     def __call__(self, x):
         out = self.root.times(x)
+        if self._sums is not None and x.dtype == np.float64:
+            # What is across the plane has no say, but in single precision its rounding would outweigh what is on it.
+            across = self._across(out)
+            x, out = x - across, out - self.root.times(across)
         inside = self._solved((self.factor.T @ out.astype(self.factor.dtype, copy=False)).T.ravel().astype(np.float64))
         moved = 0.0
         if self._sums is not None:
             moved = self._sums @ (out.sum(axis=0) - self._beside.T @ inside)
             inside = inside - self._through @ moved
+            moved = moved.astype(x.dtype)
         back = self.factor @ inside.reshape(self.k, -1).T.astype(self.factor.dtype)
         return x - self.root.transposed_times(back + moved)
 
+    def _across(self, out):
+        """Of an x, given as A x, what is not on the plane."""
+        return self.root.transposed_times(np.broadcast_to(self._inverse @ out.sum(axis=0), out.shape))
 
-def solve_iterated(products, root, right, precondition, accuracy, stop):
-    """(A x, K A x, iterations) by projected conjugate gradients (Gould, Hribar & Nocedal 2001).
+    def guess(self, rho):
+        """(x that solves the system with L L' in the place of K, the norm of what it has to solve)."""
+        kind = self.factor.dtype
+        described = self.factor @ (self.factor.T @ rho.astype(kind, copy=False))
+        right = self.root.transposed_times(described)
+        x = self(right)
+        if self._sums is not None:
+            x = x - self._across(self.root.times(x)).astype(x.dtype)
+        return x, max(0.0, float(np.sum(right * x))) ** 0.5
+
+
+def solve_iterated(products, root, right, x, precondition, goal, stop):
+    """(A y, K A y, iterations) for the x + y that solve the system, by projected conjugate gradients (Gould, Hribar &
+    Nocedal 2001).
 
     Parameters
     ----------
     products : callable
         ``products(V)``, K @ V.
     right : ndarray (n, k)
-        K rho.
-    accuracy : callable
-        ``accuracy(first)``, the norm of the error to stop at, from that of the start.
+        K (rho - A x).
+    x : ndarray (n, k)
+        Where to begin, on the plane.
+    goal : float
+        The norm of the error to stop at.
     stop : callable
         Asked before every product.
     """
-    residual = root.transposed_times(right)
+    residual = root.transposed_times(right.astype(x.dtype, copy=False)) - x
     ahead = precondition(residual)
     direction, size = ahead, float(np.sum(residual * ahead))
-    moved, image = np.zeros_like(right), np.zeros_like(right)
-    goal = accuracy(max(size, 0.0) ** 0.5)
+    moved, image = np.zeros_like(x), np.zeros_like(x)
     for iteration in range(MOST_ITERATIONS):
         if size <= goal**2 or stop():
             return moved, image, iteration
         out = root.times(direction)
-        through = products(out)
+        through = products(out).astype(out.dtype, copy=False)
         bent = direction + root.transposed_times(through)
         curvature = float(np.sum(direction * bent))
         if not curvature > 0:

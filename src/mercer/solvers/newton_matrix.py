@@ -1,13 +1,16 @@
 """The kernel matrix of Newton's method: kept in memory in a form that conjugate gradients read fast.
 
 From `SAMPLED` points on, and where entries are cheap, it is rounded to 16 bits an entry (`mercer.kernels.rounded`):
-what that changes is less than a Newton step leaves to the next one anyway. Smaller matrices are kept as
-they are, and those without room are evaluated product by product.
+what that changes is less than a Newton step leaves to the next one anyway. For many functions there is a second
+copy, of 8 bits an entry (`mercer.kernels.byte_matrix`), in which a step is looked for; what it does to the
+values, the first one tells. Smaller matrices are kept as they are, and those without room are evaluated product by
+product.
 """
 
 import numpy as np
 
-from mercer.kernels import engine
+from mercer.kernels import byte_matrix, engine
+from mercer.kernels.byte_matrix import ByteMatrix
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.folded import symmetric_product
 from mercer.kernels.matrix import StoredMatrix
@@ -22,6 +25,8 @@ FACTORED_AT_LAST = 5000
 SAMPLED = 1500
 # Rounding may change the system of a step by this share of a unit of curvature.
 ROUNDED = 0.05
+# And that to 8 bits by this share of it.
+BYTES = 0.3
 # Points at which values are computed from the items to see what rounding has done.
 CHECKED = 256
 
@@ -41,13 +46,15 @@ class NewtonMatrix:
     ----------
     rounded : RoundedMatrix or None
         What products see in its place.
+    rough : ByteMatrix or None
+        What rough products see.
     """
 
     def __init__(self, problem, matrix, limits, memory):
         self.problem, self.limits, self.memory = problem, limits, memory
         self.given = self.matrix = matrix
         self.n, self.k = matrix.n, problem.n_functions
-        self.rounded, self.is_hard = None, False
+        self.rounded, self.rough, self.is_hard = None, None, False
 
     def keep(self):
         """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
@@ -69,9 +76,23 @@ class NewtonMatrix:
         curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
         return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
 
+    def keep_bytes(self, root):
+        """A copy of 8 bits an entry, if there are functions enough and the curvature that there is allows for it."""
+        if self.rounded is None or self.k < byte_matrix.FEWEST_COLUMNS or 2 * self.n**2 > self.memory:
+            return
+        # Of errors between points of different curvature, the product of both is seen.
+        curvature = (root.largest * float(np.trace(root.total)) / (self.n * self.k)) ** 0.5
+        rough = ByteMatrix.of(self.rounded)
+        self.rough = rough if rough is not None and rough.noise * curvature <= BYTES else None
+
+    def keep_without_bytes(self):
+        """Leave the copy of 8 bits behind; whether there was one."""
+        had, self.rough = self.rough is not None, None
+        return had
+
     def keep_without_rounding(self):
         """Leave the rounded matrix behind."""
-        self.rounded = None
+        self.rounded = self.rough = None
         self._keep_whole()
 
     def keep_for_factors(self):
@@ -80,7 +101,7 @@ class NewtonMatrix:
         if self.is_hard or not is_possible:
             return False
         self.is_hard = True
-        self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
+        self.rounded, self.rough, self.matrix = None, None, self.matrix.in_double().stored(self.limits.stop)
         return True
 
     def release(self):
@@ -104,6 +125,12 @@ class NewtonMatrix:
         """(K + t 11') @ values, fast."""
         matrix = self.matrix if self.rounded is None else self.rounded
         return self._shifted(matrix.products(values, self.limits.stop), values)
+
+    def rough_products(self, values):
+        """The same, from 8 bits an entry where there are some."""
+        if self.rough is None:
+            return self.products(values)
+        return self._shifted(self.rough.products(values, self.limits.stop), values)
 
     def products_in_double(self, values):
         """The same without rounding, summed in double precision."""
