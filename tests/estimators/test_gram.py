@@ -36,6 +36,15 @@ def test_differences_that_cancel_in_a_plain_sum_are_found(rng):
         require_gram(K)
 
 
+@pytest.mark.parametrize("method", ["easy", "simple"])
+def test_which_of_several_is_not_symmetric_is_said(rng, method):
+    K = gram(rng, 30)
+    K[4, 9] += 1.0
+    model = MKLClassifier("precomputed", method=method, normalize=None)
+    with pytest.raises(DataError, match=r"X\[2\]: the precomputed matrix must be symmetric, but K\[4, 9\]"):
+        model.fit([gram(rng, 30), gram(rng, 30), K], np.arange(30) % 2)
+
+
 def test_rounding_is_no_asymmetry(rng):
     K = gram(rng)
     K[3, 17] *= 1.0 + 1e-7

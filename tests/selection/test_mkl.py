@@ -444,3 +444,17 @@ def test_values_that_overflow():
     X, y = two_classes("wine")
     with pytest.raises(DataError, match="overflow"):
         MKLClassifier([RBF(), Polynomial(degree=50, gamma=100.0)]).fit(1e3 * X, y)
+
+
+@pytest.mark.parametrize("method", ["easy", "average"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_many_given_matrices_in_single_precision_come_to_the_same_machine(rng, method, n_classes):
+    X = rng.normal(size=(900, 3))
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=900), [0.0, 1.5][: n_classes - 1] or [0.5])
+    grams = [RBF(gamma=gamma)(X) for gamma in (0.1, 0.5, 2.0, 8.0, 0.02)]
+    coarse = MKLClassifier("precomputed", method=method, normalize=None, C=2.0).fit(grams, y)
+    fine = MKLClassifier("precomputed", method=method, normalize=None, C=2.0, tol=1e-8).fit(grams, y)
+    assert coarse.certificate_.relative_gap < 1e-3
+    assert coarse.certificate_.kkt_violation < 2e-3
+    np.testing.assert_allclose(coarse.weights_, fine.weights_, atol=1e-3)
+    np.testing.assert_allclose(coarse.decision_function(grams), fine.decision_function(grams), atol=0.02)

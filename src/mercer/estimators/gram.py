@@ -6,7 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
-from mercer.kernels.matrix_form import mirror_residual, most_asymmetric
+from mercer._jit.threads import run_parallel
+from mercer.kernels.matrix_form import add_mirror_residual, most_asymmetric
+from mercer.kernels.weighted_sums import look_and_sum
 
 # Asymmetry up to this, relative to the largest entry, is rounding.
 SYMMETRY = 1e-5
@@ -28,10 +30,34 @@ def looks_symmetric(K):
     With weights spread at random over [-1, 1], an entry that differs by SYMMETRY from its mirror image goes
     unnoticed in less than one of 10^4 cases, whatever the others are; one pass instead of a look at every pair.
     """
-    scale, residual = float(np.abs(K.diagonal()).max(initial=0.0)), np.empty(len(K))
-    mirror_residual(_in_rows(K), _spread_weights(len(K)), residual)
+    residual = np.zeros(len(K))
+    add_mirror_residual(_in_rows(K), 0, len(K), _spread_weights(len(K)), residual)
+    return bool(_are_small(residual, K.diagonal()))
+
+
+def look_symmetric(matrices, workers, dtype=None):
+    """(the same for each of several matrices of one size, the sum of all of them or None).
+
+    The sum is taken in the same look, where its precision is given and the matrices are in C order and in
+    double precision; it is padded as a `StoredMatrix`.
+    """
+    n, are_plain = len(matrices[0]), all(K.dtype == np.float64 and K.flags.c_contiguous for K in matrices)
+    if dtype is None or not are_plain:
+        found = np.empty(len(matrices), dtype=bool)
+
+        def look(place):
+            found[place] = looks_symmetric(matrices[place])
+
+        run_parallel(look, range(len(matrices)), workers)
+        return found, None
+    residuals, total = look_and_sum(matrices, _spread_weights(n), dtype, workers)
+    return _are_small(residuals, np.array([K.diagonal() for K in matrices])), total
+
+
+def _are_small(residuals, diagonals):
     # A comparison with NaN is false.
-    return bool(np.abs(residual).max(initial=0.0) <= SAME_SUMS * scale)
+    scale = np.abs(diagonals).max(axis=-1, initial=0.0)
+    return np.abs(residuals).max(axis=-1, initial=0.0) <= SAME_SUMS * scale
 
 
 @lru_cache(maxsize=4)

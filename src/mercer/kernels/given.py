@@ -20,10 +20,19 @@ class GivenMatrices:
         None for items that only ever stand on the right, such as support vectors.
     index : ndarray of int
         The rows, or on the right the columns, that are meant.
+    is_whole : bool
+        Whether these are all rows, in order.
+
+    Attributes
+    ----------
+    total : ndarray or None
+        The sum of the matrices, where somebody has looked at all of them.
     """
 
-    def __init__(self, matrices, index):
-        self.matrices, self.index = matrices, index
+    total = None
+
+    def __init__(self, matrices, index, is_whole=False):
+        self.matrices, self.index, self.is_whole = matrices, index, is_whole
 
     @classmethod
     def of(cls, X, check_finite=True):
@@ -40,7 +49,7 @@ class GivenMatrices:
         for place, matrix in enumerate(matrices):
             if matrix.shape != matrices[0].shape:
                 raise DataError(f"X[{place}] must have the shape of X[0], {matrices[0].shape}, got {matrix.shape}")
-        found = cls(matrices, np.arange(len(matrices[0])))
+        found = cls(matrices, np.arange(len(matrices[0])), is_whole=True)
         if check_finite:
             for place in range(len(matrices)):
                 found.require_finite(place)
@@ -108,7 +117,7 @@ class GivenMatrix(Precomputed):
             return MatrixItems(None, X.index, np.dtype(dtype))
         if self.place >= len(X.matrices):
             raise DataError(f"there is no matrix X[{self.place}]: X holds {len(X.matrices)}")
-        return MatrixItems(X.matrices[self.place], X.index, np.dtype(dtype))
+        return MatrixItems(X.matrices[self.place], X.index, np.dtype(dtype), X.is_whole)
 
     def __call__(self, X, Y=None, *, dtype=None):
         """The matrix itself; there are no items Y to compare with."""

@@ -21,6 +21,8 @@ class KernelMatrix(ABC):
     # Whether some entries may err by more than a solver's tolerance: its answer must then be
     # checked with entries in double precision, everywhere.
     is_rough = False
+    # Rows on which single precision is compared with double.
+    rows_to_compare = 128
     # Whether every entry that is asked for is computed then and there.
     keeps_nothing = False
 
@@ -122,6 +124,8 @@ class StoredMatrix(KernelMatrix):
         self.values = values
         self._source = source
         self.is_rough = source is not None and source.is_rough
+        if source is not None:
+            self.rows_to_compare = source.rows_to_compare
 
     @classmethod
     def of(cls, matrix, n_jobs=None):

@@ -10,29 +10,14 @@ from mercer._jit.compile import jit
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
 from mercer.kernels import engine
-from mercer.kernels.matrix import StoredMatrix, borrowed, padded, padded_square
+from mercer.kernels.matrix import StoredMatrix, padded
+from mercer.kernels.weighted_sums import UnroundedSum, weighted_sum
 from mercer.kernels.wrapped import Scaled
 
 # Edge of the tiles: those of all kernels are in memory together.
 EDGE = 256
-# Rows of a sum that are made together, up to the diagonal.
-PANEL = 64
 # Entries that are read in less time than another thread takes to wake up.
 FEW_ENTRIES = 1_000_000
-
-
-@jit
-def _add_scaled(matrix, weight, out, begin, end, is_first):
-    """Add weight * matrix to the rows begin..end of `out`, up to the diagonal; the first begins the sums."""
-    vector_loop()
-    for i in range(begin, end):
-        source, target = matrix[i, :end], out[i, :end]
-        if is_first:
-            for j in range(end):
-                target[j] = weight * source[j]
-        else:
-            for j in range(end):
-                target[j] += weight * source[j]
 
 
 def _given(items):
@@ -40,7 +25,22 @@ def _given(items):
     matrix = getattr(items, "matrix", None)
     if matrix is None or matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
         return None
-    return matrix if np.array_equal(items.index, np.arange(len(matrix))) else None
+    return matrix if items.is_whole else None
+
+
+@jit
+def _form(matrix, coefficients):
+    """c'Kc of a symmetric matrix, from what is left of the diagonal; rows without a coefficient are not read."""
+    vector_loop()
+    whole = 0.0
+    for i in range(matrix.shape[0]):
+        own = coefficients[i]
+        if own != 0.0:
+            row, total = matrix[i], 0.0
+            for j in range(i):
+                total += row[j] * coefficients[j]
+            whole += own * (2.0 * total + own * row[i])
+    return whole
 
 
 class SeveralKernels:
@@ -52,11 +52,19 @@ class SeveralKernels:
     items : list
         The prepared form of the items for each kernel; kernels may share one.
     n_jobs : int, optional
+
+    Attributes
+    ----------
+    matrices : list of ndarray or None
+        Where they are kept.
+    total : ndarray or None
+        Their sum without weights, where somebody has it already; taken by the first who asks for such a sum.
     """
 
     def __init__(self, kernels, items, n_jobs=None):
         self.kernels, self.items, self.n_jobs = list(kernels), list(items), n_jobs
         self.n, self.matrices, self.factors = len(items[0]), None, np.ones(len(kernels))
+        self._diagonals, self.total = None, None
 
     def __len__(self):
         return len(self.kernels)
@@ -102,29 +110,34 @@ class SeveralKernels:
         """The same kernels, each times its factor; matrices that were kept serve again."""
         kernels = [Scaled.of(float(factor), kernel) for factor, kernel in zip(factors, self.kernels, strict=True)]
         other = SeveralKernels(kernels, self.items, self.n_jobs)
-        other.matrices, other.factors = self.matrices, self.factors * factors
+        other.matrices, other.factors, other.total = self.matrices, self.factors * factors, self.total
+        if self._diagonals is not None:
+            other._diagonals = np.asarray(factors)[:, None] * self._diagonals
         return other
 
     def diagonals(self):
-        """k_m(x_i, x_i), shape (M, n)."""
-        return np.stack([kernel.diag_of(items) for kernel, items in zip(self.kernels, self.items, strict=True)])
+        """k_m(x_i, x_i), shape (M, n); computed once."""
+        if self._diagonals is None:
+            each = zip(self.kernels, self.items, strict=True)
+            self._diagonals = np.stack([kernel.diag_of(items) for kernel, items in each])
+        return self._diagonals
 
-    def weighted(self, weights):
-        """The sum of the kept matrices with these weights, as a `StoredMatrix`."""
-        out = padded_square(self.n, np.float64, borrowed)
-        used = [(m, w) for m, w in zip(self.matrices, weights * self.factors, strict=True) if w != 0.0]
+    def weighted(self, weights, dtype=np.float64, ridge=None):
+        """The sum of the kept matrices with these weights, as a `StoredMatrix` that knows its entries in double.
 
-        def panel(rows):
-            for place, (matrix, weight) in enumerate(used):
-                _add_scaled(matrix, weight, out, *rows, place == 0)
-            engine.transpose(out, *rows, 0, rows[0])
-
-        # The last panels are the longest.
-        height = self.n if self._workers == 1 and self.n <= EDGE else PANEL
-        run_parallel(panel, reversed(engine.spans(self.n, height)), self._workers)
-        if not used:
-            out[:] = 0.0
-        return StoredMatrix(out, self.n_jobs)
+        `ridge`, if given, is what its diagonal has more.
+        """
+        factors = weights * self.factors
+        if self.total is not None and self.total.dtype == dtype and (factors == factors[0]).all():
+            # Who asks next would have to read all of them.
+            out, self.total = self.total, None
+            out *= out.dtype.type(factors[0])
+        else:
+            out = weighted_sum(self.matrices, factors, dtype, self._workers)
+        if ridge is not None:
+            np.einsum("ii->i", out[:, : self.n])[...] += ridge
+        source = None if out.dtype == np.float64 else UnroundedSum(self, weights, ridge)
+        return StoredMatrix(out, self.n_jobs, source)
 
     @property
     def _workers(self):
@@ -173,6 +186,8 @@ class SeveralKernels:
             return np.einsum("mst,st->m", self.products(coefficients, chosen), coefficients)
         whole = np.zeros((self.n, coefficients.shape[1]))
         whole[chosen] = coefficients
+        if whole.shape[1] == 1:
+            return self._forms(whole[:, 0])
         spans = engine.spans(self.n, EDGE)
         out = np.empty((len(self), len(spans)))
 
@@ -189,6 +204,16 @@ class SeveralKernels:
         jobs = [(m, place) for m in range(len(self)) for place in range(len(spans))]
         run_parallel(one, jobs, self._workers)
         return self.factors * out.sum(axis=1)
+
+    def _forms(self, coefficients):
+        """c'K_m c for each m."""
+        out = np.empty(len(self))
+
+        def one(m):
+            out[m] = _form(self.matrices[m], coefficients)
+
+        run_parallel(one, range(len(self)), self._workers)
+        return self.factors * out
 
     def inner_products(self, weights, stop=None):
         """sum_ij w_i w_j K_m,ij K_l,ij for every pair of kernels, shape (M, M)."""

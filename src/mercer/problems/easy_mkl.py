@@ -26,6 +26,17 @@ def hull_problem(signs, lam, copies):
     return SoftMargin(signs, 0.5 * (1.0 - lam) / lam * copies, "squared_hinge")
 
 
+def hull_ridge(lam, copies):
+    """What the diagonal of a kernel matrix has to have more, for `ridged_hull_problem`; nothing for points that
+    take no part."""
+    return np.where(copies > 0, lam / (1.0 - lam) / np.where(copies > 0, copies, 1.0), 0.0)
+
+
+def ridged_hull_problem(signs):
+    """As `hull_problem`, where the ridge is in the kernel matrix: what is left is a hard margin."""
+    return SoftMargin(signs, np.full(len(signs), np.inf))
+
+
 def distributions(beta):
     """Y gamma from the coefficients of the soft margin: of sum 1 over each class."""
     total = float(np.maximum(beta, 0.0).sum())

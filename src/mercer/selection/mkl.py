@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mercer._jit.threads import one_blas_thread
 from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.machines import TwoClassProblems
 from mercer.estimators.parameters import require_choice
@@ -174,7 +175,8 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         self
         """
         self._check_parameters()
-        self._fit(self._items_of(X), y, sample_weight)
+        with one_blas_thread():
+            self._fit(self._items_of(X), y, sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 

@@ -1,5 +1,6 @@
 """What is usual, by several kernels whose weights are learnt."""
 
+from mercer._jit.threads import one_blas_thread
 from mercer.estimators.detect import OneClassSVM
 from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.progress import warn_unless_optimal
@@ -88,6 +89,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):
         self
         """
         self._check_parameters()
-        self._fit_rows(unlabelled_input(self, self._items_of(X)), None, sample_weight)
+        with one_blas_thread():
+            self._fit_rows(unlabelled_input(self, self._items_of(X)), None, sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self

@@ -4,8 +4,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
-from mercer._jit.threads import run_parallel, thread_count
-from mercer.estimators.gram import looks_symmetric, require_gram
+from mercer._jit.threads import thread_count
+from mercer.estimators.gram import look_symmetric, require_gram
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.kernels import engine
 from mercer.kernels.algebra import Sum
@@ -20,13 +20,13 @@ from mercer.kernels.table.on import On
 from mercer.kernels.vector.linear import Linear
 from mercer.kernels.vector.rbf import RBF
 from mercer.kernels.wrapped import Scaled
-from mercer.solvers.definiteness import is_definite
+from mercer.solvers.definiteness import are_definite, is_definite
 
 # Widths of the Gaussians where no kernels are named, in units of gamma="scale".
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 NORMALISATIONS = ("variance", "trace")
 # A kernel whose validity is not known is looked at on some rows; the time goes up with their cube, and is bounded.
-MOST_LOOKED_AT, LOOKING = 128, 4e6
+MOST_LOOKED_AT, LOOKING = 128, 2e6
 # Eigenvalues this far below zero, relative to the sum of all, are rounding.
 ROUNDING = 1e-7
 # Variances below this, relative to the mean of k(x, x), are none.
@@ -94,50 +94,33 @@ def as_one(kernels):
     return Sum(tuple(resolve(kernel) for kernel in kernels))
 
 
-def bound_kernels(kernels, X, weights, n_jobs=None):
-    """(name, kernel bound to the rows X) of each base kernel."""
+def bound_kernels(kernels, X, weights, n_jobs=None, sum_dtype=None):
+    """(name, kernel bound to the rows X) of each base kernel; given matrices are summed in `sum_dtype`, if any."""
     if kernels is None:
         gamma = gamma_from_data("scale", X, weights)
         chosen = [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)]
         return [(repr(kernel), kernel) for kernel in chosen]
     if is_given(kernels):
-        return _given(kernels, X, n_jobs)
+        return _given(kernels, X, n_jobs, sum_dtype)
     if isinstance(kernels, str):
         return [(str(name), kernel.bind(X, weights)) for name, kernel in Columns.infer(X).parts.items()]
     chosen = [resolve(kernel) for kernel in kernels]
     return [(repr(kernel), _bound(place, kernel, X, weights)) for place, kernel in enumerate(chosen)]
 
 
-def _given(kernels, X, n_jobs):
+def _given(kernels, X, n_jobs, sum_dtype):
     if _is_list(kernels) and len(kernels) != len(X.matrices):
         raise DataError(f"kernels names {len(kernels)} precomputed matrices, but X holds {len(X.matrices)}")
     entries = len(X.matrices) * len(X) ** 2
     workers = 1 if entries < FEW_ENTRIES else thread_count(n_jobs)
-    run_in_order(lambda place: _require_gram(X, place), range(len(X.matrices)), workers)
-    return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
-
-
-def _require_gram(X, place):
-    """Refuse a matrix that is not finite or not symmetric."""
-    if not looks_symmetric(X.matrices[place]):
+    are_symmetric, X.total = look_symmetric(X.matrices, workers, sum_dtype)
+    for place in np.flatnonzero(~are_symmetric):
         X.require_finite(place)
-        require_gram(X.matrices[place])
-
-
-def run_in_order(work, jobs, workers):
-    """Do every job, side by side; where several fail, the first of them is the error."""
-    errors = {}
-
-    def attempt(numbered):
-        place, job = numbered
         try:
-            work(job)
-        except MercerError as error:
-            errors[place] = error
-
-    run_parallel(attempt, enumerate(jobs), workers)
-    if errors:
-        raise errors[min(errors)]
+            require_gram(X.matrices[place])
+        except DataError as error:
+            raise DataError(f"X[{place}]: {error}") from None
+    return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
 
 
 def _gram(kernel, items, n_jobs):
@@ -184,14 +167,16 @@ class BaseKernelData(TrainingData):
     def __init__(self, kernels, X, n_jobs=None):
         self.kernels, self.n_jobs = list(kernels), n_jobs
         self.scales, self.is_convex = np.ones(len(kernels)), True
-        self.X = X
-        self.choose(np.ones(len(kernels)))
+        self.X, self.weights = X, np.ones(len(kernels))
+        self._take_sum_of(self.kernels)
 
     def choose(self, weights):
         """Make the weighted sum of the kernels the kernel of the fit."""
         self.weights = weights
-        chosen = [Scaled.of(float(w), k) for w, k in zip(weights, self.kernels, strict=True) if w > 0]
-        super().__init__(chosen[0] if len(chosen) == 1 else Sum(tuple(chosen)), self.X)
+        self._take_sum_of([Scaled.of(float(w), k) for w, k in zip(weights, self.kernels, strict=True) if w > 0])
+
+    def _take_sum_of(self, kernels):
+        super().__init__(kernels[0] if len(kernels) == 1 else Sum(tuple(kernels)), self.X)
 
     def several(self):
         """The kernels on all rows, prepared anew."""
@@ -202,9 +187,14 @@ class BaseKernelData(TrainingData):
             if key not in shared:
                 shared[key] = self._prepared(place, kernel)
             items.append(shared[key])
-        return SeveralKernels(self.kernels, items, self.n_jobs)
+        found = SeveralKernels(self.kernels, items, self.n_jobs)
+        if isinstance(self.X, GivenMatrices):
+            found.total, self.X.total = self.X.total, None
+        return found
 
     def _prepared(self, place, kernel):
+        if isinstance(self.X, GivenMatrices):
+            return kernel.prepare(self.X, np.float64)
         try:
             return TrainingData(kernel, self.X).prepare(np.float64)
         except (MercerError, TypeError, ValueError, AttributeError) as error:
@@ -226,10 +216,22 @@ class BaseKernelData(TrainingData):
         if unknown:
             count = min(MOST_LOOKED_AT, int((LOOKING / len(unknown)) ** (1 / 3)))
             some = used[:: -(-len(used) // max(1, count))]
-            rows = self._rows(some)
-            for place in unknown:
-                self._require_valid(place, rows)
+            if not self._are_given_definite(some):
+                rows = self._rows(some)
+                for place in unknown:
+                    self._require_valid(place, rows)
             self.is_convex = self.is_convex and len(some) == len(used)
+
+    def _are_given_definite(self, some):
+        """Whether all of several given matrices can be factored on some rows: one look at all of them."""
+        if not isinstance(self.X, GivenMatrices):
+            return False
+        grams = np.empty((len(self.kernels), len(some), len(some)))
+        for gram, matrix in zip(grams, self.X.matrices, strict=True):
+            gram[...] = _part(matrix, self.X.index[some])
+        diagonals = np.einsum("mii->mi", grams)
+        diagonals += np.maximum(1e-300, ROUNDING * np.abs(diagonals).sum(axis=1))[:, None]
+        return are_definite(grams)
 
     def _require_valid(self, place, rows):
         kernel = self.kernels[place]

@@ -7,7 +7,7 @@ import numpy as np
 from mercer._jit.threads import Stopped
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
-from mercer.estimators.training import solve_all
+from mercer.estimators.training import FINEST_SINGLE_TOL, solve_all
 from mercer.problems.mkl import Judged, joint_certificate, primal_and_dual
 from mercer.solvers import small
 from mercer.solvers.mkl_newton import curvature_of
@@ -16,6 +16,8 @@ from mercer.solvers.result import Solution, Status
 # The machines may take this share of the gap asked for; they are solved more finely until they do.
 SHARE = 0.25
 FINEST_TOL = 1e-11
+# Entries of this size, or one over it, have room in single precision, and so have products of them.
+FAR_FROM_ONE = 1e15
 # Beyond this many free points a factorisation takes longer than the steps it saves.
 MOST_FREE = 3000
 
@@ -45,16 +47,30 @@ class Machines:
         self.limits, self.tol, self.gap_tol = limits.with_max_iter(-1).unwatched(), tol, gap_tol
         self.partial, self._last = None, None
 
-    def matrix(self, weights):
-        """The weighted sum of the kernel matrices: whole, or to be asked."""
-        if self.several.matrices is not None:
-            return self.several.weighted(weights)
+    @property
+    def are_kept(self):
+        """Whether the matrices of all kernels are in memory."""
+        return self.several.matrices is not None
+
+    def matrix(self, weights, ridge=None):
+        """The weighted sum of the kernel matrices: whole, with a ridge if it is to have one, or to be asked."""
+        if self.are_kept:
+            return self.several.weighted(weights, self._precision(weights), ridge)
         self.data.choose(weights)
         return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
 
+    def _precision(self, weights):
+        """Single where machines of many points are solved once, to a tolerance that leaves room for rounding."""
+        is_coarse = self.gap_tol is None and self.tol >= FINEST_SINGLE_TOL
+        # What is small enough is solved to rounding error.
+        if not (is_coarse and max(len(task.indices) for task in self.setup.tasks) > small.LARGEST):
+            return np.float64
+        largest = float((weights @ self.several.diagonals()).max(initial=0.0))
+        return np.float32 if 1.0 / FAR_FROM_ONE < largest < FAR_FROM_ONE else np.float64
+
     def release(self, matrix):
         """Let the next sum have the memory of one that is not needed again."""
-        if self.several.matrices is not None:
+        if self.are_kept:
             matrix.release()
 
     def solutions(self, matrix, betas=None, setup=None, problems=None):

@@ -12,7 +12,7 @@ from mercer.estimators.inputs import require_fitted
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import watchers
-from mercer.estimators.training import ENOUGH_FOR_SMALL
+from mercer.estimators.training import ENOUGH_FOR_SMALL, FINEST_SINGLE_TOL
 from mercer.kernels.given import GivenMatrices
 from mercer.selection.mkl_cv import FoldScores
 from mercer.selection.mkl_kernels import (
@@ -34,6 +34,9 @@ from mercer.selection.mkl_machines import (
 )
 from mercer.selection.mkl_weights import JOINT, allowed_weights, solve_with_weights
 from mercer.solvers import small
+
+# Up to this many items, the sum of given matrices takes next to nothing beside them.
+SUMMED_AT_SIGHT = 2048
 
 
 class WeightedKernelModel(KernelModel):
@@ -88,12 +91,19 @@ class WeightedKernelModel(KernelModel):
 
     def _training_data(self, X, weights, budget):
         """Bound kernels, checked on the rows; their matrices are computed later, within the limits."""
-        named = bound_kernels(self.kernels, X, weights, self.n_jobs)
+        named = bound_kernels(self.kernels, X, weights, self.n_jobs, self._dtype_of_sum(X))
         self.kernel_names_ = [name for name, _ in named]
         data = BaseKernelData([kernel for _, kernel in named], X, self.n_jobs)
         self._counts = np.ones(data.shape[0]) if weights is None else weights
         data.require_valid(np.flatnonzero(self._counts))
         return None, data
+
+    def _dtype_of_sum(self, X):
+        """The precision in which the sum of given matrices will be asked for; None where it will not, or is large."""
+        is_asked_for = self.method in ("easy", "average") and self.normalize is None
+        if not (is_asked_for and isinstance(X, GivenMatrices) and len(X) <= SUMMED_AT_SIGHT):
+            return None
+        return np.float32 if len(X) > small.LARGEST and self.tol >= FINEST_SINGLE_TOL else np.float64
 
     def _solve(self, data, setup, budget, limits):
         several = data.several()

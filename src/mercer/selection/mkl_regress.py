@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from mercer._jit.threads import one_blas_thread
 from mercer.estimators.inputs import regression_input
 from mercer.estimators.one_function import OneFunctionModel, OneProblem
 from mercer.estimators.parameters import require_choice, require_number
@@ -106,7 +107,8 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         """
         self._check_parameters()
         X, y = regression_input(self, self._items_of(X), y)
-        self._fit_rows(X, y, sample_weight)
+        with one_blas_thread():
+            self._fit_rows(X, y, sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 

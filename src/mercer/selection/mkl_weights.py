@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.problems.easy_mkl import distributions, hull_problem
+from mercer.problems.easy_mkl import distributions, hull_problem, hull_ridge, ridged_hull_problem
 from mercer.problems.kernel_alignment import alignment_problem
 from mercer.problems.mkl import WeightSet
 from mercer.selection.mkl_cv import best_by_folds
@@ -79,8 +79,14 @@ def _chosen(model, machines, targets, folds):
 
 def _easy(machines, lam):
     """What each kernel contributes to the distance between the classes."""
-    setup, matrix = machines.setup, machines.matrix(np.ones(len(machines.several)))
-    problems = [hull_problem(task.signs, lam, machines.counts[task.indices]) for task in setup.tasks]
+    tasks, counts, ones = machines.setup.tasks, machines.counts, np.ones(len(machines.several))
+    if machines.are_kept:
+        # A copy of the sum with the ridge would take as long as many steps.
+        matrix = machines.matrix(ones, hull_ridge(lam, counts))
+        problems = [ridged_hull_problem(task.signs) for task in tasks]
+    else:
+        matrix = machines.matrix(ones)
+        problems = [hull_problem(task.signs, lam, counts[task.indices]) for task in tasks]
     solutions = machines.solutions(matrix, problems=problems)
     machines.release(matrix)
     q = machines.contributions([distributions(one.beta) for one in solutions])
