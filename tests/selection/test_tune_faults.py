@@ -143,6 +143,31 @@ def test_a_time_limit_keeps_the_best_so_far():
     assert model.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize("search", ["all", "halving"])
+def test_where_no_time_is_left_the_middle_of_the_grid_is_judged_all_the_same(wine, search):
+    X, y = wine
+    model = SVCCV([0.01, 1.0, 100.0], [1e-4, 0.1, 10.0], cv=3, time_limit=1e-9, search=search)
+    with pytest.warns(ConvergenceWarning, match=r"TIME_LIMIT: 3 of 27 fits were made, .* compared with any other"):
+        model.fit(X, y)
+    assert model.best_params_ == {"C": 1.0, "gamma": 0.1}
+    assert model.status_.name == "TIME_LIMIT"
+    assert list(model.cv_results_["state"]).count("done") == 1
+    assert model.best_score_ == model.cv_results_["mean_test_score"][model.best_index_] > 0.5
+
+
+def test_where_the_middle_of_the_grid_fails_there_is_no_time_for_others(wine):
+    X, y = wine
+    with pytest.raises(DataError, match=r"fits failed: .*gamma"):
+        SVCCV([1.0], [-1.0], time_limit=1e-9).fit(X, y)
+
+
+def test_a_search_ended_within_the_folds_goes_by_those_that_there_are(wine):
+    X, y = wine
+    with pytest.warns(ConvergenceWarning, match=r"INTERRUPTED: 3 of 15 fits were made; .* judged on 1 of 5 folds"):
+        model = SVCCV([0.5, 2.0, 8.0], [0.1], callbacks=[lambda _: True], n_jobs=1).fit(X, y)
+    assert model.best_score_ == model.cv_results_["split0_test_score"][model.best_index_]
+
+
 def test_a_callback_ends_the_search():
     X, y = load_breast_cancer(return_X_y=True)
     X, seen = StandardScaler().fit_transform(X), []

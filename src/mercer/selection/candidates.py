@@ -46,6 +46,17 @@ def settings_of(search, X, weights, names):
     return found
 
 
+def middle_of(settings):
+    """The number of the setting whose parameters are nearest to the middle of the numbers that are searched."""
+    off = np.zeros(len(settings))
+    for name in settings[0]:
+        values = [setting.get(name) for setting in settings]
+        if all(is_number(value) for value in values):
+            known, places = np.unique(np.array(values, dtype=np.float64), return_inverse=True)
+            off += np.abs(places / max(1, len(known) - 1) - 0.5)
+    return int(np.argmin(off))
+
+
 def _given(search):
     try:
         if search.n_iter is None:

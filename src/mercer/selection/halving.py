@@ -20,7 +20,7 @@ FEWEST = 20
 
 
 def halve(task, count, run, *, factor, random_state, classifies, is_gram, judge, limits):
-    """(Table of all rounds, number of the best setting in it).
+    """(Table of all rounds, number of the best setting in it or None where none was judged on all folds).
 
     ``run(numbers, task)`` gives the `Table` of some of `count` settings on a task.
     """
@@ -80,11 +80,11 @@ def _together(tables):
 
 
 def _winner(table, judge):
-    """The best of the last round that has judged any setting on all folds."""
+    """The best of the last round that has judged any setting on all folds; None where none has."""
     rounds = table.extra["iter"]
     means = np.where(table.is_complete(), table.test[judge].mean(axis=1), -np.inf)
     for k in range(int(rounds.max()), -1, -1):
         own = np.where(rounds == k, means, -np.inf)
         if np.isfinite(own).any():
             return int(np.argmax(own))
-    return 0
+    return None

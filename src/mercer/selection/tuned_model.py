@@ -24,8 +24,8 @@ from mercer.estimators.parameters import (
     require_optional_number,
 )
 from mercer.estimators.training import Budget
-from mercer.selection.candidates import settings_of
-from mercer.selection.cv_results import DONE, Table
+from mercer.selection.candidates import middle_of, settings_of
+from mercer.selection.cv_results import DONE, UNTRIED, Table
 from mercer.selection.fold_scores import SINGLE, Scores
 from mercer.selection.halving import halve
 from mercer.selection.progress import print_search
@@ -198,6 +198,9 @@ class TunedModel(BaseEstimator):
             )
             with suppress(Stopped):  # a limit: what has been judged is kept
                 (how or Search.run_all)(search)
+            if not (table.state == DONE).any() and limits.reached() == Status.TIME_LIMIT:
+                with suppress(Stopped):
+                    search.run_one(middle_of(table.settings))
             return table
 
         everything = list(range(len(models)))
@@ -226,7 +229,7 @@ class TunedModel(BaseEstimator):
 
     def _keep(self, table, scores, judge, best, limits):
         tried = table.state == DONE
-        if not tried.any() and limits.reached() is None:
+        if not tried.any() and (table.errors or limits.reached() is None):
             reasons = "; ".join(dict.fromkeys(table.errors.values()))
             raise DataError(f"all the {tried.size} fits failed: {reasons}")
 
@@ -238,7 +241,7 @@ class TunedModel(BaseEstimator):
         self.scorer_ = scores.scorers[SINGLE] if scores.is_single else scores.scorers
         self.best_index_ = best if best is not None else _best_of(table, judge)
         self.best_params_ = table.settings[self.best_index_]
-        self.best_score_ = float(self.cv_results_[f"mean_test_{suffix(judge)}"][self.best_index_])
+        self.best_score_ = _score_of(table, judge, self.best_index_)
 
     def _refit(self, template, X, y, sample_weight):
         self.best_estimator_ = clone(template).set_params(**self.best_params_)
@@ -265,14 +268,26 @@ class TunedModel(BaseEstimator):
         self.status_ = fitted if ended is None or self._is_all_done(table) else ended
         endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
         if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
-            done = int(np.count_nonzero(table.state == DONE))
-            kept = "the best of those is kept" if done else "nothing was judged, and the first setting is kept"
-            text = f"{self.status_.name}: {done} of {table.state.size} fits were made; {kept}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self._what_was_judged(table), ConvergenceWarning, stacklevel=3)
         elif len(endings):
             names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
             text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _what_was_judged(self, table):
+        """What a search that was ended early has to go by."""
+        done, folds = np.count_nonzero(table.state == DONE, axis=1), table.state.shape[1]
+        text = f"{self.status_.name}: {done.sum()} of {table.state.size} fits were made"
+        on = int(done[self.best_index_])
+        if on == 0:
+            return f"{text}; nothing was judged, and {self.best_params_}, the middle of the grid, is kept"
+        if np.count_nonzero(done) == 1:
+            text = f"{text}, those of one setting; {self.best_params_} was not compared with any other"
+        elif on < folds:
+            text = f"{text}; {self.best_params_} is the best of those judged on {on} of {folds} folds"
+        else:
+            text = f"{text}; the best of {np.count_nonzero(done == folds)} settings is kept"
+        return f"{text}. A larger time_limit, a shorter grid or search='halving' judge more"
 
     @staticmethod
     def _is_all_done(table):
@@ -306,6 +321,12 @@ def _best_of(table, judge):
     counts = done.sum(axis=1)
     most = counts.max()
     if most == 0:
-        return 0
+        return middle_of(table.settings)
     means = np.where(done, scores, 0.0).sum(axis=1) / np.maximum(counts, 1)
     return int(np.argmax(np.where((counts == most) & np.isfinite(means), means, -np.inf)))
+
+
+def _score_of(table, judge, number):
+    """The mean score of a setting, on the folds it was judged on where a search was ended early."""
+    scores, done = table.test[judge][number], table.state[number] == DONE
+    return float(scores[done].mean()) if UNTRIED in table.state[number] and done.any() else float(scores.mean())

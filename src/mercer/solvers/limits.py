@@ -62,6 +62,12 @@ class Limits:
         quiet.callbacks = ()
         return quiet
 
+    def without_deadline(self):
+        """The same limits but for the time: for what has to be done in any case."""
+        other = copy.copy(self)
+        other.deadline = None
+        return other
+
     @property
     def seconds(self):
         """Time since the fit began."""
