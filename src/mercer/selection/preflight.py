@@ -17,9 +17,11 @@ from mercer._errors import DataError, MercerError, ParameterError
 from mercer.estimators.automatic import is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items
 from mercer.estimators.parameters import require_number
+from mercer.estimators.training import STORED_SIZE
 from mercer.kernels.base import Kernel
 from mercer.kernels.names import resolve
 from mercer.selection import data_findings
+from mercer.selection.core_time import CoreTimer
 from mercer.selection.data_findings import Finding
 from mercer.selection.predicted_memory import bytes_of_fit
 from mercer.solvers import small
@@ -228,7 +230,7 @@ def _part(X, rows):
 
 def _measure(estimator, X, y, sample_weight, order, seconds, codes):
     """((rows, seconds) of fits on growing samples, (rows, model) of each, what fit said where it refused)."""
-    is_gram, n = is_precomputed(getattr(estimator, "kernel", None)), len(order)
+    is_gram, n, waited = is_precomputed(getattr(estimator, "kernel", None)), len(order), 0.0
 
     def fit(m):
         rows = np.sort(order[:m])
@@ -237,16 +239,19 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
         model = clone(estimator)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            begin = time.perf_counter()
+            timer = CoreTimer()
             model.fit(part, None if y is None else y[rows], **weights)
-            return time.perf_counter() - begin, model
+            took, idle = timer.seconds()
+        nonlocal waited
+        waited += idle
+        return took, model
 
     sizes = [min(n, FIRST_ROWS)]
     measured, fitted, begin = [], [], None
     try:
         fit(min(n, WARM_UP_ROWS))
         fit(sizes[0])
-        begin = time.perf_counter()
+        begin, waited = time.perf_counter(), 0.0
         while True:
             m = sizes[-1]
             took, model = fit(m)
@@ -258,8 +263,9 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
                 begin, took = begin + max(0.0, took - again), min(took, again)
             measured.append((m, took))
             fitted.append((m, model))
-            left = seconds - (time.perf_counter() - begin)
-            is_long = took * GROWTH**1.5 > (2.0 * seconds if _are_pairs_small(estimator, codes, m, n) else left)
+            # A machine that is busy may make it take twice as long, not for ever.
+            left = seconds - (time.perf_counter() - begin - min(waited, seconds))
+            is_long = took * GROWTH**1.5 > (2.0 * seconds if _goes_another_way(estimator, codes, m, n) else left)
             if m == n or is_long:
                 return measured, fitted, ""
             sizes.append(min(n, int(GROWTH * m)))
@@ -267,9 +273,15 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
         return measured, fitted, str(error)
 
 
+def _goes_another_way(estimator, codes, m, n):
+    """Whether m rows are fitted in another way than all are: the time for the one says little of the time for the
+    other. All of a small kernel matrix is computed; pairs of small classes are solved to rounding error."""
+    is_stored = hasattr(estimator, "kernel") and m <= STORED_SIZE < n
+    return is_stored or _are_pairs_small(estimator, codes, m, n)
+
+
 def _are_pairs_small(estimator, codes, m, n):
-    """Whether pairs of classes are solved to rounding error on m rows, but not on all: the time for the
-    one says little of the time for the other."""
+    """Whether pairs of classes are solved to rounding error on m rows, but not on all."""
     if codes is None or getattr(estimator, "multi_class", "ovr") != "ovo" or len(np.bincount(codes)) < 3:
         return False
     pair = 2.0 * float(np.median(np.bincount(codes)))
