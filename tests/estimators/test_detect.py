@@ -157,3 +157,18 @@ def test_odd_data(Model):
     assert Model().fit([[1.0, 2.0]]).predict([[1.0, 2.0]])[0] == 1
     assert (Model().fit(np.ones((6, 2))).predict(np.ones((2, 2))) == 1).all()
     assert Model(kernel="linear").fit(np.zeros((6, 2))).certificate_.gap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_points_near_zero_are_not_equal_because_another_is_far_away():
+    X = np.random.default_rng(1).normal(size=(60, 3))
+    model = OneClassSVM(nu=0.3, kernel="poly", degree=24).fit(X)
+    assert model.certificate_.kkt_violation <= 1e-3
+
+
+def test_equal_points_share_their_coefficients(rng):
+    X = np.repeat(rng.normal(size=(30, 2)), 2, axis=0)
+    model = OneClassSVM(nu=0.3, tol=1e-6).fit(X)
+    beta = np.zeros(60)
+    beta[model.support_] = model.dual_coef_[0]
+    np.testing.assert_allclose(beta[::2], beta[1::2], atol=1e-9)
+    assert model.certificate_.kkt_violation <= 1e-6

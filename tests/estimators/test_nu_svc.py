@@ -136,3 +136,17 @@ def test_bad_nu(nu):
 def test_bad_probability():
     with pytest.raises(ParameterError, match="probability must be False, True, 'sigmoid' or 'isotonic', got 'yes'"):
         NuSVC(probability="yes").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_points_near_zero_are_not_equal_because_another_is_far_away():
+    """Sharing coefficients among points that are not equal moves the solution away from its optimum."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = NuSVC(nu=0.3, kernel="poly", degree=24).fit(X, X[:, 0] > 0)
+    assert model.certificate_.kkt_violation <= 1e-3
+
+
+def test_weights_beyond_all_bounds_have_a_status_and_no_other_warning(cancer):
+    X, y = cancer
+    with pytest.warns(ConvergenceWarning, match="STALLED"):
+        model = NuSVC(nu=0.3).fit(X[:100], y[:100], sample_weight=np.full(100, 1e300))
+    assert set(model.predict(X)) <= {0, 1}

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer import SVC
 from mercer.kernels import RBF
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.dual import DualProblem
+from mercer.problems.nu import NuMargin
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import smo
 from mercer.solvers.limits import Limits
@@ -222,3 +224,37 @@ def test_only_rows_far_away_are_computed_again_in_double(rng, monkeypatch):
     assert model.status_ is Status.OPTIMAL
     assert asked
     assert max(asked) < len(X) // 3
+
+
+def test_blas_is_held_to_one_thread_between_the_parallel_regions(data):
+    """Its threads would wait in a loop for work that is too short for them, on the cores of others."""
+    seen = []
+
+    def watch(_point):
+        seen.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+    with threadpool_limits(2, user_api="blas"):
+        smo.solve(data[2].dual(), evaluated(data[0]), tol=1e-3, limits=Limits(callbacks=[watch]))
+        after = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    assert set(seen) == {1}
+    assert after == {2}
+
+
+def test_two_groups_park_what_is_settled_by_how_gradients_vary_now(rng):
+    """Their start may vary far more than their solution, and by that measure nothing would ever be settled."""
+    n = 4000
+    X = 0.2 * rng.normal(size=(n, 6))
+    signs = np.where(5.0 * X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    problem = NuMargin(signs, np.ones(n), 0.6, np.ones(n)).dual()
+    # All on one side: a gradient as large as can be.
+    start = problem.filled(X[:, 1])
+    parking, plain = (
+        smo.solve(problem, evaluated(X), tol=1e-3, start=start, shrinking=shrinking) for shrinking in (True, False)
+    )
+    assert min(point.active for point in parking.trace) < 0.5 * n
+    assert {point.active for point in plain.trace} == {n}
+    for solution in (parking, plain):
+        assert solution.status == Status.OPTIMAL
+        assert problem.violation(solution.beta, problem.gradient(evaluated(X), solution.beta)) <= 1.1e-3
+    values = [problem.objective(s.beta, s.gradient) for s in (parking, plain)]
+    assert values[0] == pytest.approx(values[1], rel=1e-4)

@@ -14,7 +14,7 @@ from mercer.estimators.training import solve_all, whole_matrix
 from mercer.estimators.weighting import weighted_C
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.soft_margin import BIASES
-from mercer.solvers import kernel_crammer_singer, small
+from mercer.solvers import direct, kernel_crammer_singer, small
 from mercer.solvers.by_name import SOLVERS
 from mercer.solvers.out_of_fold import SCORE_TOL
 
@@ -268,8 +268,15 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         def again(_problem, _solution):
             def solve_fold(dual, matrix, start):
                 # Small problems are solved to rounding error, whatever was asked for.
-                tol = self.tol if matrix.n <= small.LARGEST else max(self.tol, SCORE_TOL)
-                return solver(dual, matrix, limits=limits.unwatched(), start=start, **{**options, "tol": tol})
+                is_exact = matrix.n <= small.LARGEST and matrix.dtype == np.float64
+                tol = self.tol if is_exact else max(self.tol, SCORE_TOL)
+                unwatched = limits.unwatched()
+                if not is_exact and small.goes_straight_through(dual, matrix, options["convex"]):
+                    # The steps are done before a start has been prepared, and entries are finer than scores have to be.
+                    found = direct.solve(dual, matrix, tol, unwatched, is_trusted=True)
+                    if found.status is not None:
+                        return found
+                return solver(dual, matrix, limits=unwatched, start=start, **{**options, "tol": tol})
 
             return solve_fold
 

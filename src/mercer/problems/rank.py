@@ -186,4 +186,5 @@ def _short(f, worse):
 
 def _weight(active, weights):
     worse, _ = active.sums(weights[:, None])
-    return float(weights @ worse[:, 0])
+    with np.errstate(over="ignore"):  # pairs of very large weights count as infinite
+        return float(weights @ worse[:, 0])

@@ -18,7 +18,7 @@ from mercer.solvers.smo_steps import pair_steps
 from mercer.solvers.working_set import PATIENCE, UNBOUNDED
 
 
-def solve(problem, matrix, tol, limits):
+def solve(problem, matrix, tol, limits, is_trusted=False):
     """A `Solution`; its status is None where somebody else must go on from it.
 
     Parameters
@@ -29,6 +29,8 @@ def solve(problem, matrix, tol, limits):
     tol : float
         Largest violation of the KKT conditions at the end, for entries in double precision.
     limits : Limits
+    is_trusted : bool
+        Whether entries in single precision are known to be fine enough for `tol`.
     """
     announce_compilation()
     steps = _Steps(problem, matrix)
@@ -36,7 +38,10 @@ def solve(problem, matrix, tol, limits):
         status = steps.run(tol, limits)
         gradient = problem.gradient(matrix, steps.beta)
         violation, bias = margin(steps.beta, gradient, steps.lower, steps.upper)
-        if status != Status.OPTIMAL or _holds(problem, matrix, steps.beta, gradient, bias, tol - violation):
+        slack = tol - violation
+        if status != Status.OPTIMAL or (is_trusted and slack >= 0.0):
+            break
+        if _holds(problem, matrix, steps.beta, gradient, bias, slack):
             break
         status = None
         steps.refresh(gradient)

@@ -7,9 +7,6 @@ by one kernel product when it returns.
 
 import numpy as np
 
-# Coordinates on which single precision is checked.
-SAMPLE = 128
-
 
 class DualState:
     """Coefficients of a dual problem with the gradient of the active ones.
@@ -44,9 +41,14 @@ class DualState:
         """Coordinates strictly inside their box."""
         return np.flatnonzero(self.problem.is_free(self.beta))
 
+    @property
+    def view(self):
+        """What takes the active coordinates out of an array: without a copy, where they are all."""
+        return self.active if self.parked else slice(None)
+
     def extremes(self):
         """Largest active gradient that may rise, smallest that may fall."""
-        return self.problem.extremes(self.beta, self.gradient, self.active)
+        return self.problem.extremes(self.beta, self.gradient, self.view)
 
     def move(self, indices, beta, moved, change, own=None):
         """Set beta[indices], of which `moved` changed by `change`, and update the gradient.
@@ -132,6 +134,6 @@ def rounding_error(problem, matrix, beta, gradient, level, apart=()):
     if len(candidates) == 0:
         distances = np.abs(gradient - problem.thresholds(level))
         distances[apart] = np.inf
-        candidates = np.argsort(distances, kind="stable")[:SAMPLE]
-    sample = candidates[:: max(1, len(candidates) // SAMPLE)]
+        candidates = np.argsort(distances, kind="stable")[: matrix.rows_to_compare]
+    sample = candidates[:: max(1, len(candidates) // matrix.rows_to_compare)]
     return float(np.abs(gradient_in_double(problem, matrix, beta, sample) - gradient[sample]).max(initial=0.0))

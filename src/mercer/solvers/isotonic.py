@@ -6,6 +6,8 @@ into their mean, until none are left. Cost: a sort, then one pass.
 
 import numpy as np
 
+from mercer._jit.compile import jit
+
 
 def fit_isotonic(scores, targets, weights):
     """(knots, values): least squares over functions that never fall, to be joined by straight lines.
@@ -20,15 +22,27 @@ def fit_isotonic(scores, targets, weights):
     knots, place = np.unique(scores, return_inverse=True)
     weight = np.bincount(place, weights)
     mean = np.bincount(place, weights * targets) / np.maximum(weight, 1e-300)
-    sizes, levels, masses = [], [], []
-    for level, mass in zip(mean.tolist(), weight.tolist(), strict=True):
-        size = 1
-        while levels and levels[-1] >= level:
-            before = masses.pop()
-            level = (levels.pop() * before + level * mass) / max(before + mass, 1e-300)  # noqa: PLW2901
-            mass += before  # noqa: PLW2901
-            size += sizes.pop()
-        sizes.append(size)
-        levels.append(level)
-        masses.append(mass)
-    return knots, np.repeat(levels, sizes)
+    levels = np.empty(len(knots))
+    _pool(mean, weight, levels)
+    return knots, levels
+
+
+@jit
+def _pool(means, weights, out):
+    """The means of neighbours that are pooled until none is above the next."""
+    n, blocks = means.shape[0], 0
+    levels, masses, sizes = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    for k in range(n):
+        level, mass, size = means[k], weights[k], 1
+        while blocks and levels[blocks - 1] >= level:
+            blocks -= 1
+            before = masses[blocks]
+            level = (levels[blocks] * before + level * mass) / max(before + mass, 1e-300)
+            mass += before
+            size += sizes[blocks]
+        levels[blocks], masses[blocks], sizes[blocks] = level, mass, size
+        blocks += 1
+    place = 0
+    for b in range(blocks):
+        out[place : place + sizes[b]] = levels[b]
+        place += sizes[b]

@@ -15,9 +15,11 @@ import numpy as np
 from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.linalg.lapack import dposv
 
+from mercer._jit.threads import one_blas_thread
+
 # Problems up to this size begin with the first points at their bound.
 SMALLEST = 800
-BASIS, FITTED = 256, 4096
+BASIS, FITTED = 128, 4096
 # Weight of the norm against the squared residuals, in units of the kernel's diagonal.
 PENALTY = 1.0
 # Added to the diagonal of the normal equations, relative to its mean: products are in single precision.
@@ -42,7 +44,8 @@ def _residuals(matrix, targets, weights):
     rows = matrix.view(chosen).rows(np.arange(len(basis)))
     weights = weights[chosen] / weights[chosen].sum()
     fitted = targets[chosen] - targets[chosen] @ weights
-    coefficients = _solved(rows, weights, fitted, float(np.abs(matrix.diag).mean()))
+    with one_blas_thread():  # a few milliseconds, after which threads of BLAS would wait in a loop for more
+        coefficients = _solved(rows, weights, fitted, float(np.abs(matrix.diag).mean()))
     if coefficients is None:
         return None
     return targets - matrix.product(basis, coefficients)

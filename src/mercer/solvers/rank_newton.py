@@ -30,6 +30,8 @@ ROUNDING = 1e-13
 INACCURATE = 1e-6
 
 
+# A C that is very large may overflow; the status says what became of that.
+@np.errstate(over="ignore", invalid="ignore")
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True):
     """Minimise a `Ranking` objective.
 
@@ -87,13 +89,12 @@ class _Steps:
         self.iterations, self.trace = 0, []
 
     def run(self):
-        with np.errstate(over="ignore", invalid="ignore"):
-            try:
-                status = self._run()
-            except Stopped:
-                status = self.limits.reached()
-            except _Indefinite:
-                status = Status.STALLED if self.convex else Status.NOT_CONVEX
+        try:
+            status = self._run()
+        except Stopped:
+            status = self.limits.reached()
+        except _Indefinite:
+            status = Status.STALLED if self.convex else Status.NOT_CONVEX
         return Solution(self.beta, -self.f, 0.0, status, self.iterations, trace=self.trace)
 
     def _values(self, beta):

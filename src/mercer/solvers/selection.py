@@ -62,9 +62,10 @@ def _pick(candidates, violation, count, rng):
     taken, only a sixteenth of them and a random choice of the other violators."""
     if len(candidates) <= count or count <= 0:
         return candidates[:count]
-    ordered = candidates[np.argsort(-violation[candidates], kind="stable")]
-    violating = np.count_nonzero(violation[candidates] > 0)
-    if violating <= count:
-        return ordered[:count]
-    worst = count // 16
-    return np.concatenate([ordered[:worst], rng.permutation(ordered[worst:violating])[: count - worst]])
+    found = violation[candidates]
+    violating = candidates[found > 0]
+    if len(violating) <= count:
+        return candidates[np.argpartition(-found, count - 1)[:count]]
+    worst, far = count // 16, -violation[violating]
+    violating = violating[np.argpartition(far, worst)]
+    return np.concatenate([violating[:worst], rng.permutation(violating[worst:])[: count - worst]])

@@ -12,7 +12,7 @@ import numpy as np
 from mercer._jit.compile import announce_compilation
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import direct, smo
-from mercer.solvers.newton_steps import EXACT, UNFINISHED, newton_steps
+from mercer.solvers.newton_steps import EPSILON, EXACT, UNFINISHED, newton_steps
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.small_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
 from mercer.solvers.working_set import UNBOUNDED, Piece, WorkingSet
@@ -27,8 +27,12 @@ REFINEMENTS = 3
 MOST_PIECES = 20
 # Points whose squared distance is below this, relative to the largest norm, are equal.
 EQUAL = 1e-14
+# Sharing among them may change the violation by so much: what is equal only but for rounding is not quite.
+SAME = 1e-9
 
 
+# Bounds and weights may be so large that sums overflow; the status says what became of that.
+@np.errstate(over="ignore", invalid="ignore")
 def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol=None, **options):
     """As `smo.solve`; a small problem whose matrix is stored in double precision is solved here.
 
@@ -44,7 +48,7 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
             solution = _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol)
         if solution is not None:
             return solution
-    elif start is None and gap_tol is None and _goes_straight_through(problem, matrix, convex):
+    elif start is None and gap_tol is None and goes_straight_through(problem, matrix, convex):
         begun = direct.solve(problem, matrix, tol, limits)
         if begun.status is not None:
             return begun
@@ -58,7 +62,8 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
     return solution
 
 
-def _goes_straight_through(problem, matrix, convex):
+def goes_straight_through(problem, matrix, convex):
+    """Whether a problem without a start is one for `direct`."""
     is_in_memory = isinstance(matrix, StoredMatrix) and matrix.n <= smo.DIRECT_SIZE and not matrix.is_rough
     return is_in_memory and convex and problem.is_plain
 
@@ -99,8 +104,10 @@ def _solve_small(problem, matrix, tol, limits, convex, start, gap, gap_tol):
         status = Status.OPTIMAL if is_solved else _short_of(violation, is_exact, problem)
     if status is None:
         return None
+    if status == Status.OPTIMAL and _rounding(matrix, beta) > tol:
+        status = Status.OPTIMAL_INACCURATE
     if np.any(problem.total):
-        beta = _shared_among_equals(problem, matrix, beta)
+        beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
     bias = problem.bias(beta, gradient)
     point = direct.only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, status, steps, trace=[point])
@@ -169,22 +176,34 @@ def _newton(problem, working, found, stop):
     return beta, ending == EXACT
 
 
-def _shared_among_equals(problem, matrix, beta):
-    """Coefficients of equal points in proportion to their bounds: any other way to share their sum
-    is as good, and which one the steps end at is chance."""
+def _rounding(matrix, beta):
+    """About what rounding leaves open in the gradient: sums of terms of this size end anywhere within it."""
+    return 0.1 * EPSILON * float((np.abs(matrix.values[:, : matrix.n]) @ np.abs(beta)).max(initial=0.0))
+
+
+def _shared_among_equals(problem, matrix, beta, gradient, violation):
+    """(beta, gradient, violation) with coefficients of equal points in proportion to their bounds: any other way
+    to share their sum is as good, and which one the steps end at is chance."""
     n, K = len(problem), matrix.values[:, : len(problem)]
     diag = K.diagonal()
     distances = diag[:, None] + diag[None, :] - 2.0 * K
-    equal = (distances <= EQUAL * np.abs(diag).max()) & (problem.linear[:, None] == problem.linear[None, :])
+    # Relative to the two themselves: beside one that is far away, all others would be equal.
+    size = np.maximum(np.abs(diag)[:, None], np.abs(diag)[None, :])
+    equal = (distances <= EQUAL * size) & (problem.linear[:, None] == problem.linear[None, :])
     reach = problem.upper - problem.lower
     # The same sum, and the same side of zero.
     key = np.sign(problem.upper + problem.lower)
     equal &= key[:, None] == key[None, :]
     first = equal.argmax(axis=1)
     if (first == np.arange(n)).all():
-        return beta
+        return beta, gradient, violation
     totals, reaches = np.bincount(first, beta, minlength=n), np.bincount(first, reach, minlength=n)
-    return np.clip(reach * (totals / np.maximum(reaches, 1e-300))[first], problem.lower, problem.upper)
+    shared = np.clip(reach * (totals / np.maximum(reaches, 1e-300))[first], problem.lower, problem.upper)
+    gradient_then = problem.gradient(matrix, shared)
+    violation_then = problem.violation(shared, gradient_then)
+    if violation_then > violation + _rounding(matrix, shared) + SAME:
+        return beta, gradient, violation
+    return shared, gradient_then, violation_then
 
 
 def _newton_on_piece(problem, working, beta, gradient, bias, stop):

@@ -14,7 +14,7 @@ coordinate that moved. Needs of a problem: `DualProblem`; of a matrix: `KernelMa
 import numpy as np
 
 from mercer._jit.scratch import Buffers
-from mercer._jit.threads import Stopped
+from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.kernels.matrix import LANES, StoredMatrix
 from mercer.solvers.dual_state import DualState
 from mercer.solvers.limits import Limits
@@ -133,9 +133,25 @@ class _Rounds:
             return max(1e-300, float(np.std(self.state.gradient)))
         return max(1e-300, float(np.abs(self.problem.linear).max(initial=0.0)))
 
+    @property
+    def _spread(self):
+        """The scale, or where gradients are residuals, which become smaller, how much they vary now."""
+        if not self._has_residuals:
+            return self.scale
+        state = self.state
+        around = state.gradient[state.view] - self.problem.thresholds(self._level, state.view)
+        return min(self.scale, float(np.std(around)))
+
+    @property
+    def _has_residuals(self):
+        """Whether it is a regression, or two groups."""
+        return bool(self.problem.kink) or self.problem.groups is not None
+
     def run(self):
         try:
-            status = self._run()
+            # What is not a parallel region is too short for the threads of BLAS, which wait in a loop for more.
+            with one_blas_thread():
+                status = self._run()
         except Stopped:
             status = self.limits.reached()
         except MemoryError:
@@ -258,7 +274,7 @@ class _Rounds:
         active = self.state.active
         if len(active) <= min(self._manageable, self.largest):
             return active
-        near = min(violation, 0.1 * self.scale)
+        near = min(violation, 0.1 * self._spread)
         return active[self._violations().choose(self._working_size(), near, self.largest, self.rng)]
 
     def _violations(self):
@@ -277,7 +293,7 @@ class _Rounds:
         is_stored = isinstance(self.state.matrix, StoredMatrix)
         if is_stored and not self.trace and not self.is_warm:
             return len(self.problem)
-        if self.problem.groups is not None and not is_stored:
+        if self.problem.groups is not None and not is_stored and not self.state.parked:
             # Copies of items: their matrix would be four times that of the items.
             return self._working_size()
         return max(DIRECT_SIZE, self._working_size())
@@ -285,10 +301,10 @@ class _Rounds:
     def _working_size(self):
         """Twice the support vectors found so far: where they are few, small sets are enough.
 
-        Two groups begin with most support vectors in place, and it is what moves that counts.
+        Two groups begin with most support vectors in place, and what moves counts: three times that.
         """
-        likely = np.count_nonzero(self.state.beta) if self.problem.groups is None else self.moved
-        return int(np.clip(2 * likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
+        likely = 2 * np.count_nonzero(self.state.beta) if self.problem.groups is None else 3 * self.moved
+        return int(np.clip(likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
 
     def _round_tol(self, violation, size):
         # Two groups begin with many coordinates at the wrong bound, and smaller sets would leave them there.
@@ -316,8 +332,7 @@ class _Rounds:
 
     def _record(self, size):
         state, violation = self.state, self.problem.distance(*self.state.extremes())
-        in_view = state.active if state.parked else slice(None)
-        gap = self.problem.relative_gap(state.beta, state.gradient, self._level, state.dual, in_view)
+        gap = self.problem.relative_gap(state.beta, state.gradient, self._level, state.dual, state.view)
         point = TracePoint(
             self.limits.seconds, self.iterations, violation, state.dual, size, len(state.active), gap=gap
         )
@@ -352,7 +367,8 @@ class _Rounds:
         if few or self.samples_left or not self.shrinking:
             return
         violations = self._violations()
-        settled = violations.settled(max(2.0 * violations.worst, 0.05 * self.scale))
+        caution = 1.0 if self._has_residuals else 2.0
+        settled = violations.settled(max(caution * violations.worst, 0.05 * self._spread))
         if settled.mean() > 0.3:
             self.state.park(self.state.active[settled])
 
