@@ -218,3 +218,13 @@ def test_bad_input(attempt, kind, message):
 def test_a_mean_in_place_of_a_sum():
     X, y, qid = judged()
     assert RankSVM(C=Regularization.from_box_over_n(1.0)).fit(X, y, qid).status_ is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize(("C", "weight"), [(1e300, 1.0), (1.0, 1e300)])
+def test_what_overflows_has_a_status_and_no_other_warning(C, weight, loss):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = RankSVM(C=C, loss=loss)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]), sample_weight=np.full(60, weight))
+    assert not model.certificate_.relative_gap <= 1e-3

@@ -27,6 +27,7 @@ rng = np.random.default_rng(0)
 COUNTS = rng.integers(0, 7, (40, 2)) + np.array([0, 1])
 WORDS = ["a" * a + "b" * b for a, b in COUNTS]
 LABELS = np.where(COUNTS[:, 0] > COUNTS[:, 1], "many a", "many b")
+MANY_LABELS = np.char.add(LABELS, (COUNTS.sum(axis=1) % 2).astype(str))
 QUANTITIES = COUNTS[:, 0] - 0.5 * COUNTS[:, 1] + 0.1 * rng.normal(size=40)
 NEW = np.array([[3, 3], [0, 5], [6, 1]])
 NEW_WORDS = ["a" * a + "b" * b for a, b in NEW]
@@ -41,7 +42,7 @@ FAMILY = [
     (SVC(tol=1e-8), LABELS, "decision_function"),
     (SVC(probability=True, tol=1e-8), LABELS, "decision_function"),
     (SVC(multi_class="crammer_singer", bias="penalised", tol=1e-8), LABELS, "decision_function"),
-    (SVC(multi_class="crammer_singer", tol=1e-8), np.char.add(LABELS, (COUNTS.sum(axis=1) % 2).astype(str)), "predict"),
+    (SVC(multi_class="crammer_singer", tol=1e-8), MANY_LABELS, "predict"),
     (NuSVC(nu=0.3, tol=1e-8), LABELS, "decision_function"),
     (SVR(tol=1e-8), QUANTITIES, "predict"),
     (NuSVR(tol=1e-8), QUANTITIES, "predict"),
@@ -99,3 +100,34 @@ def test_a_kernel_matrix_of_the_wrong_width_is_refused(model, y, method):
     model = model.fit(K) if y is None else model.fit(K, y)
     with pytest.raises(ValueError, match=r"features|number of samples|columns"):
         getattr(model, method)(K[:3, :7])
+
+
+@pytest.mark.parametrize("weights", [None, np.where(np.arange(40) % 3 == 0, 0.0, 1.0)], ids=["all", "some"])
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (SVC(), LABELS),
+        (SVC(), MANY_LABELS),
+        (SVC(multi_class="ovr"), MANY_LABELS),
+        (SVC(multi_class="crammer_singer"), MANY_LABELS),
+        (NuSVC(nu=0.2), LABELS),
+        (NuSVC(nu=0.2), MANY_LABELS),
+        (SVR(), QUANTITIES),
+        (NuSVR(), QUANTITIES),
+        (OneClassSVM(nu=0.2), None),
+        (SVDD(nu=0.2), None),
+        (RankSVM(), QUANTITIES.round()),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_kernel_matrix_is_certified_as_its_rows_are(model, y, weights):
+    """Of some of the items, or of items in another order, the certificate needs their rows and their columns."""
+    certificates = []
+    for kernel, X in ((RBF(0.1), COUNTS), ("precomputed", RBF(0.1)(COUNTS))):
+        fitted = clone(model).set_params(kernel=kernel, tol=1e-6).fit(X, y, sample_weight=weights)
+        found = fitted.certificate_
+        certificates.append(found if isinstance(found, (list, tuple)) else [found])
+    for by_rows, by_matrix in zip(*certificates, strict=True):
+        assert by_matrix.kkt_violation <= 1e-5
+        assert by_matrix.primal == pytest.approx(by_rows.primal, rel=1e-5, abs=1e-5)
+        assert by_matrix.gap == pytest.approx(by_rows.gap, abs=1e-4)

@@ -245,7 +245,8 @@ class _RankEvidence(Evidence):
         def product(values):
             return engine.product(self.data.kernel, points, points, values, self.n_jobs)
 
-        return problem.certificate(beta, product(beta), intercept, product)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return problem.certificate(beta, product(beta), intercept, product)
 
 
 def _queries(qid, n):

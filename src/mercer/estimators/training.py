@@ -96,6 +96,9 @@ class TrainingData:
         self.origin = None if self._summary is None else self._summary.means
 
     def prepare(self, dtype, indices=None):
+        """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
+        if isinstance(self.kernel, Precomputed) and indices is not None:
+            return self.kernel.prepare(self.X, dtype, check=False).take(indices)
         rows, origin = self.X if indices is None else self._rows(indices), self.origin
         if self._varying is not None:
             rows, origin = moved_columns(rows, self._varying, origin, dtype), None
