@@ -12,7 +12,7 @@ kernel.
 
 import numpy as np
 
-from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import small
 from mercer.solvers.homotopy import Cycling, Homotopy, Infeasible
@@ -39,6 +39,7 @@ class ExactSolution:
     homotopy : Homotopy
     """
 
+    @one_blas_thread()
     def __init__(self, problem, matrix, limits):
         self.problem, self.dual, n = problem, problem.dual(), matrix.n
         dual = self.dual

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._jit.threads import one_blas_thread
 from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.dual import DualProblem
 from mercer.problems.soft_margin import SoftMargin
@@ -134,6 +135,8 @@ class PiecewisePath:
         return out
 
 
+# Its threads would wait in a loop, on cores that others need, for products that are too small for them.
+@one_blas_thread()
 def follow_path(matrix, signs, weights, bias="free", C_max=np.inf, limits=None):
     """The exact path from C = 0 to `C_max`.
 
