@@ -19,7 +19,7 @@ from mercer.estimators.multiclass import pair_row, pairs
 from mercer.estimators.support import Support, linear_coefficients
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import MatrixItems
-from mercer.kernels.rows import column_means
+from mercer.kernels.origin import origin_of
 from mercer.kernels.vector.linear import Linear
 from mercer.solvers.result import Status
 
@@ -113,7 +113,7 @@ class Machine:
     def _expansion(self):
         vectors = self.vectors
         is_dense = isinstance(vectors, np.ndarray) and self.kernel.is_translation_invariant and len(vectors)
-        origin = column_means(vectors) if is_dense else None
+        origin = origin_of(self.kernel, vectors) if is_dense else None
         return Expansion(self.kernel, vectors, self._support().groups(), self.intercepts, origin)
 
     def into(self, estimator, shape, status=Status.OPTIMAL, iterations=0):

@@ -11,9 +11,10 @@ from scipy import sparse
 from mercer import kernels  # its names load when asked for: the operators make kernels of other files
 from mercer._errors import DataError, ParameterError
 from mercer.kernels import engine
+from mercer.kernels.origin import origin_of
 from mercer.kernels.parameters import Parameters, is_number
 from mercer.kernels.reporting import reported
-from mercer.kernels.rows import column_means, common_dtype, prepare_rows
+from mercer.kernels.rows import common_dtype, numeric_matrix, prepare_rows
 
 
 class Kernel(Parameters):
@@ -139,7 +140,10 @@ class Kernel(Parameters):
 
     def _origin(self, X, Y):
         dense = not sparse.issparse(X) and not sparse.issparse(Y)
-        return column_means(X) if self.is_translation_invariant and dense and len(X) else None
+        if not (self.is_translation_invariant and dense and len(X)):
+            return None
+        self._require_bound()
+        return origin_of(self, numeric_matrix(X))
 
     def _require_bound(self):
         if not self.is_bound:

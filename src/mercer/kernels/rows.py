@@ -38,13 +38,6 @@ def common_dtype(*data):
     return np.dtype(np.float32 if single else np.float64)
 
 
-def column_means(X):
-    """Mean of each column in double precision: the origin that keeps distances accurate."""
-    # Infinities are reported when the rows are prepared, not here.
-    with np.errstate(invalid="ignore", over="ignore"):
-        return numeric_matrix(X).mean(axis=0, dtype=np.float64)
-
-
 def squared_norms(X):
     """|x|^2 of each row, dense or sparse, in double precision."""
     if sparse.issparse(X):

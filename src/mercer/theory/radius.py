@@ -13,7 +13,7 @@ from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.mercer_condition import mercer_check
 from mercer.kernels.names import resolve
-from mercer.kernels.rows import column_means
+from mercer.kernels.rows import numeric_matrix
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.enclosing_ball import EnclosingBall
 from mercer.solvers import small, smo
@@ -301,8 +301,9 @@ def _centred(X, kernel):
     moves_along = isinstance(kernel, Linear) or kernel.is_translation_invariant
     if not moves_along or sparse.issparse(X) or len(X) == 0:
         return X
-    means = column_means(X)
     # NaN and infinity are reported when the rows are prepared.
+    with np.errstate(invalid="ignore", over="ignore"):
+        means = numeric_matrix(X).mean(axis=0, dtype=np.float64)
     return np.asarray(X, dtype=np.float64) - means if np.isfinite(means).all() else X
 
 
