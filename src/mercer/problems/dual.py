@@ -25,6 +25,8 @@ from mercer.problems.certificate import relative_gap
 
 # Bounds that add up to a sum but for rounding, relative to them, do.
 SUM_ROUNDING = 1e-12
+# A coefficient this near to a bound, relative to the box, is at it.
+AT_BOUND = 1e-11
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,7 @@ class DualProblem:
         """
         if not self.has_equality:
             return 0.0
+        beta = self._put_at_bounds(beta)
         values = gradient - self.kink * np.sign(beta) if self.kink else gradient
         free, members = self.is_free(beta), self.members()
         if all(free[m].any() for m in members):
@@ -221,6 +224,23 @@ class DualProblem:
                 for k, m in enumerate(members)
             ]
         return found[0] if self.groups is None else np.array(found)
+
+    def _put_at_bounds(self, beta):
+        """`beta` with what only rounding keeps from a bound, or from a kink, put there.
+
+        Taken for free, a single such point would say what the bias is where it may be anything in an interval.
+        """
+        free = np.flatnonzero(self.is_free(beta))
+        own, lower, upper = beta[free], self.lower[free], self.upper[free]
+        slack = AT_BOUND * np.minimum(upper - lower, np.abs(beta).max(initial=0.0))
+        put = np.where(own - lower <= slack, lower, np.where(upper - own <= slack, upper, own))
+        if self.kink:
+            put = np.where(np.abs(put) <= slack, 0.0, put)
+        if np.array_equal(put, own):
+            return beta
+        beta = beta.copy()
+        beta[free] = put
+        return beta
 
     def beginning(self, start=None):
         """A feasible point: near `start`, or zero, or where that is not feasible, the first

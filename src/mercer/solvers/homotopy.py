@@ -15,13 +15,15 @@ from mercer._jit.compile import announce_compilation
 from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import homotopy_steps as steps
+from mercer.solvers.common_bias import common_bias
 from mercer.solvers.definiteness import refuse_indefinite
-from mercer.solvers.homotopy_events import FOREVER, middle_bias
+from mercer.solvers.homotopy_events import FOREVER
 from mercer.solvers.homotopy_state import (
     AGE,
     BOUNDED,
     EXCHANGES,
     FREE,
+    HELD,
     HELD_BETA,
     HELD_POINT,
     HELD_RATE,
@@ -115,9 +117,11 @@ class Homotopy:
     def bias(self):
         """b: that of the free points, or the middle of what is allowed."""
         t = self.track
-        if t.has_equality and t.counts[N_FREE] == 0:
-            return float(middle_bias(t))
-        return float(self._own_bias + t.shift * t.scalars[TOTAL])
+        if not t.has_equality:
+            return 0.0
+        reach = np.where(t.status == HELD, 0.0, t.signs * t.bound)
+        beta = np.where(t.status == HELD, 0.0, self.beta)
+        return float(common_bias(beta, self.gradient, np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
 
     @property
     def _own_bias(self):

@@ -13,6 +13,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 from mercer.kernels.matrix import LANES
+from mercer.solvers.common_bias import common_bias
 from mercer.solvers.smo_steps import MASK, pair_steps
 from mercer.solvers.working_set import UNBOUNDED
 
@@ -116,26 +117,14 @@ def _solve(matrix, own, box, ridge, rows, tol, beta, product, work):
 
 @jit
 def _bias(rows, own, box, ridge, beta, product):
-    """What the gradients of free coordinates have in common, or the middle of what is allowed."""
-    highest, lowest, total, free = -UNBOUNDED, UNBOUNDED, 0.0, 0
-    for a in range(rows.shape[0]):
-        reach = min(box[rows[a]], UNBOUNDED)
-        gradient = (1.0 if a < own else -1.0) - product[a] - ridge[rows[a]] * beta[a]
-        size = abs(beta[a])
-        if 0.0 < size < reach:
-            total += gradient
-            free += 1
-        can_rise = size < reach if a < own else size > 0.0
-        can_fall = size > 0.0 if a < own else size < reach
-        if can_rise:
-            highest = max(highest, gradient)
-        if can_fall:
-            lowest = min(lowest, gradient)
-    if free > 0:
-        return total / free
-    if highest > -UNBOUNDED and lowest < UNBOUNDED:
-        return 0.5 * (highest + lowest)
-    return highest if highest > -UNBOUNDED else (lowest if lowest < UNBOUNDED else 0.0)
+    """As `common_bias`, of a pair."""
+    m = rows.shape[0]
+    gradient, lower, upper = np.empty(m), np.zeros(m), np.zeros(m)
+    for a in range(m):
+        reach, sign = min(box[rows[a]], UNBOUNDED), 1.0 if a < own else -1.0
+        lower[a], upper[a] = (0.0, reach) if a < own else (-reach, 0.0)
+        gradient[a] = sign - product[a] - ridge[rows[a]] * beta[a]
+    return common_bias(beta, gradient, lower, upper)
 
 
 @jit

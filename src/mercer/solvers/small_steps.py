@@ -12,6 +12,7 @@ from numba.extending import overload
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer.solvers.common_bias import common_bias
 from mercer.solvers.newton_steps import EXACT, newton_steps
 from mercer.solvers.smo import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
 from mercer.solvers.smo_steps import MASK, pair_steps, set_masks
@@ -74,23 +75,13 @@ def _subtract(row, factor, values):
 @jit
 def margin(beta, gradient, lower, upper):
     """(violation, bias): as `DualProblem.violation` and `DualProblem.bias`."""
-    highest, lowest, total, free = -UNBOUNDED, UNBOUNDED, 0.0, 0
+    highest, lowest = -UNBOUNDED, UNBOUNDED
     for i in range(beta.shape[0]):
         if beta[i] < upper[i]:
             highest = max(highest, gradient[i])
         if beta[i] > lower[i]:
             lowest = min(lowest, gradient[i])
-        if lower[i] < beta[i] < upper[i]:
-            total += gradient[i]
-            free += 1
-    if free > 0:
-        bias = total / free
-    elif highest > -UNBOUNDED and lowest < UNBOUNDED:
-        bias = 0.5 * (highest + lowest)
-    elif highest > -UNBOUNDED:
-        bias = highest
-    else:
-        bias = lowest if lowest < UNBOUNDED else 0.0
+    bias = common_bias(beta, gradient, lower, upper)
     # Kernel values that underflow leave a remainder of their own size.
     return max(0.0, highest - lowest), bias if abs(bias) > UNDERFLOW else 0.0
 
