@@ -97,6 +97,8 @@ class KernelModel(BaseEstimator):
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         self.n_iter_ = solved.iterations
         self.status_ = Status.worst(solved.statuses)
+        if self.status_ == Status.OPTIMAL and data.looks_indefinite(support.indices):
+            self.status_ = Status.NOT_CONVEX
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
         self._traces = solved.traces
         self._last_betas = solved.betas() if getattr(self, "warm_start", False) else None

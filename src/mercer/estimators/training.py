@@ -17,10 +17,12 @@ from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.levels import Ladder
 from mercer.kernels.matrix import StoredMatrix, is_ordered
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
+from mercer.kernels.origin import largest_square, origin_of, require_tellable
 from mercer.kernels.row_passes import moved_columns, summary
 from mercer.kernels.rows import squared_norms
 from mercer.kernels.table.frame import Frame
 from mercer.solvers import smo
+from mercer.solvers.definiteness import is_definite
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.small import LARGEST
 
@@ -42,6 +44,9 @@ SLACK = 1 / 8
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
 OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
+# Rows on which a kernel is looked at, and how far below zero an eigenvalue must be, relative to the largest entry:
+# entries rounded to single precision make smaller ones negative.
+LOOKED_AT, NEGATIVE = 128, 1e-4
 # Kernel values beyond this overflow when they are multiplied and summed.
 LARGEST_ENTRY = 1e100
 
@@ -93,7 +98,9 @@ class TrainingData:
         self.X = X
         is_dense = isinstance(X, np.ndarray) and X.ndim == 2
         self._summary = summary(X) if kernel.is_translation_invariant and is_dense and len(X) else None
-        self.origin = None if self._summary is None else self._summary.means
+        self.origin = None if self._summary is None else origin_of(kernel, X, self._summary)
+        if self.origin is not None:
+            require_tellable(kernel, X, self.origin, largest_square(self._summary, self.origin))
 
     def prepare(self, dtype, indices=None):
         """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
@@ -157,6 +164,16 @@ class TrainingData:
         points = self.prepare(np.float64, indices)
         return float(coefficients @ engine.product(self.kernel, points, points, coefficients, n_jobs))
 
+    def looks_indefinite(self, indices):
+        """Whether the kernel is seen not to be positive semidefinite on rows at `indices`: on some of them, if they
+        are many. By construction, most kernels are."""
+        if self.kernel.is_psd is True or len(indices) == 0:
+            return False
+        places = np.linspace(0, len(indices) - 1, min(len(indices), LOOKED_AT)).astype(np.int64)
+        points = self.prepare(np.float64, indices[places])
+        gram = engine.gram(self.kernel, points, np.empty((len(places), len(places))))
+        return not is_definite(gram, NEGATIVE * float(np.abs(gram).max()), is_symmetric=True)
+
     def matrix(self, tol, gap_tol, budget, n_jobs):
         """The kernel matrix of all rows, in the precision that the tolerances need."""
         if isinstance(self.kernel, Precomputed):
@@ -193,9 +210,9 @@ class TrainingData:
         (four times the mean)."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.origin is not None:
-                means, least, greatest, square = self._summary
-                spread = np.maximum(greatest - means, means - least)
-                largest, mean = spread @ spread, square - means @ means
+                means, moved_by = self._summary.means, self._summary.means - self.origin
+                largest = largest_square(self._summary, self.origin)
+                mean = self._summary.mean_square - means @ means + moved_by @ moved_by
             else:
                 norms = squared_norms(self.X)
                 largest, mean = norms.max(initial=0.0), norms.mean()
