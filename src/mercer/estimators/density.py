@@ -9,8 +9,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._errors import DataError, ParameterError
-from mercer.estimators.gram import require_gram, require_not_negative
+from mercer.estimators.gram import require_gram, require_not_negative, require_symmetric_function
 from mercer.estimators.inputs import (
+    has_function,
     is_function,
     is_precomputed,
     prediction_input,
@@ -157,6 +158,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
             require_gram(X)
             require_not_negative(X)
         data = TrainingData(kernel, X)
+        if has_function(kernel):
+            require_symmetric_function(kernel, data.prepare(np.float64))
         weights = some_weights(sample_weight, data.shape[0])
         used = np.flatnonzero(weights > 0)
         self.bandwidth_ = 1.0

@@ -21,7 +21,7 @@ from mercer._jit.row_products import has_duplicates
 from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenMatrices
-from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.structured import StructuredKernel
 from mercer.kernels.table.frame import Frame, is_data_frame
@@ -41,6 +41,11 @@ def kernel_of(estimator):
     """The kernel that is asked for, or that `fit` has chosen where it is "auto"."""
     kernel = estimator.kernel
     return getattr(estimator, "kernel_", kernel) if isinstance(kernel, str) and kernel == "auto" else kernel
+
+
+def has_function(kernel):
+    """Whether a function of the user's is the kernel, or one of those of which it is made."""
+    return any(isinstance(part, Custom) for part in _leaves(kernel))
 
 
 def takes_items(kernel):

@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
 from mercer.estimators.evidence import CHANGED, ELSEWHERE, fingerprint
-from mercer.estimators.gram import require_gram
-from mercer.estimators.inputs import is_function, prediction_input, require_fitted, tell_input
+from mercer.estimators.gram import require_gram, require_symmetric_function
+from mercer.estimators.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -75,7 +75,10 @@ class KernelMethod(BaseEstimator):
         kernel = self._kernel(X)
         if isinstance(kernel, Precomputed):
             require_gram(X)
-        return TrainingData(kernel, X)
+        data = TrainingData(kernel, X)
+        if has_function(kernel):
+            require_symmetric_function(kernel, data.prepare(np.float64))
+        return data
 
     def _operator(self, data, limits):
         """The kernel matrix as an operator; small and slow ones are computed at once."""
