@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelLeastSquares, KernelRidge, ParameterError, Status
+from mercer import DataError, KernelLeastSquares, KernelRidge, ParameterError, Status
 from mercer.kernels import RBF, Custom, Laplacian, Linear
 
 rng = np.random.default_rng(0)
@@ -177,6 +177,16 @@ def test_bad_parameters(parameters, message):
 def test_values_that_overflow_are_refused(scale):
     with pytest.raises(ValueError, match=r"overflow|too large|infinity"):
         KernelRidge(kernel="poly").fit(X * scale, Y)
+
+
+@pytest.mark.parametrize("kind", [KernelRidge, KernelLeastSquares])
+@pytest.mark.parametrize("kernel", ["linear", lambda a, b: float(a @ b)], ids=["rows", "items"])
+@pytest.mark.parametrize("targets", [Y, Y[:, 0]], ids=["two", "one"])
+def test_targets_whose_squares_overflow_are_refused(kind, kernel, targets):
+    huge = targets.copy()
+    huge[2] = -1e160
+    with pytest.raises(DataError, match=r"y must be below 1e\+100 in size, got -1e\+160; scale the targets"):
+        kind(kernel=kernel).fit(X, huge)
 
 
 def test_same_bits_for_any_number_of_threads():

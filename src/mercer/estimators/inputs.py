@@ -130,7 +130,8 @@ def unlabelled_input(estimator, X):
 def _targets(y):
     y = np.asarray(y, dtype=np.float64)
     if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
-        raise DataError(f"y must be below {LARGEST_TARGET:g} in size, got {y[np.abs(y).argmax()]:g}; scale the targets")
+        largest = y.flat[np.abs(y).argmax()]
+        raise DataError(f"y must be below {LARGEST_TARGET:g} in size, got {largest:g}; scale the targets")
     return y
 
 
@@ -147,7 +148,7 @@ def multi_target_input(estimator, X, y):
     else:
         _require_rows_or_gram(estimator, X)
         X, y = regression_rows(estimator, X, y, _canonical, multi_output=True)
-    y = np.asarray(y, dtype=np.float64)
+    y = _targets(y)
     return X, y.reshape(len(y), -1), y.ndim == 1
 
 

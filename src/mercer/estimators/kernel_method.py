@@ -16,7 +16,7 @@ from mercer.estimators.parameters import (
     require_optional_number,
 )
 from mercer.estimators.progress import print_residual, watchers
-from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, TrainingData
+from mercer.estimators.training import Budget, TrainingData, require_bounded
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.names import resolve
@@ -85,8 +85,7 @@ class KernelMethod(BaseEstimator):
         if isinstance(data.kernel, Precomputed):
             return GivenOperator(data.X, self.n_jobs)
         operator = EvaluatedOperator(data.kernel, data.prepare, self.n_jobs)
-        if not (np.abs(operator.diag) < LARGEST_ENTRY).all():
-            raise DataError(OVERFLOW)
+        require_bounded(data.kernel, operator)
         if operator.n <= STORED or not data.kernel.is_dot_product_form:
             return operator.stored(limits.stop)
         return operator
