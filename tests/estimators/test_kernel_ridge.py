@@ -1,3 +1,6 @@
+import re
+import tracemalloc
+
 import numpy as np
 import pytest
 import sklearn.kernel_ridge
@@ -5,7 +8,16 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import DataError, KernelLeastSquares, KernelRidge, ParameterError, Status
+from mercer import (
+    DataError,
+    KernelFisherDiscriminant,
+    KernelLeastSquares,
+    KernelPCA,
+    KernelRidge,
+    KernelSVD,
+    ParameterError,
+    Status,
+)
 from mercer.kernels import RBF, Custom, Laplacian, Linear
 
 rng = np.random.default_rng(0)
@@ -187,6 +199,45 @@ def test_targets_whose_squares_overflow_are_refused(kind, kernel, targets):
     huge[2] = -1e160
     with pytest.raises(DataError, match=r"y must be below 1e\+100 in size, got -1e\+160; scale the targets"):
         kind(kernel=kernel).fit(X, huge)
+
+
+@pytest.mark.parametrize("kind", [KernelRidge, KernelLeastSquares, KernelFisherDiscriminant, KernelPCA, KernelSVD])
+@pytest.mark.parametrize("limit", [0, -1, np.nan, "much"])
+def test_a_memory_limit_that_is_none_is_refused(kind, limit):
+    with pytest.raises(ParameterError, match="memory_limit must be"):
+        kind(memory_limit=limit).fit(X, Y[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "needs"),
+    [
+        (KernelLeastSquares(**RBF_), "KernelLeastSquares needs 68.7 MiB"),
+        (KernelRidge(alphas=[0.1, 1.0], **RBF_), "alphas needs 51.5 MiB"),
+        (KernelRidge(leave_one_out=True, **RBF_), "leave_one_out=True needs 8.58 MiB"),
+        (KernelRidge(solver="cholesky", **RBF_), 'solver="cholesky" needs 4.29 MiB'),
+        (KernelFisherDiscriminant(solver="cholesky"), 'solver="cholesky" needs 4.29 MiB'),
+    ],
+)
+def test_a_matrix_that_has_no_room_is_refused_and_room_that_is_asked_for_is_enough(model, needs):
+    rows = np.random.default_rng(0).normal(size=(1500, 3))
+    labels = (rows[:, 0] > 0).astype(int)
+    with pytest.raises(DataError, match=needs + " .*memory_limit='4MiB' leaves 0 MiB; set memory_limit=") as told:
+        model.set_params(memory_limit="4MiB").fit(rows, labels)
+    enough = re.search(r'set memory_limit="(\d+MiB)"', str(told.value))[1]
+    assert model.set_params(memory_limit=enough).fit(rows, labels).status_ == Status.OPTIMAL
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.3), Laplacian(gamma=0.3)])
+def test_where_the_matrix_has_no_room_it_is_not_kept(kernel):
+    rows = np.random.default_rng(0).normal(size=(1200, 3))
+    narrow, roomy = (KernelRidge(kernel=kernel, memory_limit=limit, rank=50) for limit in ("4MiB", None))
+    tracemalloc.start()
+    narrow.fit(rows, rows[:, 0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 1200**2
+    assert narrow.solver_ == "cg"
+    np.testing.assert_allclose(narrow.predict(rows[:9]), roomy.fit(rows, rows[:, 0]).predict(rows[:9]), atol=1e-6)
 
 
 def test_same_bits_for_any_number_of_threads():

@@ -185,6 +185,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         request = regularised.Request(
             float(self.tol), limits, self._budget(data.X), self.solver, int(self.rank), n_jobs=self.n_jobs
         )
+        if self.solver == "cholesky":
+            needed = request.factor_bytes(data.shape[0])
+            self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
         try:
             operator = CentredOperator(self._operator(data, limits), stop=limits.stop)
         except Stopped:

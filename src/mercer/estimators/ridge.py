@@ -14,11 +14,11 @@ from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import some_weights
 from mercer.kernels.operator import WeightedOperator
 from mercer.problems.ridge import LeaveOneOut, Ridge
-from mercer.solvers import regularised
+from mercer.solvers import penalty_path, regularised
 from mercer.solvers.limits import Limits
-from mercer.solvers.penalty_path import choose_penalty
 from mercer.solvers.result import Status
 
+_CHOLESKY = ('solver="cholesky"', 'solver="cg"')
 PRECONDITIONERS = ("pivoted", "nystroem")
 
 
@@ -60,7 +60,8 @@ class KernelRidge(KernelRegression):
     max_iter : int, default=-1
         Bound on the iterations of conjugate gradients; -1 for none.
     time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`.
+        As in `SVC`; where a factor or eigenvalues are asked for that `memory_limit` has no room for, there is an
+        error.
     random_state : int or RandomState, optional
         Draws the rows of the Nystroem preconditioner.
 
@@ -198,9 +199,11 @@ class KernelRidge(KernelRegression):
 
     def _solve(self, data, targets, penalties, weights, used, limits, is_flat):
         problem, part = Ridge(targets[used], penalties, np.sqrt(weights[used])), data.subset(used)
+        request = self._request(part, limits)
+        self._require_room_for(part, request)
         try:
             problem, operator = self._chosen(problem, part, limits)
-            solutions, columns = self._solve_targets(operator, problem, self._request(part, limits))
+            solutions, columns = self._solve_targets(operator, problem, request)
         except Stopped:
             # No time for the matrix itself.
             columns = np.zeros(problem.targets.shape)
@@ -213,13 +216,22 @@ class KernelRidge(KernelRegression):
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
+    def _require_room_for(self, data, request):
+        """Refuse eigenvalues or a factor that are asked for and have no room."""
+        n = data.shape[0]
+        if self.alphas is not None:
+            self._require_room(data, penalty_path.memory(n), "alphas", 'choose alpha in another way, with solver="cg"')
+        if request.method == "cholesky":
+            purpose, instead = ("leave_one_out=True", "leave_one_out=False") if self.leave_one_out else _CHOLESKY
+            self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
+
     def _chosen(self, problem, data, limits):
         """The problem with the penalty that leave-one-out chooses, and its matrix."""
         operator = self._operator(data, limits)
         if not (problem.scale == 1.0).all():
             operator = WeightedOperator(operator, problem.scale)
         if self.alphas is not None:
-            choice = choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
+            choice = penalty_path.choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
             problem, self.alpha_errors_ = choice.problem, choice.errors
         return problem, operator
 

@@ -90,6 +90,12 @@ class Budget:
         # A working set may be built from a second block of its size.
         return cls(cache=cache, working=min(left // 6, MOST_WORKING))
 
+    @staticmethod
+    def limit_for(needed, X):
+        """The user's bound that leaves so many bytes beside rows, tiles and slack."""
+        total = needed + _prepared_bytes(X) + TILES
+        return total if total <= 2 * TILES else int((total - SLACK * 2 * TILES) / (1.0 - SLACK)) + 1
+
 
 def _prepared_bytes(X):
     """About what the rows take once they are prepared, transposed panels included."""

@@ -80,8 +80,11 @@ class Request:
         """The method for n items: direct where a triangle in single precision fits."""
         if self.method != "auto":
             return self.method
-        itemsize = 8 if self.with_inverse else 4
-        return "cholesky" if n * n * itemsize // 2 <= self.memory else "cg"
+        return "cholesky" if self.factor_bytes(n) <= self.memory else "cg"
+
+    def factor_bytes(self, n):
+        """What the triangle takes that is factorised: in single precision, unless its inverse is asked for."""
+        return n * n * (8 if self.with_inverse else 4) // 2
 
 
 def solve(operator, right, shift, request):
