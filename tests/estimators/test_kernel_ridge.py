@@ -130,6 +130,33 @@ def test_a_singular_matrix_is_solved_with_a_stated_jitter():
     np.testing.assert_allclose(model.predict(X), Y + 0.5, atol=1e-3)
 
 
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "cg"])
+def test_a_matrix_of_zeros_has_coefficients_zero(solver):
+    model = KernelRidge(alpha=0, kernel="precomputed", solver=solver)
+    with pytest.warns(ConvergenceWarning, match="OPTIMAL_INACCURATE: .*a larger alpha needs none"):
+        model.fit(np.zeros((5, 5)), np.ones(5))
+    assert model.jitter_ == 0.0
+    np.testing.assert_array_equal(model.dual_coef_, np.zeros(5))
+    assert model.certificate_.primal == 2.5  # half of |y|^2: there is no other function
+    assert model.fit(np.zeros((5, 5)), np.zeros(5)).status_ == Status.OPTIMAL
+    ridge = model.set_params(alpha=0.5).fit(np.zeros((5, 5)), np.ones(5))
+    assert ridge.status_ == Status.OPTIMAL
+    np.testing.assert_allclose(ridge.dual_coef_, np.full(5, 2.0))
+
+
+def test_a_diagonal_of_zeros_alone_is_not_positive_semidefinite():
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
+        model = KernelRidge(alpha=0, kernel="precomputed").fit([[0.0, 2.0], [2.0, 0.0]], [1.0, 2.0])
+    np.testing.assert_allclose(model.dual_coef_, [1.0, 0.5])
+
+
+def test_leaving_out_what_a_singular_matrix_leaves_open_is_not_a_number():
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
+        model = KernelRidge(leave_one_out=True, kernel="precomputed").fit(-np.eye(30), np.ones(30))
+    assert np.isnan(model.loo_.predictions).all()
+    assert np.isnan(model.loo_.mean_squared_error)
+
+
 def test_a_kernel_that_is_not_positive_semidefinite_says_so():
     K = np.array([[0.0, 2.0], [2.0, 0.0]])
     with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):

@@ -75,7 +75,8 @@ class KernelRidge(KernelRegression):
     jitter_ : float
         What was added to the penalty because the matrix was singular to working precision.
     loo_ : LeaveOneOut
-        `predictions`, `mean_squared_error` and `generalised` (cross-validation).
+        `predictions`, `mean_squared_error` and `generalised` (cross-validation); NaN where a singular matrix leaves
+        a row's own prediction open.
     alpha_errors_ : ndarray
         The criterion for each of `alphas`.
     certificate_ : RidgeCertificate
@@ -105,7 +106,8 @@ class KernelRidge(KernelRegression):
 
     _remedies: ClassVar = {
         Status.OPTIMAL_INACCURATE: (
-            "The kernel matrix is close to singular: jitter_ says what was added to alpha; a larger alpha needs none."
+            "The kernel matrix is zero or close to singular: jitter_ says what was added to alpha; "
+            "a larger alpha needs none."
         ),
         Status.ITERATION_LIMIT: "A larger max_iter or rank helps.",
         Status.TIME_LIMIT: "A larger time_limit helps.",
