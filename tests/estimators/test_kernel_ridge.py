@@ -157,6 +157,22 @@ def test_leaving_out_what_a_singular_matrix_leaves_open_is_not_a_number():
     assert np.isnan(model.loo_.mean_squared_error)
 
 
+def test_a_fit_removes_what_it_does_not_find():
+    model = KernelRidge(leave_one_out=True, alphas=[1.0, 2.0], **RBF_).fit(X, Y)
+    model.set_params(leave_one_out=False, alphas=None).fit(X[:50], Y[:50])
+    assert not hasattr(model, "loo_")
+    assert not hasattr(model, "alpha_errors_")
+    assert sorted(vars(model)) == sorted(vars(KernelRidge(**RBF_).fit(X[:50], Y[:50])))
+
+
+def test_parameters_that_are_refused_leave_the_model_as_it_was():
+    model = KernelRidge(**RBF_).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ParameterError, match="tol must be"):
+        model.set_params(tol=-1.0).fit(X[:50], Y[:50])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
 def test_a_kernel_that_is_not_positive_semidefinite_says_so():
     K = np.array([[0.0, 2.0], [2.0, 0.0]])
     with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):

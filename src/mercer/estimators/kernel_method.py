@@ -27,6 +27,8 @@ from mercer.kernels.operator import EvaluatedOperator, GivenOperator
 STORED = 2_000
 # if so many bytes for each of its entries have room: eight of its own, and four of a factor's triangle.
 STORED_BYTES = 12
+# Attributes that are set before there are training data.
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class KernelMethod(BaseEstimator):
@@ -76,7 +78,15 @@ class KernelMethod(BaseEstimator):
         bound = resolve(kernel, gamma, self.degree, self.coef0, X)
         return bound.replace() if bound is self.kernel else bound
 
+    def _forget(self):
+        """Remove what an earlier fit has found, but for what has just been noted of the input."""
+        for name in [*vars(self)]:
+            if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
+                delattr(self, name)
+
     def _training_data(self, X):
+        """X with its kernel, checked: from here on the model is a new one."""
+        self._forget()
         kernel = self._kernel(X)
         if isinstance(kernel, Precomputed):
             require_gram(X)
