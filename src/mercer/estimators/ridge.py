@@ -9,7 +9,14 @@ from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import multi_target_input
 from mercer.estimators.kernel_method import KernelRegression, Proof
-from mercer.estimators.parameters import require_choice, require_count, require_flag, require_max_iter, require_number
+from mercer.estimators.parameters import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_max_iter,
+    require_number,
+    require_numbers,
+)
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import some_weights
 from mercer.kernels.operator import WeightedOperator
@@ -291,10 +298,10 @@ class KernelRidge(KernelRegression):
 
 def _penalties(alpha, n_targets):
     """One penalty a target, none negative."""
-    values = np.atleast_1d(np.asarray(alpha, dtype=np.float64)) if np.ndim(alpha) else None
-    if values is None:
+    if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
         require_number("alpha", alpha, least=0.0)
         return np.full(n_targets, float(alpha))
+    values = require_numbers("alpha", alpha)
     if values.ndim != 1 or len(values) not in (1, n_targets):
         raise ParameterError(f"alpha must be one number or one for each of the {n_targets} targets, got {alpha!r}")
     if not (np.isfinite(values) & (values >= 0)).all():
@@ -304,7 +311,7 @@ def _penalties(alpha, n_targets):
 
 def _grid(alphas):
     """Penalties to choose from, in order."""
-    values = np.unique(np.asarray(alphas, dtype=np.float64).ravel())
+    values = np.unique(require_numbers("alphas", alphas))
     if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
         raise ParameterError(f"alphas must be positive and finite, got {alphas!r}")
     return values
