@@ -154,3 +154,23 @@ def test_the_border_is_found_when_it_is_asked_for_and_only_then(monkeypatch):
     assert clone(model).fit(X).offset_ > border
     assert pickle.loads(pickle.dumps(model)).offset_ == border  # noqa: S301 - our own bytes
     assert model.fit(X).offset_ > border
+
+
+@pytest.mark.parametrize("n_samples", [-1, 2.5, "some"])
+def test_samples_are_counted_in_whole_numbers(n_samples):
+    model = KernelDensity().fit([[0.0], [1.0]])
+    with pytest.raises(ParameterError, match="n_samples must be a whole number, 0 or more, got "):
+        model.sample(n_samples)
+
+
+def test_an_unknown_bandwidth_is_told_in_a_sentence():
+    with pytest.raises(ParameterError, match='a positive number, "scott" or "silverman", got \'a\''):
+        KernelDensity(bandwidth="a").fit([[0.0], [1.0]])
+
+
+def test_a_second_fit_is_not_pickled_with_the_border_of_the_first():
+    model = KernelDensity().fit(np.random.default_rng(0).normal(size=(50, 2)))
+    border = model.offset_
+    model.set_params(kernel="precomputed").fit(np.eye(4))
+    assert model.offset_ != border
+    assert model.__getstate__()["offset_"] == model.offset_

@@ -142,6 +142,7 @@ def test_fisher_with_items_precomputed_and_priors():
         ({"n_components": 3}, r"at most n_classes - 1 = 2, got 3"),
         ({"alpha": 0.0}, "alpha must be"),
         ({"priors": [0.5, 0.5]}, "priors must be 3 positive numbers"),
+        ({"priors": ["a", "b", "c"]}, "priors must be numbers"),
     ],
 )
 def test_bad_parameters_of_fisher(parameters, message):

@@ -1,3 +1,6 @@
+import re
+import tracemalloc
+
 import numpy as np
 import pytest
 import sklearn.kernel_ridge
@@ -5,7 +8,16 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelLeastSquares, KernelRidge, ParameterError, Status
+from mercer import (
+    DataError,
+    KernelFisherDiscriminant,
+    KernelLeastSquares,
+    KernelPCA,
+    KernelRidge,
+    KernelSVD,
+    ParameterError,
+    Status,
+)
 from mercer.kernels import RBF, Custom, Laplacian, Linear
 
 rng = np.random.default_rng(0)
@@ -118,6 +130,49 @@ def test_a_singular_matrix_is_solved_with_a_stated_jitter():
     np.testing.assert_allclose(model.predict(X), Y + 0.5, atol=1e-3)
 
 
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "cg"])
+def test_a_matrix_of_zeros_has_coefficients_zero(solver):
+    model = KernelRidge(alpha=0, kernel="precomputed", solver=solver)
+    with pytest.warns(ConvergenceWarning, match="OPTIMAL_INACCURATE: .*a larger alpha needs none"):
+        model.fit(np.zeros((5, 5)), np.ones(5))
+    assert model.jitter_ == 0.0
+    np.testing.assert_array_equal(model.dual_coef_, np.zeros(5))
+    assert model.certificate_.primal == 2.5  # half of |y|^2: there is no other function
+    assert model.fit(np.zeros((5, 5)), np.zeros(5)).status_ == Status.OPTIMAL
+    ridge = model.set_params(alpha=0.5).fit(np.zeros((5, 5)), np.ones(5))
+    assert ridge.status_ == Status.OPTIMAL
+    np.testing.assert_allclose(ridge.dual_coef_, np.full(5, 2.0))
+
+
+def test_a_diagonal_of_zeros_alone_is_not_positive_semidefinite():
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
+        model = KernelRidge(alpha=0, kernel="precomputed").fit([[0.0, 2.0], [2.0, 0.0]], [1.0, 2.0])
+    np.testing.assert_allclose(model.dual_coef_, [1.0, 0.5])
+
+
+def test_leaving_out_what_a_singular_matrix_leaves_open_is_not_a_number():
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
+        model = KernelRidge(leave_one_out=True, kernel="precomputed").fit(-np.eye(30), np.ones(30))
+    assert np.isnan(model.loo_.predictions).all()
+    assert np.isnan(model.loo_.mean_squared_error)
+
+
+def test_a_fit_removes_what_it_does_not_find():
+    model = KernelRidge(leave_one_out=True, alphas=[1.0, 2.0], **RBF_).fit(X, Y)
+    model.set_params(leave_one_out=False, alphas=None).fit(X[:50], Y[:50])
+    assert not hasattr(model, "loo_")
+    assert not hasattr(model, "alpha_errors_")
+    assert sorted(vars(model)) == sorted(vars(KernelRidge(**RBF_).fit(X[:50], Y[:50])))
+
+
+def test_parameters_that_are_refused_leave_the_model_as_it_was():
+    model = KernelRidge(**RBF_).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ParameterError, match="tol must be"):
+        model.set_params(tol=-1.0).fit(X[:50], Y[:50])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
 def test_a_kernel_that_is_not_positive_semidefinite_says_so():
     K = np.array([[0.0, 2.0], [2.0, 0.0]])
     with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
@@ -159,7 +214,9 @@ def test_limits_leave_a_model():
         ({"alpha": -1.0}, "alpha must be a finite number, 0 or more, got -1.0"),
         ({"alpha": np.nan}, "alpha must be"),
         ({"alpha": [1.0, 2.0, 3.0]}, "one for each of the 2 targets"),
+        ({"alpha": ["a", "b"]}, r"alpha must be numbers, got \['a', 'b'\]"),
         ({"alphas": [0.0]}, "alphas must be positive"),
+        ({"alphas": ["a"]}, r"alphas must be numbers, got \['a'\]"),
         ({"gamma": -1.0}, "gamma must be"),
         ({"tol": 0.0}, "tol must be"),
         ({"rank": 0}, "rank must be"),
@@ -177,6 +234,55 @@ def test_bad_parameters(parameters, message):
 def test_values_that_overflow_are_refused(scale):
     with pytest.raises(ValueError, match=r"overflow|too large|infinity"):
         KernelRidge(kernel="poly").fit(X * scale, Y)
+
+
+@pytest.mark.parametrize("kind", [KernelRidge, KernelLeastSquares])
+@pytest.mark.parametrize("kernel", ["linear", lambda a, b: float(a @ b)], ids=["rows", "items"])
+@pytest.mark.parametrize("targets", [Y, Y[:, 0]], ids=["two", "one"])
+def test_targets_whose_squares_overflow_are_refused(kind, kernel, targets):
+    huge = targets.copy()
+    huge[2] = -1e160
+    with pytest.raises(DataError, match=r"y must be below 1e\+100 in size, got -1e\+160; scale the targets"):
+        kind(kernel=kernel).fit(X, huge)
+
+
+@pytest.mark.parametrize("kind", [KernelRidge, KernelLeastSquares, KernelFisherDiscriminant, KernelPCA, KernelSVD])
+@pytest.mark.parametrize("limit", [0, -1, np.nan, "much"])
+def test_a_memory_limit_that_is_none_is_refused(kind, limit):
+    with pytest.raises(ParameterError, match="memory_limit must be"):
+        kind(memory_limit=limit).fit(X, Y[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "needs"),
+    [
+        (KernelLeastSquares(**RBF_), "KernelLeastSquares needs 68.7 MiB"),
+        (KernelRidge(alphas=[0.1, 1.0], **RBF_), "alphas needs 51.5 MiB"),
+        (KernelRidge(leave_one_out=True, **RBF_), "leave_one_out=True needs 8.58 MiB"),
+        (KernelRidge(solver="cholesky", **RBF_), 'solver="cholesky" needs 4.29 MiB'),
+        (KernelFisherDiscriminant(solver="cholesky"), 'solver="cholesky" needs 4.29 MiB'),
+    ],
+)
+def test_a_matrix_that_has_no_room_is_refused_and_room_that_is_asked_for_is_enough(model, needs):
+    rows = np.random.default_rng(0).normal(size=(1500, 3))
+    labels = (rows[:, 0] > 0).astype(int)
+    with pytest.raises(DataError, match=needs + " .*memory_limit='4MiB' leaves 0 MiB; set memory_limit=") as told:
+        model.set_params(memory_limit="4MiB").fit(rows, labels)
+    enough = re.search(r'set memory_limit="(\d+MiB)"', str(told.value))[1]
+    assert model.set_params(memory_limit=enough).fit(rows, labels).status_ == Status.OPTIMAL
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.3), Laplacian(gamma=0.3)])
+def test_where_the_matrix_has_no_room_it_is_not_kept(kernel):
+    rows = np.random.default_rng(0).normal(size=(1200, 3))
+    narrow, roomy = (KernelRidge(kernel=kernel, memory_limit=limit, rank=50) for limit in ("4MiB", None))
+    tracemalloc.start()
+    narrow.fit(rows, rows[:, 0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 1200**2
+    assert narrow.solver_ == "cg"
+    np.testing.assert_allclose(narrow.predict(rows[:9]), roomy.fit(rows, rows[:, 0]).predict(rows[:9]), atol=1e-6)
 
 
 def test_same_bits_for_any_number_of_threads():

@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import SVC, DataError, Status
+from mercer import (
+    SVC,
+    DataError,
+    KernelDensity,
+    KernelFisherDiscriminant,
+    KernelLeastSquares,
+    KernelPCA,
+    KernelRidge,
+    KernelSVD,
+    Status,
+)
+from mercer.kernels import RBF
 from tests.faults.overlapping import overlapping
 
 pytestmark = [pytest.mark.usefixtures("compiled"), pytest.mark.timeout(5, func_only=True)]
@@ -299,3 +310,15 @@ def test_a_decision_function_that_overflows_says_so():
 def test_far_from_all_data_a_gaussian_says_only_its_bias():
     model = SVC(gamma=0.3).fit(*overlapping())
     np.testing.assert_allclose(model.decision_function(np.full((2, 4), 1e6)), model.intercept_[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kind", [KernelRidge, KernelLeastSquares, KernelPCA, KernelSVD, KernelFisherDiscriminant, KernelDensity]
+)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("data", [lambda: with_entry(1e200), lambda: with_entry(1e308), lambda: times(1e155)])
+def test_rows_whose_inner_products_overflow_are_refused_by_kernel_methods(kind, layout, data):
+    # A Gaussian of such rows is 1 with itself and 0 with all others, or NaN: its diagonal does not show it.
+    X, y = data()
+    with pytest.raises(DataError, match=OVERFLOW):
+        kind(kernel=RBF(gamma=0.5)).fit(layout(X), y)

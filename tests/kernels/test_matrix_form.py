@@ -120,3 +120,22 @@ def test_a_function_of_sets_may_take_lists_of_anything():
 def test_a_function_that_returns_something_else_is_refused(function, message):
     with pytest.raises(DataError, match=message):
         Custom(function)(X)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (np.ones(3), r"got ndarray of shape \(3,\); return a float"),
+        ([1.0, 2.0], r"got \[1.0, 2.0\]"),
+        ("much", "got 'much'"),
+        (1j, "got 1j"),
+    ],
+)
+def test_a_function_of_two_items_returns_one_number(value, told):
+    with pytest.raises(DataError, match="must return one number for two items, " + told):
+        Custom(lambda x, y: value if x is y else 1.0, pairwise=True)(["a", "b"])
+
+
+def test_one_number_may_be_in_an_array():
+    kernel = Custom(lambda x, y: np.array([[2.0]]) if x == y else 1.0, pairwise=True)
+    np.testing.assert_array_equal(kernel(["a", "b"]), [[2.0, 1.0], [1.0, 2.0]])

@@ -9,8 +9,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._errors import DataError, ParameterError
-from mercer.estimators.gram import require_gram, require_not_negative
+from mercer.estimators.gram import require_gram, require_not_negative, require_symmetric_function
 from mercer.estimators.inputs import (
+    has_function,
     is_function,
     is_precomputed,
     prediction_input,
@@ -18,7 +19,7 @@ from mercer.estimators.inputs import (
     tell_input,
     unlabelled_input,
 )
-from mercer.estimators.parameters import require_n_jobs, require_number
+from mercer.estimators.parameters import require_count, require_n_jobs, require_number
 from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.estimators.weighting import some_weights
 from mercer.kernels.base import Kernel
@@ -133,7 +134,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        vars(self).pop("offset_", None)
+        for name in ("offset_", "_border"):
+            vars(self).pop(name, None)
         if not self.is_normalised_:
             return self._fit_items(X, sample_weight)
         require_sound_csr(X)
@@ -157,6 +159,8 @@ class KernelDensity(OutlierMixin, BaseEstimator):
             require_gram(X)
             require_not_negative(X)
         data = TrainingData(kernel, X)
+        if has_function(kernel):
+            require_symmetric_function(kernel, data.prepare(np.float64))
         weights = some_weights(sample_weight, data.shape[0])
         used = np.flatnonzero(weights > 0)
         self.bandwidth_ = 1.0
@@ -182,7 +186,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         require_n_jobs(self.n_jobs)
         require_number("level", self.level, least=0.0, below=1.0)
         if isinstance(self.bandwidth, str) and self.bandwidth not in _RULES:
-            raise ParameterError(f"bandwidth must be a positive number, {_RULES}, got {self.bandwidth!r}")
+            raise ParameterError(f'bandwidth must be a positive number, "scott" or "silverman", got {self.bandwidth!r}')
         if not isinstance(self.bandwidth, str):
             require_number("bandwidth", self.bandwidth, above=0.0)
         if not (isinstance(self.kernel, Kernel) or _is_of_items(self.kernel) or self.kernel in density.NAMES):
@@ -279,6 +283,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         check_is_fitted(self, "expansion_")
         if not self.is_normalised_:
             raise ParameterError(f"samples are drawn from densities of rows only, not for kernel={self.kernel!r}")
+        require_count("n_samples", n_samples, least=0)
         kernel, rng = self.expansion_.kernel, check_random_state(random_state)
         weights = self.expansion_.groups[0].coefficients[:, 0]
         rows = self.expansion_.vectors

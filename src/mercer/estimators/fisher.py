@@ -9,7 +9,13 @@ from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import classes_and_codes, training_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
-from mercer.estimators.parameters import require_choice, require_count, require_max_iter, require_number
+from mercer.estimators.parameters import (
+    require_choice,
+    require_count,
+    require_max_iter,
+    require_number,
+    require_numbers,
+)
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.kernels.operator import CentredOperator
 from mercer.problems.fisher import FisherRule, indicator_regression
@@ -175,7 +181,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     def _resolved_priors(self, codes, n_classes):
         if self.priors is None:
             return np.bincount(codes, minlength=n_classes) / len(codes)
-        priors = np.asarray(self.priors, dtype=np.float64)
+        priors = require_numbers("priors", self.priors)
         if priors.shape != (n_classes,) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0):
             raise ParameterError(f"priors must be {n_classes} positive numbers of sum 1, got {self.priors!r}")
         return priors
@@ -185,6 +191,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         request = regularised.Request(
             float(self.tol), limits, self._budget(data.X), self.solver, int(self.rank), n_jobs=self.n_jobs
         )
+        if self.solver == "cholesky":
+            needed = request.factor_bytes(data.shape[0])
+            self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
         try:
             operator = CentredOperator(self._operator(data, limits), stop=limits.stop)
         except Stopped:

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.threads import run_parallel
+from mercer.kernels import engine
 from mercer.kernels.matrix_form import add_mirror_residual, most_asymmetric
 from mercer.kernels.weighted_sums import look_and_sum
 
@@ -14,6 +15,8 @@ from mercer.kernels.weighted_sums import look_and_sum
 SYMMETRY = 1e-5
 # What a sum of rows and the same sum of columns may differ by, relative to the diagonal, where the matrix is symmetric.
 SAME_SUMS = 1e-9
+# Items of which a function of the user's is called both ways round: as many as a tile has, all of a small fit.
+COMPARED = engine.GRAM_TILE
 
 
 def require_gram(K):
@@ -72,6 +75,24 @@ def _require_symmetric(K):
         raise DataError(
             f"the precomputed matrix must be symmetric, but K[{i}, {j}] = {K[i, j]:g} and "
             f"K[{j}, {i}] = {K[j, i]:g}; (K + K.T) / 2 makes it so"
+        )
+
+
+def require_symmetric_function(kernel, items):
+    """Refuse a kernel of the user's that depends on which of two items comes first.
+
+    All pairs of up to COMPARED items are looked at, of more those of so many spread evenly: a matrix has one
+    of its triangles computed, and the function would otherwise be called twice as often.
+    """
+    places = np.unique(np.linspace(0, len(items) - 1, min(len(items), COMPARED)).astype(np.intp))
+    part = items.take(places)
+    K = engine.fill(kernel, part, part, np.empty((len(places), len(places))))
+    i, j, distance, largest = most_asymmetric(K)
+    if distance > SYMMETRY * largest:
+        first, second = places[i], places[j]
+        raise DataError(
+            f"the kernel function must be symmetric, but K[{first}, {second}] = {K[i, j]:g} and "
+            f"K[{second}, {first}] = {K[j, i]:g}; the mean of k(x, y) and k(y, x) is"
         )
 
 

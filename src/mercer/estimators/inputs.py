@@ -21,7 +21,7 @@ from mercer._jit.row_products import has_duplicates
 from mercer.estimators.gram import evaluate
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenMatrices
-from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.structured import StructuredKernel
 from mercer.kernels.table.frame import Frame, is_data_frame
@@ -41,6 +41,11 @@ def kernel_of(estimator):
     """The kernel that is asked for, or that `fit` has chosen where it is "auto"."""
     kernel = estimator.kernel
     return getattr(estimator, "kernel_", kernel) if isinstance(kernel, str) and kernel == "auto" else kernel
+
+
+def has_function(kernel):
+    """Whether a function of the user's is the kernel, or one of those of which it is made."""
+    return any(isinstance(part, Custom) for part in _leaves(kernel))
 
 
 def takes_items(kernel):
@@ -125,7 +130,8 @@ def unlabelled_input(estimator, X):
 def _targets(y):
     y = np.asarray(y, dtype=np.float64)
     if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
-        raise DataError(f"y must be below {LARGEST_TARGET:g} in size, got {y[np.abs(y).argmax()]:g}; scale the targets")
+        largest = y.flat[np.abs(y).argmax()]
+        raise DataError(f"y must be below {LARGEST_TARGET:g} in size, got {largest:g}; scale the targets")
     return y
 
 
@@ -142,7 +148,7 @@ def multi_target_input(estimator, X, y):
     else:
         _require_rows_or_gram(estimator, X)
         X, y = regression_rows(estimator, X, y, _canonical, multi_output=True)
-    y = np.asarray(y, dtype=np.float64)
+    y = _targets(y)
     return X, y.reshape(len(y), -1), y.ndim == 1
 
 

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
+from mercer._jit.memory import parse_bytes
 from mercer.estimators.evidence import CHANGED, ELSEWHERE, fingerprint
-from mercer.estimators.gram import require_gram
-from mercer.estimators.inputs import is_function, prediction_input, require_fitted, tell_input
+from mercer.estimators.gram import require_gram, require_symmetric_function
+from mercer.estimators.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -16,14 +17,18 @@ from mercer.estimators.parameters import (
     require_optional_number,
 )
 from mercer.estimators.progress import print_residual, watchers
-from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW, Budget, TrainingData
+from mercer.estimators.training import Budget, TrainingData, require_bounded
 from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.names import resolve
 from mercer.kernels.operator import EvaluatedOperator, GivenOperator
 
-# Up to this many items, or where an entry is slow, the whole matrix is kept in double precision.
+# Up to this many items, or where an entry is slow, the whole matrix is kept in double precision,
 STORED = 2_000
+# if so many bytes for each of its entries have room: eight of its own, and four of a factor's triangle.
+STORED_BYTES = 12
+# Attributes that are set before there are training data.
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class KernelMethod(BaseEstimator):
@@ -58,6 +63,8 @@ class KernelMethod(BaseEstimator):
         require_optional_number("time_limit", self.time_limit, above=0.0)
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
 
     def _watchers(self):
         return watchers(self, print_residual)
@@ -71,26 +78,48 @@ class KernelMethod(BaseEstimator):
         bound = resolve(kernel, gamma, self.degree, self.coef0, X)
         return bound.replace() if bound is self.kernel else bound
 
+    def _forget(self):
+        """Remove what an earlier fit has found, but for what has just been noted of the input."""
+        for name in [*vars(self)]:
+            if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
+                delattr(self, name)
+
     def _training_data(self, X):
+        """X with its kernel, checked: from here on the model is a new one."""
+        self._forget()
         kernel = self._kernel(X)
         if isinstance(kernel, Precomputed):
             require_gram(X)
-        return TrainingData(kernel, X)
+        data = TrainingData(kernel, X)
+        if has_function(kernel):
+            require_symmetric_function(kernel, data.prepare(np.float64))
+        return data
 
     def _operator(self, data, limits):
         """The kernel matrix as an operator; small and slow ones are computed at once."""
         if isinstance(data.kernel, Precomputed):
             return GivenOperator(data.X, self.n_jobs)
         operator = EvaluatedOperator(data.kernel, data.prepare, self.n_jobs)
-        if not (np.abs(operator.diag) < LARGEST_ENTRY).all():
-            raise DataError(OVERFLOW)
-        if operator.n <= STORED or not data.kernel.is_dot_product_form:
+        require_bounded(data.kernel, operator)
+        is_worth_it = operator.n <= STORED or not data.kernel.is_dot_product_form
+        if is_worth_it and STORED_BYTES * operator.n**2 <= self._budget(data.X):
             return operator.stored(limits.stop)
         return operator
 
     def _budget(self, X):
         """Bytes that a fit may take for matrices."""
         return 2 * Budget.resolve(self.memory_limit, None, X).cache
+
+    def _require_room(self, data, needed, purpose, instead):
+        """Refuse what needs more bytes than `memory_limit` leaves; `instead` is what does with less."""
+        room = self._budget(data.X)
+        if needed > room:
+            limit = "half of the free memory" if self.memory_limit is None else f"memory_limit={self.memory_limit!r}"
+            enough = -(-Budget.limit_for(needed, data.X) // 2**20)
+            raise DataError(
+                f"{purpose} needs {needed / 2**20:.3g} MiB for the kernel matrix of {data.shape[0]} rows, and {limit} "
+                f'leaves {room / 2**20:.3g} MiB; set memory_limit="{enough}MiB", or {instead}'
+            )
 
     def _expansion(self, data, coefficients, intercepts):
         everything = np.arange(len(coefficients))

@@ -40,7 +40,8 @@ class KernelLeastSquares(KernelRegression):
         Eigenvalues below this share of the largest count as zero; None is n times 2.2e-16. A larger
         one smooths, as a penalty does.
     time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`; the eigenvalues themselves are found in one go.
+        As in `SVC`; the eigenvalues themselves are found in one go, and a `memory_limit` without room for
+        them is an error.
 
     Attributes
     ----------
@@ -126,6 +127,8 @@ class KernelLeastSquares(KernelRegression):
 
     def _solve(self, data, targets, scale, used, limits):
         part, scale, wanted = data.subset(used), scale[used], targets[used]
+        instead = 'take KernelRidge(solver="cg") with a small alpha'
+        self._require_room(part, least_norm.memory(len(used)), "KernelLeastSquares", instead)
         coefficients = np.zeros(targets.shape)
         try:
             operator = WeightedOperator(self._operator(part, limits), scale)

@@ -20,6 +20,14 @@ def require_number(name, value, *, above=-np.inf, below=np.inf, least=-np.inf, m
         raise ParameterError(f"{name} must be a finite number{told}, got {value!r}")
 
 
+def require_numbers(name, values):
+    """An array of numbers in double precision, of any shape and size."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} must be numbers, got {values!r}") from error
+
+
 def require_optional_number(name, value, *, above):
     """None, or a number above a bound."""
     if value is not None:

@@ -9,16 +9,23 @@ from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import multi_target_input
 from mercer.estimators.kernel_method import KernelRegression, Proof
-from mercer.estimators.parameters import require_choice, require_count, require_flag, require_max_iter, require_number
+from mercer.estimators.parameters import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_max_iter,
+    require_number,
+    require_numbers,
+)
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import some_weights
 from mercer.kernels.operator import WeightedOperator
 from mercer.problems.ridge import LeaveOneOut, Ridge
-from mercer.solvers import regularised
+from mercer.solvers import penalty_path, regularised
 from mercer.solvers.limits import Limits
-from mercer.solvers.penalty_path import choose_penalty
 from mercer.solvers.result import Status
 
+_CHOLESKY = ('solver="cholesky"', 'solver="cg"')
 PRECONDITIONERS = ("pivoted", "nystroem")
 
 
@@ -60,7 +67,8 @@ class KernelRidge(KernelRegression):
     max_iter : int, default=-1
         Bound on the iterations of conjugate gradients; -1 for none.
     time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`.
+        As in `SVC`; where a factor or eigenvalues are asked for that `memory_limit` has no room for, there is an
+        error.
     random_state : int or RandomState, optional
         Draws the rows of the Nystroem preconditioner.
 
@@ -74,7 +82,8 @@ class KernelRidge(KernelRegression):
     jitter_ : float
         What was added to the penalty because the matrix was singular to working precision.
     loo_ : LeaveOneOut
-        `predictions`, `mean_squared_error` and `generalised` (cross-validation).
+        `predictions`, `mean_squared_error` and `generalised` (cross-validation); NaN where a singular matrix leaves
+        a row's own prediction open.
     alpha_errors_ : ndarray
         The criterion for each of `alphas`.
     certificate_ : RidgeCertificate
@@ -104,7 +113,8 @@ class KernelRidge(KernelRegression):
 
     _remedies: ClassVar = {
         Status.OPTIMAL_INACCURATE: (
-            "The kernel matrix is close to singular: jitter_ says what was added to alpha; a larger alpha needs none."
+            "The kernel matrix is zero or close to singular: jitter_ says what was added to alpha; "
+            "a larger alpha needs none."
         ),
         Status.ITERATION_LIMIT: "A larger max_iter or rank helps.",
         Status.TIME_LIMIT: "A larger time_limit helps.",
@@ -198,9 +208,11 @@ class KernelRidge(KernelRegression):
 
     def _solve(self, data, targets, penalties, weights, used, limits, is_flat):
         problem, part = Ridge(targets[used], penalties, np.sqrt(weights[used])), data.subset(used)
+        request = self._request(part, limits)
+        self._require_room_for(part, request)
         try:
             problem, operator = self._chosen(problem, part, limits)
-            solutions, columns = self._solve_targets(operator, problem, self._request(part, limits))
+            solutions, columns = self._solve_targets(operator, problem, request)
         except Stopped:
             # No time for the matrix itself.
             columns = np.zeros(problem.targets.shape)
@@ -213,13 +225,22 @@ class KernelRidge(KernelRegression):
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
+    def _require_room_for(self, data, request):
+        """Refuse eigenvalues or a factor that are asked for and have no room."""
+        n = data.shape[0]
+        if self.alphas is not None:
+            self._require_room(data, penalty_path.memory(n), "alphas", 'choose alpha in another way, with solver="cg"')
+        if request.method == "cholesky":
+            purpose, instead = ("leave_one_out=True", "leave_one_out=False") if self.leave_one_out else _CHOLESKY
+            self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
+
     def _chosen(self, problem, data, limits):
         """The problem with the penalty that leave-one-out chooses, and its matrix."""
         operator = self._operator(data, limits)
         if not (problem.scale == 1.0).all():
             operator = WeightedOperator(operator, problem.scale)
         if self.alphas is not None:
-            choice = choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
+            choice = penalty_path.choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
             problem, self.alpha_errors_ = choice.problem, choice.errors
         return problem, operator
 
@@ -277,10 +298,10 @@ class KernelRidge(KernelRegression):
 
 def _penalties(alpha, n_targets):
     """One penalty a target, none negative."""
-    values = np.atleast_1d(np.asarray(alpha, dtype=np.float64)) if np.ndim(alpha) else None
-    if values is None:
+    if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
         require_number("alpha", alpha, least=0.0)
         return np.full(n_targets, float(alpha))
+    values = require_numbers("alpha", alpha)
     if values.ndim != 1 or len(values) not in (1, n_targets):
         raise ParameterError(f"alpha must be one number or one for each of the {n_targets} targets, got {alpha!r}")
     if not (np.isfinite(values) & (values >= 0)).all():
@@ -290,7 +311,7 @@ def _penalties(alpha, n_targets):
 
 def _grid(alphas):
     """Penalties to choose from, in order."""
-    values = np.unique(np.asarray(alphas, dtype=np.float64).ravel())
+    values = np.unique(require_numbers("alphas", alphas))
     if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
         raise ParameterError(f"alphas must be positive and finite, got {alphas!r}")
     return values

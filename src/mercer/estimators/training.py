@@ -58,6 +58,19 @@ def require_no_overflow(X):
         raise DataError(OVERFLOW)
 
 
+def require_bounded(kernel, matrix):
+    """Refuse a matrix or an operator whose entries, or the inner products in them, overflow.
+
+    Of a Gaussian the diagonal is 1 however long the rows are: their own lengths are looked at too.
+    """
+    with np.errstate(over="ignore"):
+        is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
+        if is_bounded and kernel.is_dot_product_form:
+            is_bounded = float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY
+    if not is_bounded:
+        raise DataError(OVERFLOW)
+
+
 @dataclass(frozen=True)
 class Budget:
     """Bytes for kernel rows kept, and for the matrix of a working set."""
@@ -81,6 +94,12 @@ class Budget:
         cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
         # A working set may be built from a second block of its size.
         return cls(cache=cache, working=min(left // 6, MOST_WORKING))
+
+    @staticmethod
+    def limit_for(needed, X):
+        """The user's bound that leaves so many bytes beside rows, tiles and slack."""
+        total = needed + _prepared_bytes(X) + TILES
+        return total if total <= 2 * TILES else int((total - SLACK * 2 * TILES) / (1.0 - SLACK)) + 1
 
 
 def _prepared_bytes(X):
@@ -180,12 +199,7 @@ class TrainingData:
             return StoredMatrix.of(_square(self.X), n_jobs)
         dtype, far = self._precision(tol, gap_tol)
         matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, far)
-        with np.errstate(over="ignore"):
-            is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
-            if is_bounded and self.kernel.is_dot_product_form:
-                is_bounded = float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY
-        if not is_bounded:
-            raise DataError(OVERFLOW)
+        require_bounded(self.kernel, matrix)
         return matrix
 
     def _precision(self, tol, gap_tol):

@@ -1,5 +1,6 @@
 """Kernels that are given as a matrix, or as a function that returns one."""
 
+import reprlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -223,6 +224,22 @@ def _indexable(X, pairwise):
         return list(X)
 
 
+def _one_number(value):
+    """What the user's function returned for two items, as a float."""
+    try:
+        number = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        number = None
+    if number is None or number.size != 1:
+        shape = getattr(value, "shape", ())
+        told = f"{type(value).__name__} of shape {shape}" if shape else reprlib.repr(value)
+        raise DataError(
+            f"the kernel function must return one number for two items, got {told}; return a float, "
+            "or use Custom(function) for one that takes two sets and returns their matrix"
+        )
+    return number.item()
+
+
 @dataclass(frozen=True)
 class Custom(Kernel):
     """A kernel given by a function, of two sets of items or of two items.
@@ -271,8 +288,14 @@ class Custom(Kernel):
         block_of(out, row, column, shape)[...] = values
 
     def _pairs(self, left, right):
-        values = [[self.function(x, y) for y in right.values] for x in left.values]
-        return np.array(values, dtype=np.float64).reshape(len(left), len(right))
+        returned = [[self.function(x, y) for y in right.values] for x in left.values]
+        try:
+            values = np.array(returned, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = None
+        if values is None or values.size != len(left) * len(right):
+            values = np.array([[_one_number(value) for value in row] for row in returned])
+        return values.reshape(len(left), len(right))
 
     def diag_of(self, prepared):
         diagonal = np.empty(len(prepared))

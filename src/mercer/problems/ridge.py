@@ -104,11 +104,10 @@ class LeaveOneOut:
     def of(cls, problem, alpha, inverse_diagonal):
         """From coefficients (n, t) and the diagonal of (SKS + lambda I)^-1 for each target (n, t)."""
         weights = problem.scale[:, None] ** 2
-        inverse = inverse_diagonal * weights
-        errors = alpha / inverse
+        errors = _ratio(alpha, inverse_diagonal * weights)
         total = weights.sum() * alpha.shape[1]
         # Generalised: every row is judged with the mean of the inverse's diagonal.
-        common = problem.scale[:, None] * alpha / weights / inverse_diagonal.mean(axis=0)
+        common = _ratio(problem.scale[:, None] * alpha / weights, inverse_diagonal.mean(axis=0))
         return cls(
             problem.targets - errors,
             float((weights * errors**2).sum() / total),
@@ -120,3 +119,9 @@ class LeaveOneOut:
         predictions = np.full((len(coefficients), self.predictions.shape[1]), np.nan)
         predictions[used] = self.predictions
         return replace(self, predictions=predictions.reshape(coefficients.shape))
+
+
+def _ratio(alpha, inverse):
+    """alpha / inverse; NaN where a pseudo-inverse has zero: what a row adds to its equations is not known then."""
+    inverse = np.broadcast_to(inverse, alpha.shape)
+    return np.divide(alpha, inverse, out=np.full(alpha.shape, np.nan), where=inverse != 0)

@@ -3,7 +3,7 @@
 Method (Golub, Heath & Wahba 1979): with K = U diag(e) U', every penalty's coefficients and the diagonal
 of its inverse cost n^2 operations.
 
-Cost: one eigenvalue decomposition, 9 n^3, and n^2 for each penalty. Needs: memory for 2 n^2 doubles.
+Cost: one eigenvalue decomposition, 9 n^3, and n^2 for each penalty. Needs: memory for three matrices.
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +20,11 @@ class Choice:
 
     problem: Ridge
     errors: np.ndarray
+
+
+def memory(n):
+    """Bytes for n items: their matrix, its eigenvectors and the squares of those."""
+    return 3 * 8 * n**2
 
 
 def choose_penalty(operator, problem, penalties, criterion, limits):

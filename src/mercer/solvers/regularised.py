@@ -80,8 +80,11 @@ class Request:
         """The method for n items: direct where a triangle in single precision fits."""
         if self.method != "auto":
             return self.method
-        itemsize = 8 if self.with_inverse else 4
-        return "cholesky" if n * n * itemsize // 2 <= self.memory else "cg"
+        return "cholesky" if self.factor_bytes(n) <= self.memory else "cg"
+
+    def factor_bytes(self, n):
+        """What the triangle takes that is factorised: in single precision, unless its inverse is asked for."""
+        return n * n * (8 if self.with_inverse else 4) // 2
 
 
 def solve(operator, right, shift, request):
@@ -97,6 +100,8 @@ def solve(operator, right, shift, request):
     """
     method = request.chosen(operator.n)
     try:
+        if shift == 0 and _is_zero(operator, request.limits.stop):
+            return _nothing(right, method, request)
         if method == "cg":
             return _by_iterations(operator, right, shift, request)
         found = _by_refined_iterations(operator, right, shift, request)
@@ -105,6 +110,20 @@ def solve(operator, right, shift, request):
         return RegularisedSolution(np.zeros(right.shape), request.limits.reached() or Status.INTERRUPTED, method)
     except MemoryError:
         return RegularisedSolution(np.zeros(right.shape), Status.MEMORY_LIMIT, method)
+
+
+def _is_zero(operator, stop):
+    """Whether K = 0: no jitter is small beside it, and a diagonal of zeros alone may be that of an indefinite K."""
+    if operator.diag.any():
+        return False
+    return not operator.product(np.random.default_rng(0).normal(size=(operator.n, 1)), stop).any()
+
+
+def _nothing(right, method, request):
+    """X = 0, the least of all: with K = 0 and no penalty each X is as good, and none meets a target but zero."""
+    status = Status.OPTIMAL_INACCURATE if right.any() else Status.OPTIMAL
+    inverse = np.zeros(len(right)) if request.with_inverse else None
+    return RegularisedSolution(np.zeros(right.shape), status, method, inverse_diagonal=inverse)
 
 
 def _by_factor(operator, right, shift, request):
