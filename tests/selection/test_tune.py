@@ -5,7 +5,14 @@ import pytest
 import sklearn
 import sklearn.svm
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+)
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_validate
 from sklearn.preprocessing import StandardScaler
@@ -313,3 +320,35 @@ def test_far_apart_rows_under_a_narrow_kernel_have_the_scores_of_double_precisio
     grid = GridSearchCV(sklearn.svm.SVC(), {"C": [0.5, 50.0], "gamma": [0.5]}, cv=3).fit(X.astype(np.float32), y)
     apart = np.abs(ours.cv_results_["mean_test_score"] - grid.cv_results_["mean_test_score"])
     assert apart.max() <= 1.5 / len(y)
+
+
+def oversampled():
+    """Rows of two classes, and a fold that learns from those of the rare one nine times."""
+    X, y = make_classification(600, 5, n_informative=3, weights=[0.9], flip_y=0.1, class_sep=0.5, random_state=0)
+    rows = np.arange(400)
+    train = np.concatenate([rows, np.tile(rows[y[:400] == 1], 8)])
+    return X, y, [(train, np.arange(400, 600))]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"loss": "squared_hinge"}, {"bias": "penalised"}, {"class_weight": "balanced"}]
+)
+def test_rows_that_a_fold_repeats_count_as_often_as_they_are_there(options):
+    X, y, cv = oversampled()
+    how = {"cv": cv, "scoring": "balanced_accuracy"}
+    found = SVCCV([0.1, 1.0], [0.1], **how, **options).fit(X, y)
+    expected = GridSearchCV(SVC(gamma=0.1, **options), {"C": [0.1, 1.0]}, **how).fit(X, y)
+    np.testing.assert_allclose(scores_of(found, 1), scores_of(expected, 1), atol=0.005)
+    if not options:
+        peer = GridSearchCV(sklearn.svm.SVC(gamma=0.1), {"C": [1.0]}, **how).fit(X, y)
+        assert scores_of(found, 1)[1, 0] == pytest.approx(peer.best_score_, abs=0.005)
+
+
+def test_a_bootstrap_of_a_regression_has_the_scores_of_a_grid_search():
+    X, _, _ = oversampled()
+    y, everything = X[:, 0] + np.sin(X[:, 1]), np.arange(600)
+    draws = [np.random.default_rng(seed).integers(0, 600, 600) for seed in range(3)]
+    cv = [(drawn, np.setdiff1d(everything, drawn)) for drawn in draws]
+    found = SVRCV([1.0, 10.0], [0.1], cv=cv, tol=1e-5).fit(X, y)
+    expected = GridSearchCV(sklearn.svm.SVR(gamma=0.1, tol=1e-5), {"C": [1.0, 10.0]}, cv=cv).fit(X, y)
+    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=1e-4)

@@ -88,10 +88,12 @@ class _Watch:
         is_positive = y == setup.classes[1]
         widths = np.sqrt(np.maximum(matrix.diag, 0.0))
         rho, rows = float(widths[used].max()), places[test]
+        # A row that is learnt from more than once has one coefficient, of which each time has its share.
+        times = np.bincount(used)[used]
 
         def is_hopeless(beta, product):
             bound = accuracy_bound(
-                problem, beta[used], product[used], product[rows], widths[rows], rho, is_positive, weights
+                problem, beta[used] / times, product[used], product[rows], widths[rows], rho, is_positive, weights
             )
             return bound < self.needed[number]
 
