@@ -1,6 +1,8 @@
 """SVCCV and SVRCV: the scores of a grid search, any cv and scoring, and what they leave behind."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 import sklearn.svm
@@ -17,8 +19,8 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_validate
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, SVCCV, SVR, SVRCV
-from mercer.kernels import RBF, Linear, Spectrum
+from mercer import SVC, SVCCV, SVR, SVRCV, ParameterError
+from mercer.kernels import RBF, Columns, Delta, Linear, On, Spectrum
 
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1]}
 
@@ -352,3 +354,49 @@ def test_a_bootstrap_of_a_regression_has_the_scores_of_a_grid_search():
     found = SVRCV([1.0, 10.0], [0.1], cv=cv, tol=1e-5).fit(X, y)
     expected = GridSearchCV(sklearn.svm.SVR(gamma=0.1, tol=1e-5), {"C": [1.0, 10.0]}, cv=cv).fit(X, y)
     np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=1e-4)
+
+
+def mixed_table(rows=450):
+    """A data frame of a number and a word, with labels."""
+    X, y = scaled(load_breast_cancer, rows)
+    return pd.DataFrame({"size": X[:, 0], "texture": np.where(X[:, 1] > 0, "rough", "fine")}), y
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Columns({"size": RBF(1.0), "texture": Delta()}), On("size", RBF("scale")), "auto"],
+    ids=["columns", "scale", "auto"],
+)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_tables_are_searched_as_they_are_fitted(kernel, make):
+    frame, y = mixed_table()
+    found = SVCCV([0.1, 10.0], kernel=kernel, cv=3).fit(make(frame), y)
+    expected = GridSearchCV(SVC(kernel=kernel), {"C": [0.1, 10.0]}, cv=3).fit(frame, y)
+    # Two rows of the 150 of a fold.
+    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=0.014)
+    np.testing.assert_array_equal(found.predict(make(frame)), expected.predict(frame))
+    assert found.feature_names_in_.tolist() == ["size", "texture"]
+
+
+def test_tables_in_halving_and_in_regressions():
+    frame, y = mixed_table()
+    kernel = Columns.infer(frame)
+    halved = SVCCV(4, kernel=kernel, search="halving", factor=2, cv=3, random_state=0).fit(frame, y)
+    assert halved.cv_results_["iter"].max() > 0
+    assert halved.best_score_ > 0.8
+    how = {"cv": 3, "scoring": "neg_mean_absolute_error"}
+    found = SVRCV([1.0, 10.0], kernel=kernel, epsilons=[0.1, 0.2], tol=1e-5, **how).fit(frame, frame["size"])
+    grid = {"C": [1.0, 10.0], "epsilon": [0.1, 0.2]}
+    expected = GridSearchCV(SVR(kernel=kernel, tol=1e-5), grid, **how).fit(frame, frame["size"])
+    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=1e-4)
+
+
+def test_a_kernel_that_the_data_choose():
+    texts, y = ["abab", "baba", "cdcd", "dcdc"] * 5, [0, 0, 1, 1] * 5
+    assert SVCCV([1.0, 10.0], kernel="auto", cv=2).fit(texts, y).best_score_ == 1.0
+    frame, y = mixed_table(120)
+    by_itself = SVCCV([1.0], kernel="auto", cv=2).fit(frame, y)
+    among_others = SVCCV([1.0], None, kernels=[On("size", RBF(1.0)), "auto"], cv=2).fit(frame, y)
+    assert among_others.cv_results_["mean_test_score"][1] == by_itself.best_score_
+    with pytest.raises(ParameterError, match="gammas must be a list of numbers"):
+        SVCCV([1.0], kernels=["rbf", "auto"], cv=2).fit(frame, y)

@@ -25,6 +25,7 @@ from mercer.selection.fold_series import FoldSeries
 from mercer.selection.shared_gram import (
     Seeds,
     SharedGram,
+    as_given,
     grouped,
     is_same_kernel,
     needs_double,
@@ -364,11 +365,11 @@ class _OneByOne:
         is_gram = is_precomputed(model.kernel)
         begin = time.perf_counter()
         model.callbacks = [lambda _: search.limits.stop()]
-        rows = take_part(task.X, train, train, is_gram)
+        rows = as_given(take_part(task.X, train, train, is_gram))
         model._fit(rows, task.y[train], task.weights_at(train))
         if model.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED):
             raise Stopped
-        parts = [(take_part(task.X, test, train, is_gram), test)]
+        parts = [(as_given(take_part(task.X, test, train, is_gram)), test)]
         if search.with_train:
             parts.append((rows, train))
         search.keep(number, self.fold, lambda _: model, parts, time.perf_counter() - begin, model.status_)

@@ -12,6 +12,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
+from mercer.kernels.table.frame import Frame
 from mercer.problems.regularization import Regularization
 from mercer.solvers import small
 
@@ -192,8 +193,12 @@ def take_part(X, rows, columns, is_gram):
     """The same; of a kernel matrix, the block between some rows and those that were learnt from."""
     if is_gram:
         return np.ascontiguousarray(X[np.ix_(rows, columns)])
-    part = take(X, rows)
-    return part.native if hasattr(part, "native") else part
+    return take(X, rows)
+
+
+def as_given(X):
+    """Rows or items as a user has them: what is in a `Frame`."""
+    return X.native if isinstance(X, Frame) else X
 
 
 def needs_double(train_sizes):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
+from mercer.estimators.automatic import choose_kernel, is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items, tell_input
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -79,7 +80,7 @@ class TunedModel(BaseEstimator):
     def _input_kernel(self):
         """The kernel that says what the data may be: of several, one that reads items, if there is one."""
         several = self.kernels if isinstance(self.kernels, (list, tuple)) and len(self.kernels) else [self.kernel]
-        return next((kernel for kernel in several if takes_items(kernel)), several[0])
+        return next((kernel for kernel in several if takes_items(kernel) or is_auto(kernel)), several[0])
 
     # --- fitting ----------------------------------------------------------------------------
 
@@ -151,6 +152,7 @@ class TunedModel(BaseEstimator):
 
     def _task(self, X, y, sample_weight, groups):
         probe = self._template().set_params(kernel=self._input_kernel())
+        choose_kernel(probe, X)
         rows, y = self._input(probe, X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)
