@@ -400,3 +400,53 @@ def test_a_kernel_that_the_data_choose():
     assert among_others.cv_results_["mean_test_score"][1] == by_itself.best_score_
     with pytest.raises(ParameterError, match="gammas must be a list of numbers"):
         SVCCV([1.0], kernels=["rbf", "auto"], cv=2).fit(frame, y)
+
+
+@pytest.mark.parametrize("search", ["all", "halving"])
+def test_a_function_may_give_several_scores(search):
+    X, y = scaled(load_wine)
+
+    def several(machine, X, y):
+        return {"macro": f1_score(y, machine.predict(X), average="macro"), "right": machine.score(X, y)}
+
+    how = {"cv": 3, "scoring": several, "return_train_score": True}
+    found = SVCCV([0.01, 1.0], [0.1], refit="macro", search=search, **how).fit(X, y)
+    expected = GridSearchCV(SVC(gamma=0.1), {"C": [0.01, 1.0]}, refit="macro", **how).fit(X, y)
+    assert found.multimetric_
+    assert found.best_params_["C"] == expected.best_params_["C"]
+    for name in ("mean_test_macro", "mean_test_right", "mean_train_right", "rank_test_right"):
+        np.testing.assert_allclose(found.cv_results_[name], expected.cv_results_[name])
+    unfitted = SVCCV([0.01, 1.0], [0.1], refit=False, **how).fit(X, y)
+    assert not [name for name in unfitted.cv_results_ if name.endswith("test_score")]
+    np.testing.assert_allclose(unfitted.cv_results_["mean_test_macro"], expected.cv_results_["mean_test_macro"])
+
+
+def test_a_splitter_may_look_at_the_rows():
+    X, y = scaled(load_wine)
+    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+
+    class ByColumn:
+        def split(self, X, y, groups=None):
+            order = np.argsort(X["b"].to_numpy() if hasattr(X, "columns") else X[:, 1])
+            yield order[::2], order[1::2]
+
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return 1
+
+    for rows in (X, frame):
+        found = SVCCV([1.0], [0.1], cv=ByColumn()).fit(rows, y)
+        assert found.best_score_ == GridSearchCV(SVC(gamma=0.1), {"C": [1.0]}, cv=ByColumn()).fit(rows, y).best_score_
+    backwards = [(np.arange(-178, 0, 2), np.arange(1, 178, 2))]
+    forwards = [(np.arange(0, 178, 2), np.arange(1, 178, 2))]
+    ends = [SVCCV([1.0], [0.1], cv=cv, search="halving", random_state=0).fit(X, y) for cv in (backwards, forwards)]
+    assert ends[0].best_score_ == ends[1].best_score_
+
+
+def test_kernels_of_a_grid_are_left_as_they_were():
+    X, y = scaled(load_wine)
+    kernel, gammas = RBF(1.0), [1e-4, 0.1, 10.0]
+    found = SVCCV(param_grid={"kernel": [kernel], "kernel__gamma": gammas}, cv=3).fit(X, y)
+    expected = SVCCV([1.0], gammas, cv=3).fit(X, y)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    assert kernel == RBF(1.0)
+    assert found.kernel_ == RBF(0.1)

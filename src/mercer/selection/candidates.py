@@ -36,6 +36,8 @@ def settings_of(search, X, weights, names):
     """
     if search.param_grid is not None:
         found = _given(search)
+        if not found:
+            raise ParameterError(f"param_grid must have at least one setting, got {search.param_grid!r}")
     else:
         kernels = _kernels(search)
         _require_some_gamma(search, kernels)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from mercer._jit.threads import Stopped
 from mercer.estimators.gram import evaluate, require_gram
 from mercer.estimators.inputs import is_function
 from mercer.estimators.training import TrainingData
@@ -164,6 +165,9 @@ class SharedGram:
     def _make(self):
         try:
             self._matrix = self._evaluated()
+        except Stopped:
+            # Not the matrix's fault: who asks again when there is time has it made.
+            raise
         except Exception as error:  # noqa: BLE001 - every setting that shares it is told
             self._matrix, self._error = (), error
 
