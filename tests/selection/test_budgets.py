@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, SVCCV, SVRCV
@@ -72,6 +73,21 @@ def test_early_stop_has_the_winner_of_the_full_search(seed):
     np.testing.assert_array_equal(mean[state == "done"], full.cv_results_["mean_test_score"][state == "done"])
     # What was cut could not have won.
     assert (full.cv_results_["mean_test_score"][state == "cut"] < full.best_score_).all()
+
+
+def bootstraps(n):
+    return [(np.random.default_rng(seed).integers(0, n, n), np.arange(seed, n, 4)) for seed in range(4)]
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(4, train_size=0.4, random_state=0), bootstraps(1200)])
+def test_early_stop_with_folds_that_learn_from_few_rows_or_from_some_twice(cv):
+    X, y = make_classification(1200, 8, n_informative=4, flip_y=0.1, class_sep=0.7, random_state=0)
+    grid = {"Cs": [0.01, 0.1, 1.0, 10.0], "gammas": [1e-3, 1e-2, 0.1, 1.0], "cv": cv}
+    raced, full = (SVCCV(**grid, early_stop=stop).fit(X, y) for stop in (True, False))
+    assert raced.best_params_ == full.best_params_
+    # Within `tol`, a race takes another way to a solution: a row or two of 2880.
+    assert raced.best_score_ == pytest.approx(full.best_score_, abs=0.002)
+    assert (full.cv_results_["mean_test_score"][raced.cv_results_["state"] == "cut"] < full.best_score_).all()
 
 
 def test_early_stop_of_several_classes():

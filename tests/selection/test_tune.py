@@ -1,17 +1,26 @@
 """SVCCV and SVRCV: the scores of a grid search, any cv and scoring, and what they leave behind."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 import sklearn.svm
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+)
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_validate
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, SVCCV, SVR, SVRCV
-from mercer.kernels import RBF, Linear, Spectrum
+from mercer import SVC, SVCCV, SVR, SVRCV, ParameterError
+from mercer.kernels import RBF, Columns, Delta, Linear, On, Spectrum
 
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1]}
 
@@ -313,3 +322,131 @@ def test_far_apart_rows_under_a_narrow_kernel_have_the_scores_of_double_precisio
     grid = GridSearchCV(sklearn.svm.SVC(), {"C": [0.5, 50.0], "gamma": [0.5]}, cv=3).fit(X.astype(np.float32), y)
     apart = np.abs(ours.cv_results_["mean_test_score"] - grid.cv_results_["mean_test_score"])
     assert apart.max() <= 1.5 / len(y)
+
+
+def oversampled():
+    """Rows of two classes, and a fold that learns from those of the rare one nine times."""
+    X, y = make_classification(600, 5, n_informative=3, weights=[0.9], flip_y=0.1, class_sep=0.5, random_state=0)
+    rows = np.arange(400)
+    train = np.concatenate([rows, np.tile(rows[y[:400] == 1], 8)])
+    return X, y, [(train, np.arange(400, 600))]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"loss": "squared_hinge"}, {"bias": "penalised"}, {"class_weight": "balanced"}]
+)
+def test_rows_that_a_fold_repeats_count_as_often_as_they_are_there(options):
+    X, y, cv = oversampled()
+    how = {"cv": cv, "scoring": "balanced_accuracy"}
+    found = SVCCV([0.1, 1.0], [0.1], **how, **options).fit(X, y)
+    expected = GridSearchCV(SVC(gamma=0.1, **options), {"C": [0.1, 1.0]}, **how).fit(X, y)
+    np.testing.assert_allclose(scores_of(found, 1), scores_of(expected, 1), atol=0.005)
+    if not options:
+        peer = GridSearchCV(sklearn.svm.SVC(gamma=0.1), {"C": [1.0]}, **how).fit(X, y)
+        assert scores_of(found, 1)[1, 0] == pytest.approx(peer.best_score_, abs=0.005)
+
+
+def test_a_bootstrap_of_a_regression_has_the_scores_of_a_grid_search():
+    X, _, _ = oversampled()
+    y, everything = X[:, 0] + np.sin(X[:, 1]), np.arange(600)
+    draws = [np.random.default_rng(seed).integers(0, 600, 600) for seed in range(3)]
+    cv = [(drawn, np.setdiff1d(everything, drawn)) for drawn in draws]
+    found = SVRCV([1.0, 10.0], [0.1], cv=cv, tol=1e-5).fit(X, y)
+    expected = GridSearchCV(sklearn.svm.SVR(gamma=0.1, tol=1e-5), {"C": [1.0, 10.0]}, cv=cv).fit(X, y)
+    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=1e-4)
+
+
+def mixed_table(rows=450):
+    """A data frame of a number and a word, with labels."""
+    X, y = scaled(load_breast_cancer, rows)
+    return pd.DataFrame({"size": X[:, 0], "texture": np.where(X[:, 1] > 0, "rough", "fine")}), y
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Columns({"size": RBF(1.0), "texture": Delta()}), On("size", RBF("scale")), "auto"],
+    ids=["columns", "scale", "auto"],
+)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_tables_are_searched_as_they_are_fitted(kernel, make):
+    frame, y = mixed_table()
+    found = SVCCV([0.1, 10.0], kernel=kernel, cv=3).fit(make(frame), y)
+    expected = GridSearchCV(SVC(kernel=kernel), {"C": [0.1, 10.0]}, cv=3).fit(frame, y)
+    # Two rows of the 150 of a fold.
+    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=0.014)
+    np.testing.assert_array_equal(found.predict(make(frame)), expected.predict(frame))
+    assert found.feature_names_in_.tolist() == ["size", "texture"]
+
+
+def test_tables_in_halving_and_in_regressions():
+    frame, y = mixed_table()
+    kernel = Columns.infer(frame)
+    halved = SVCCV(4, kernel=kernel, search="halving", factor=2, cv=3, random_state=0).fit(frame, y)
+    assert halved.cv_results_["iter"].max() > 0
+    assert halved.best_score_ > 0.8
+    how = {"cv": 3, "scoring": "neg_mean_absolute_error"}
+    found = SVRCV([1.0, 10.0], kernel=kernel, epsilons=[0.1, 0.2], tol=1e-5, **how).fit(frame, frame["size"])
+    grid = {"C": [1.0, 10.0], "epsilon": [0.1, 0.2]}
+    expected = GridSearchCV(SVR(kernel=kernel, tol=1e-5), grid, **how).fit(frame, frame["size"])
+    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=1e-4)
+
+
+def test_a_kernel_that_the_data_choose():
+    texts, y = ["abab", "baba", "cdcd", "dcdc"] * 5, [0, 0, 1, 1] * 5
+    assert SVCCV([1.0, 10.0], kernel="auto", cv=2).fit(texts, y).best_score_ == 1.0
+    frame, y = mixed_table(120)
+    by_itself = SVCCV([1.0], kernel="auto", cv=2).fit(frame, y)
+    among_others = SVCCV([1.0], None, kernels=[On("size", RBF(1.0)), "auto"], cv=2).fit(frame, y)
+    assert among_others.cv_results_["mean_test_score"][1] == by_itself.best_score_
+    with pytest.raises(ParameterError, match="gammas must be a list of numbers"):
+        SVCCV([1.0], kernels=["rbf", "auto"], cv=2).fit(frame, y)
+
+
+@pytest.mark.parametrize("search", ["all", "halving"])
+def test_a_function_may_give_several_scores(search):
+    X, y = scaled(load_wine)
+
+    def several(machine, X, y):
+        return {"macro": f1_score(y, machine.predict(X), average="macro"), "right": machine.score(X, y)}
+
+    how = {"cv": 3, "scoring": several, "return_train_score": True}
+    found = SVCCV([0.01, 1.0], [0.1], refit="macro", search=search, **how).fit(X, y)
+    expected = GridSearchCV(SVC(gamma=0.1), {"C": [0.01, 1.0]}, refit="macro", **how).fit(X, y)
+    assert found.multimetric_
+    assert found.best_params_["C"] == expected.best_params_["C"]
+    for name in ("mean_test_macro", "mean_test_right", "mean_train_right", "rank_test_right"):
+        np.testing.assert_allclose(found.cv_results_[name], expected.cv_results_[name])
+    unfitted = SVCCV([0.01, 1.0], [0.1], refit=False, **how).fit(X, y)
+    assert not [name for name in unfitted.cv_results_ if name.endswith("test_score")]
+    np.testing.assert_allclose(unfitted.cv_results_["mean_test_macro"], expected.cv_results_["mean_test_macro"])
+
+
+def test_a_splitter_may_look_at_the_rows():
+    X, y = scaled(load_wine)
+    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+
+    class ByColumn:
+        def split(self, X, y, groups=None):
+            order = np.argsort(X["b"].to_numpy() if hasattr(X, "columns") else X[:, 1])
+            yield order[::2], order[1::2]
+
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return 1
+
+    for rows in (X, frame):
+        found = SVCCV([1.0], [0.1], cv=ByColumn()).fit(rows, y)
+        assert found.best_score_ == GridSearchCV(SVC(gamma=0.1), {"C": [1.0]}, cv=ByColumn()).fit(rows, y).best_score_
+    backwards = [(np.arange(-178, 0, 2), np.arange(1, 178, 2))]
+    forwards = [(np.arange(0, 178, 2), np.arange(1, 178, 2))]
+    ends = [SVCCV([1.0], [0.1], cv=cv, search="halving", random_state=0).fit(X, y) for cv in (backwards, forwards)]
+    assert ends[0].best_score_ == ends[1].best_score_
+
+
+def test_kernels_of_a_grid_are_left_as_they_were():
+    X, y = scaled(load_wine)
+    kernel, gammas = RBF(1.0), [1e-4, 0.1, 10.0]
+    found = SVCCV(param_grid={"kernel": [kernel], "kernel__gamma": gammas}, cv=3).fit(X, y)
+    expected = SVCCV([1.0], gammas, cv=3).fit(X, y)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    assert kernel == RBF(1.0)
+    assert found.kernel_ == RBF(0.1)

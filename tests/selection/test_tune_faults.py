@@ -12,8 +12,12 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from mercer import SVCCV, SVRCV, DataError, ParameterError
-from mercer.kernels import Spectrum
+from mercer.kernels import RBF, Linear, Spectrum
+from mercer.selection.progress import Progress
+from mercer.selection.search import Search
 from mercer.selection.shared_gram import SharedGram
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,10 @@ def test_C_that_is_not_positive(wine, C):
         ({"kernels": []}, "kernels must be None or a list"),
         ({"param_grid": {"D": [1]}}, "param_grid has 'D'"),
         ({"param_grid": 3}, "param_grid must be a dictionary"),
+        ({"param_grid": []}, r"param_grid must have at least one setting, got \[\]"),
+        ({"param_grid": {"kernel": [Linear()], "kernel__gamma": [1.0]}}, "Linear has no parameter 'gamma'"),
+        ({"scoring": "neg_log_loss"}, "scoring='neg_log_loss' is of probabilities; set probability=True"),
+        ({"scoring": ["accuracy", "roc_auc_ovr"], "refit": "accuracy"}, "'roc_auc_ovr' is .* set probability=True"),
         ({"n_iter": 0}, "n_iter must be a whole number"),
         ({"search": "some"}, "search must be one of"),
         ({"factor": 1}, "factor must be a whole number, 2 or more"),
@@ -75,6 +83,122 @@ def test_a_fold_with_one_class_fails_alone(wine):
     assert np.isfinite(model.cv_results_["split1_test_score"]).all()
     assert (model.cv_results_["state"] == "failed").all()
     assert model.predict(X).shape == y.shape
+
+
+@pytest.fixture
+def lame(wine):
+    """Two classes, and three folds of which the first has one class to learn from."""
+    X, y = wine[0][:120], wine[1][:120]
+    halves = np.arange(0, 120, 2), np.arange(1, 120, 2)
+    return X, y, [(np.flatnonzero(y == 0), np.flatnonzero(y == 1)), halves, halves[::-1]]
+
+
+@pytest.mark.parametrize("options", [{}, {"early_stop": True}, {"search": "halving", "random_state": 0}])
+def test_settings_are_compared_on_the_folds_that_there_are(lame, options):
+    X, y, folds = lame
+    with pytest.warns(FitFailedWarning, match=r"greater than one.* On fold 0 every setting failed; .* on the others"):
+        model = SVCCV([1e-4, 0.01, 1.0], [0.1], cv=folds, **options).fit(X, y)
+    sound = SVCCV([1e-4, 0.01, 1.0], [0.1], cv=folds[1:]).fit(X, y)
+    assert model.best_params_ == sound.best_params_ == {"C": 1.0, "gamma": 0.1}
+    assert model.best_score_ == sound.best_score_
+    last = model.cv_results_.get("iter", np.zeros(3)) == model.cv_results_.get("iter", np.zeros(3)).max()
+    assert model.cv_results_["rank_test_score"][model.best_index_] == 1
+    if last.all():
+        for name in ("mean_test_score", "std_test_score", "rank_test_score"):
+            np.testing.assert_array_equal(model.cv_results_[name], sound.cv_results_[name])
+
+
+@pytest.mark.filterwarnings("ignore:[0-9]+ of:sklearn.exceptions.FitFailedWarning")
+def test_an_error_score_that_is_a_number_counts_as_such(lame):
+    X, y, folds = lame
+    model = SVCCV([1e-4, 1.0], [0.1], cv=folds, error_score=0.0).fit(X, y)
+    sound = SVCCV([1e-4, 1.0], [0.1], cv=folds[1:]).fit(X, y)
+    assert model.best_params_ == sound.best_params_
+    assert model.best_score_ == pytest.approx(sound.best_score_ * 2 / 3)
+
+
+def test_settings_that_each_fail_somewhere(lame):
+    X, y, folds = lame
+
+    def score(machine, X, y):
+        if y[0] == int(machine.C > 1):
+            raise ValueError("no")
+        return machine.score(X, y)
+
+    folds = [(np.arange(120), np.flatnonzero(y == k)) for k in (0, 1)]
+    with pytest.warns(FitFailedWarning, match="No setting was judged on all of them: .* is the best of those on most"):
+        model = SVCCV([0.5, 5.0], [0.1], cv=folds, scoring=score).fit(X, y)
+    assert model.best_score_ > 0.9
+
+
+@pytest.mark.filterwarnings("ignore:Only one class is present")
+def test_a_fold_without_a_score_is_left_out(lame):
+    X, y, folds = lame
+    folds = [(np.arange(0, 120, 2), np.flatnonzero(y == 1)), *folds[1:]]
+    with pytest.warns(UserWarning, match="2 of 6 fits have the score NaN. On fold 0 no setting has a score"):
+        model = SVCCV([1e-4, 1.0], [10.0], cv=folds, scoring="roc_auc").fit(X, y)
+    sound = SVCCV([1e-4, 1.0], [10.0], cv=folds[1:], scoring="roc_auc").fit(X, y)
+    assert (model.best_params_, model.best_score_) == (sound.best_params_, sound.best_score_)
+
+
+@pytest.mark.filterwarnings("ignore:[0-9]+ of [0-9]+ fits have the score NaN")
+def test_where_no_setting_has_a_score_none_wins(wine):
+    with pytest.raises(DataError, match="NaN on every fold for every setting"):
+        SVCCV([0.1, 1.0], [0.1], cv=2, scoring=lambda *_: np.nan).fit(*wine)
+    table = SVCCV([0.1, 1.0], [0.1], cv=2, scoring=lambda *_: np.nan, refit=False).fit(*wine)
+    assert np.isnan(table.best_score_)
+    some = SVCCV([0.1, 1.0], [0.1], cv=2, scoring=lambda m, *_: np.nan if m.C < 1 else 0.5).fit(*wine)
+    assert some.best_index_ == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"early_stop": True}, {"search": "halving"}])
+def test_a_setting_that_no_machine_takes_does_not_lose_the_others(wine, options):
+    grid = {"kernel": [Linear(), RBF(1.0)], "kernel__gamma": [0.1]}
+    with pytest.warns(FitFailedWarning, match="3 of 6 fits failed .*: Linear has no parameter 'gamma'"):
+        model = SVCCV(param_grid=grid, cv=3, **options).fit(*wine)
+    assert model.cv_results_["state"].tolist() == ["failed", "done"]
+    assert model.best_params_["kernel"] == RBF(1.0)
+    with pytest.raises(ParameterError, match="Linear has no parameter 'gamma'"):
+        SVCCV(param_grid=grid, cv=3, error_score="raise", **options).fit(*wine)
+
+
+def test_probabilities_that_some_settings_have(wine):
+    with pytest.warns(FitFailedWarning, match="2 of 4 fits failed .* set probability=True"):
+        model = SVCCV(param_grid={"probability": [False, True]}, cv=2, scoring="neg_log_loss").fit(*wine)
+    assert model.best_params_ == {"probability": True}
+    with pytest.raises(ParameterError, match="is of probabilities; a regression has none"):
+        SVRCV(scoring="neg_log_loss").fit(wine[0], wine[1].astype(float))
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (([0, 1.5, 100], [2]), r"cv must give row numbers, which are whole, got 1\.5"),
+        (([0, 100, 178], [2]), "cv must give row numbers below n_samples=178, got 178"),
+        (([0, -179], [2]), "cv must give row numbers below n_samples=178, got -179"),
+        ((np.ones(100, bool), [2]), "cv must give masks of 178 rows"),
+        ((np.zeros(178, bool), [2]), "cv must give folds with rows to learn from"),
+        (([0, 100], []), "cv must give folds with rows to learn from"),
+        ((["a"], [2]), "cv must give row numbers"),
+    ],
+)
+def test_splits_that_cannot_be(wine, split, message):
+    with pytest.raises(DataError, match=message):
+        SVCCV([1.0], [0.1], cv=[split]).fit(*wine)
+
+
+@pytest.mark.parametrize(
+    ("refit", "given", "message"),
+    [
+        (True, {"a": 1.0, "b": 2.0}, r"refit must name one of the scores that scoring gives \('a', 'b'\), got True"),
+        ("c", {"a": 1.0}, "refit must name one of .* got 'c'"),
+        (False, {}, "refit must name one of"),
+        ("a", 1.0, "refit must be True or False where scoring gives one number, got 'a'"),
+    ],
+)
+def test_what_a_function_gives_and_refit_must_agree(wine, refit, given, message):
+    with pytest.raises(ParameterError, match=message):
+        SVCCV([1.0], [0.1], cv=2, scoring=lambda *_: given, refit=refit).fit(*wine)
 
 
 @pytest.mark.filterwarnings("ignore:[0-9]+ of:sklearn.exceptions.FitFailedWarning")
@@ -141,6 +265,73 @@ def test_a_time_limit_keeps_the_best_so_far():
     assert model.status_.name == "TIME_LIMIT"
     assert "untried" in model.cv_results_["state"]
     assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("end", ["callback", "time"])
+def test_halving_that_ends_between_rounds_says_so(end, monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, is_over = StandardScaler().fit_transform(X), []
+
+    def stop(point):
+        if point.done == 48 * 3:
+            is_over.append(point)
+        return end == "callback" and bool(is_over)
+
+    if end == "time":
+        monkeypatch.setattr(Limits, "reached", lambda _: Status.TIME_LIMIT if is_over else None)
+    name = {"callback": "INTERRUPTED", "time": "TIME_LIMIT"}[end]
+    search = SVCCV(cv=3, search="halving", random_state=0, callbacks=[stop], n_jobs=1, refit=False)
+    with pytest.warns(ConvergenceWarning, match=rf"{name}: 144 of 210 fits.* best of 48 settings, judged by 64 rows"):
+        model = search.fit(X, y)
+    assert model.status_.name == name
+    assert set(model.cv_results_["n_resources"]) == {64}
+
+
+def test_halving_out_of_time_in_a_later_round_goes_by_the_one_before(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, is_over = StandardScaler().fit_transform(X), []
+    begin = Search.run_all
+
+    def run_all(search):
+        if search.task.n > 64:
+            is_over.append(True)
+        begin(search)
+
+    monkeypatch.setattr(Search, "run_all", run_all)
+    monkeypatch.setattr(Limits, "reached", lambda _: Status.TIME_LIMIT if is_over else None)
+    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT: 144 of 210 fits were made; the best of 48 settings"):
+        model = SVCCV(cv=3, search="halving", random_state=0, n_jobs=1, refit=False).fit(X, y)
+    assert model.cv_results_["iter"][model.best_index_] == 0
+    assert model.best_score_ == model.cv_results_["mean_test_score"][:48].max()
+
+
+@pytest.mark.parametrize("options", [{"early_stop": True}, {"search": "halving", "random_state": 0}])
+def test_what_is_told_of_a_search_ends_with_its_end(options):
+    X, y = load_breast_cancer(return_X_y=True)
+    seen = []
+    SVCCV(cv=3, callbacks=[seen.append], n_jobs=1, **options).fit(StandardScaler().fit_transform(X), y)
+    assert len({point.total for point in seen}) == 1
+    assert [point.done for point in seen] == sorted(point.done for point in seen)
+    assert seen[-1].done == seen[-1].total
+    assert seen[-1].seconds_left == 0.0 < min(point.seconds_left for point in seen[:-1])
+
+
+def test_time_left_counts_the_rows_of_later_rounds():
+    progress = Progress([(9, 100), (3, 200)])
+    assert progress.total == 12
+    assert progress.seconds_left(9, 9.0) == pytest.approx(12.0)
+    progress.place = 1
+    assert progress.done(1) == 10
+    assert progress.seconds_left(1, 13.0) == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("early_stop", [False, True])
+def test_the_middle_of_the_grid_is_judged_by_a_race_too(early_stop):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SVCCV(early_stop=early_stop, time_limit=1e-6, n_jobs=1)
+    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT: 5 of 240 fits were made, those of one setting"):
+        model.fit(StandardScaler().fit_transform(X), y)
+    assert model.best_score_ > 0.9
 
 
 @pytest.mark.parametrize("search", ["all", "halving"])

@@ -354,14 +354,22 @@ def narrowed(problem, rows):
 
 
 def widened(problem, rows, n):
-    """The problem among n coordinates of which only `rows` may leave zero."""
+    """The problem among n coordinates of which only `rows` may leave zero.
+
+    Points that are the same row are alike. They become one coordinate, the sum of theirs: its box is theirs together,
+    and it has an equal share of each, which is how their ridges cost least.
+    """
+    times = np.bincount(rows, minlength=n)[rows]
 
     def spread(values):
         out = np.zeros(n)
         out[rows] = values
         return out
 
-    ridge = None if problem.ridge is None else spread(problem.ridge)
     return replace(
-        problem, linear=spread(problem.linear), lower=spread(problem.lower), upper=spread(problem.upper), ridge=ridge
+        problem,
+        linear=spread(problem.linear),
+        lower=spread(times * problem.lower),
+        upper=spread(times * problem.upper),
+        ridge=None if problem.ridge is None else spread(problem.ridge / times),
     )

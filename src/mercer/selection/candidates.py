@@ -12,6 +12,7 @@ from mercer._errors import ParameterError
 from mercer.kernels.base import Kernel
 from mercer.kernels.names import takes_parameter
 from mercer.kernels.parameters import gamma_from_data, is_number
+from mercer.kernels.table.frame import Frame
 from mercer.problems.regularization import Regularization
 
 # A grid of k values of C ends here, and begins a factor of four lower for each.
@@ -35,6 +36,8 @@ def settings_of(search, X, weights, names):
     """
     if search.param_grid is not None:
         found = _given(search)
+        if not found:
+            raise ParameterError(f"param_grid must have at least one setting, got {search.param_grid!r}")
     else:
         kernels = _kernels(search)
         _require_some_gamma(search, kernels)
@@ -123,7 +126,7 @@ def _gamma_of(kernel):
 
 def _around_scale(X, weights, count):
     """A factor of four apart around gamma="scale"; one value above the middle less than below it."""
-    if not hasattr(X, "shape") or len(X.shape) != 2:
+    if isinstance(X, Frame) or not hasattr(X, "shape") or len(X.shape) != 2:
         raise ParameterError("gammas must be a list of numbers where the items are not rows of numbers")
     return gamma_from_data("scale", X, weights) * STEP ** (np.arange(float(count)) - count // 2)
 

@@ -17,33 +17,73 @@ class Table:
     settings : list of dict
     n_folds : int
     names : iterable of str
-        Of the scores.
+        Of the scores; others may come, from a function that gives several.
+    error_score : float
+        The score of a fit that failed.
+
+    Attributes
+    ----------
+    rounds : ndarray of int
+        In which round each setting was tried.
+    planned : int
+        How many fits there were to be; more than there are rows times folds where a round was not begun.
     """
 
-    def __init__(self, settings, n_folds, names):
+    def __init__(self, settings, n_folds, names, error_score=np.nan):
         shape = (len(settings), n_folds)
-        self.settings = settings
-        self.test = {name: np.full(shape, np.nan) for name in names}
-        self.train = {name: np.full(shape, np.nan) for name in names}
-        self.fit_time, self.score_time = np.zeros(shape), np.zeros(shape)
+        self.settings, self.error_score = settings, error_score
         self.state = np.full(shape, UNTRIED, dtype=object)
+        self.test, self.train = {}, {}
+        for name in names:
+            self.scores(self.test, name)
+            self.scores(self.train, name)
+        self.fit_time, self.score_time = np.zeros(shape), np.zeros(shape)
         self.status = np.zeros(shape, dtype=np.int64)
         self.errors = {}
+        self.rounds, self.planned = np.zeros(len(settings), np.intp), self.state.size
         # More columns, of those who have more to say of a setting.
         self.extra = {}
+
+    def scores(self, part, name):
+        """The scores of a name in `test` or `train`; new ones know of what has failed before they came."""
+        if name not in part:
+            part.setdefault(name, np.where(self.state == FAILED, self.error_score, np.nan))
+        return part[name]
 
     def put(self, other, begin):
         """Copy the rows of another table here, from `begin` on."""
         span = slice(begin, begin + len(other.settings))
-        for name in self.test:
-            self.test[name][span], self.train[name][span] = other.test[name], other.train[name]
+        for own, given in ((self.test, other.test), (self.train, other.train)):
+            for name, scores in given.items():
+                self.scores(own, name)[span] = scores
         for name in ("fit_time", "score_time", "state", "status"):
             getattr(self, name)[span] = getattr(other, name)
         self.errors |= {(number + begin, fold): text for (number, fold), text in other.errors.items()}
 
     def is_complete(self):
-        """Which settings have been judged on every fold."""
-        return (self.state == DONE).all(axis=1)
+        """Which settings have been judged on every fold on which any can be."""
+        is_done = self.state == DONE
+        return (is_done | self.is_lost()).all(axis=1) & is_done.any(axis=1)
+
+    def is_lost(self):
+        """On which folds every setting of a round fails: they do not tell settings apart."""
+        return self._in_whole_rounds(self.state == FAILED)
+
+    def is_blank(self, scores):
+        """On which folds no setting of a round has a score, though all were tried."""
+        was_tried = (self.state == DONE) | (self.state == FAILED)
+        return self._in_whole_rounds(was_tried & np.isnan(scores))
+
+    def means(self, name):
+        """The mean score of each setting; folds without any score are left out."""
+        return _means(self.test[name], self.is_blank(self.test[name]))
+
+    def _in_whole_rounds(self, mask):
+        """Where a mask holds for every setting of a round."""
+        found = np.empty_like(mask)
+        for k in np.unique(self.rounds):
+            found[self.rounds == k] = mask[self.rounds == k].all(axis=0)
+        return found
 
     def fate(self):
         """What became of each setting: the worst of its folds."""
@@ -51,16 +91,16 @@ class Table:
         worst = np.array([[order.index(each) for each in row] for row in self.state]).max(axis=1)
         return np.array([order[k] for k in worst], dtype=object)
 
-    def as_results(self, with_train, suffix):
-        """The dictionary; `suffix` gives the end of a score's name."""
+    def as_results(self, with_train, names):
+        """The dictionary, with the scores of some names."""
         results = _times("fit_time", self.fit_time) | _times("score_time", self.score_time)
         results |= _parameters(self.settings)
         results["params"] = self.settings
-        for name, scores in self.test.items():
-            results |= _summary(f"test_{suffix(name)}", scores, ranked=True)
-        if with_train:
-            for name, scores in self.train.items():
-                results |= _summary(f"train_{suffix(name)}", scores, ranked=False)
+        parts = {"test": self.test, "train": self.train} if with_train else {"test": self.test}
+        for part, known in parts.items():
+            for name in names:
+                scores = self.scores(known, name)
+                results |= _summary(f"{part}_{name}", scores, self.is_blank(scores), ranked=part == "test")
         return {**results, "state": self.fate(), **self.extra}
 
 
@@ -68,13 +108,21 @@ def _times(name, seconds):
     return {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
 
 
-def _summary(name, scores, ranked):
+def _summary(name, scores, left_out, ranked):
     found = {f"split{k}_{name}": scores[:, k].copy() for k in range(scores.shape[1])}
-    mean = scores.mean(axis=1)
-    found |= {f"mean_{name}": mean, f"std_{name}": scores.std(axis=1)}
+    mean = _means(scores, left_out)
+    # Differences of infinite scores are not numbers, and need not be told.
+    with np.errstate(invalid="ignore"):
+        found |= {f"mean_{name}": mean, f"std_{name}": np.sqrt(_means((scores - mean[:, None]) ** 2, left_out))}
     if ranked:
         found[f"rank_{name}"] = ranks(mean)
     return found
+
+
+def _means(scores, left_out):
+    """Means over the folds; NaN where none is counted."""
+    counts = np.count_nonzero(~left_out, axis=1)
+    return np.where(counts, np.where(left_out, 0.0, scores).sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
 def ranks(scores):

@@ -200,6 +200,10 @@ class _Apart(_InPlace):
         super().__init__(_Part(series, places), places)
         self.whole = series
 
+    def next(self, problem, _hopeless):
+        """As `_InPlace.next`, to the end: hopelessness is told by values of all rows, which are not kept here."""
+        return super().next(problem, None)
+
     def _dual(self, problem):
         return problem.dual()
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer.selection.cv_results import Table
+from mercer.selection.progress import Progress
 from mercer.selection.search import Task
 from mercer.selection.shared_gram import take_part
 
@@ -20,24 +21,38 @@ FEWEST = 20
 
 
 def halve(task, count, run, *, factor, random_state, classifies, is_gram, judge, limits):
-    """(Table of all rounds, number of the best setting in it or None where none was judged on all folds).
+    """The `Table` of all rounds.
 
-    ``run(numbers, task)`` gives the `Table` of some of `count` settings on a task.
+    ``run(numbers, task, progress)`` gives the `Table` of some of `count` settings on a task.
     """
     labels = task.y if classifies else np.zeros(task.n, np.intp)
     order = check_random_state(random_state).permutation(task.n)
-    alive, tables, rounds = list(range(count)), [], _rounds(task, labels, count, factor)
-    for k in range(rounds):
-        rows = _first(order, labels, float(factor) ** (k + 1 - rounds))
-        table = run(alive, task if k + 1 == rounds else _smaller(task, rows, is_gram))
-        tables.append((k, len(rows), table))
+    n_rounds = _rounds(task, labels, count, factor)
+    parts = [_first(order, labels, float(factor) ** (k + 1 - n_rounds)) for k in range(n_rounds - 1)]
+    parts = [rows if _fills_folds(task, rows) else None for rows in parts] + [None]
+    alive, tables, progress = list(range(count)), [], _progress(task, parts, count, factor)
+    for rows in parts:
+        part = task if rows is None else _smaller(task, rows, is_gram)
+        table = run(alive, part, progress)
+        tables.append((part.n, table))
         if limits.stop():
             break
-        means = np.where(table.is_complete(), table.test[judge].mean(axis=1), -np.inf)
+        progress.place += 1
+        means = np.where(table.is_complete(), table.means(judge), np.nan)
         best_first = np.argsort(-means, kind="stable")
         alive = [alive[i] for i in sorted(best_first[: math.ceil(len(alive) / factor)])]
     joined = _together(tables)
-    return joined, _winner(joined, judge)
+    joined.planned = progress.total
+    return joined
+
+
+def _progress(task, parts, count, factor):
+    """All rounds, as they will be unless a limit ends them."""
+    rounds = []
+    for rows in parts:
+        rounds.append((count * len(task.folds), task.n if rows is None else len(rows)))
+        count = math.ceil(count / factor)
+    return Progress(rounds)
 
 
 def _rounds(task, labels, count, factor):
@@ -54,37 +69,29 @@ def _first(order, labels, share):
     return np.sort(np.concatenate(kept))
 
 
+def _fills_folds(task, rows):
+    """Whether some rows leave none of the folds without rows to learn from or to judge by."""
+    return all(np.isin(part, rows).any() for fold in task.folds for part in fold)
+
+
 def _smaller(task, rows, is_gram):
-    """The task with some of its rows; folds that they leave empty are as they were."""
+    """The task with some of its rows."""
     place = np.full(task.n, -1)
     place[rows] = np.arange(len(rows))
     folds = [tuple(place[part][place[part] >= 0] for part in fold) for fold in task.folds]
-    folds = [fold for fold in folds if len(fold[0]) and len(fold[1])]
-    if len(folds) < len(task.folds):
-        return task
     return Task(take_part(task.X, rows, rows, is_gram), task.y[rows], task.weights_at(rows), folds)
 
 
 def _together(tables):
     """One table of all rounds, with how many rows each had to go on."""
-    first = tables[0][2]
-    joined = Table([s for *_, table in tables for s in table.settings], first.state.shape[1], first.test)
-    begin, extra = 0, {"iter": [], "n_resources": []}
-    for k, n_rows, table in tables:
+    first = tables[0][1]
+    settings = [setting for _, table in tables for setting in table.settings]
+    joined = Table(settings, first.state.shape[1], first.test, first.error_score)
+    begin = 0
+    for _, table in tables:
         joined.put(table, begin)
-        extra["iter"] += [k] * len(table.settings)
-        extra["n_resources"] += [n_rows] * len(table.settings)
         begin += len(table.settings)
-    joined.extra = {name: np.array(values) for name, values in extra.items()}
+    sizes = [len(table.settings) for _, table in tables]
+    joined.rounds = np.repeat(np.arange(len(tables)), sizes)
+    joined.extra = {"iter": joined.rounds, "n_resources": np.repeat([n_rows for n_rows, _ in tables], sizes)}
     return joined
-
-
-def _winner(table, judge):
-    """The best of the last round that has judged any setting on all folds; None where none has."""
-    rounds = table.extra["iter"]
-    means = np.where(table.is_complete(), table.test[judge].mean(axis=1), -np.inf)
-    for k in range(int(rounds.max()), -1, -1):
-        own = np.where(rounds == k, means, -np.inf)
-        if np.isfinite(own).any():
-            return int(np.argmax(own))
-    return None

@@ -1,6 +1,64 @@
-"""What a search says to people while it goes on."""
+"""How far a search is, and what it says to people while it goes on."""
 
 import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class SearchPoint:
+    """How far a search is: shown to `callbacks`.
+
+    Attributes
+    ----------
+    seconds, seconds_left : float
+        Since the beginning; until the end, if the rest goes like what is done, and a fit of twice the rows takes
+        four times as long.
+    done, total : int
+        Settings times folds, over all rounds where there are several. What fails, or is left out because it
+        cannot win, is done too.
+    best_score : float
+        Of the settings judged on every fold so far, in this round; NaN before the first.
+    best_params : dict or None
+    """
+
+    seconds: float
+    seconds_left: float
+    done: int
+    total: int
+    best_score: float
+    best_params: dict | None
+
+
+class Progress:
+    """The fits of a search, round by round.
+
+    Parameters
+    ----------
+    rounds : list of (int, int)
+        How many fits each has, and of how many rows.
+    """
+
+    def __init__(self, rounds):
+        self.fits = np.array([fits for fits, _ in rounds])
+        self._cost = np.array([float(rows) ** 2 for _, rows in rounds])
+        self.place = 0
+
+    @property
+    def total(self):
+        """How many fits there are to be."""
+        return int(self.fits.sum())
+
+    def done(self, here):
+        """How many fits are done, when so many of this round are."""
+        return int(self.fits[: self.place].sum()) + here
+
+    def seconds_left(self, here, seconds):
+        """Until the end, when so many fits of this round were done in so many seconds since the beginning."""
+        done = np.where(np.arange(len(self.fits)) < self.place, self.fits, 0)
+        done[self.place] = max(1, here)
+        return seconds * float((self.fits - done) @ self._cost) / float(done @ self._cost)
 
 
 def print_search(point):

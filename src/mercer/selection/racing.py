@@ -32,36 +32,37 @@ ROUNDING = 1e-12
 
 def race(search, best_possible, word):
     """Judge all settings of a search, leaving out what is proven not to win."""
-    table, scores = search.table, search.table.test[search.judge]
+    table, scores = search.table, search.table.test[search.scores.judge]
     search.keeps_grams = True
     everything, n_folds = list(range(len(search.models))), scores.shape[1]
     search.run(everything, [0])
-    first = np.where(table.state[:, 0] == DONE, scores[:, 0], -np.inf)
+    first = np.where((table.state[:, 0] == DONE) & np.isfinite(scores[:, 0]), scores[:, 0], -np.inf)
     if not np.isfinite(first).any():
         search.run(everything, list(range(1, n_folds)))
         return
     leader = int(np.argmax(first))
     search.run([leader], list(range(1, n_folds)))
-    mark = float(scores[leader].mean())
+    # What fails on a fold cannot win, whatever its `error_score`: there is no mark then.
+    mark = float(scores[leader].mean()) if (table.state[leader] == DONE).all() else -np.inf
     if not np.isfinite(mark):
         mark = -np.inf
     for fold in range(1, n_folds):
         known = scores[:, :fold].sum(axis=1)
         hopeless = (known + (n_folds - fold) * best_possible) / n_folds < mark - ROUNDING
         open_ = (table.state[:, fold] == UNTRIED) & ~(table.state == CUT).any(axis=1)
-        _cut(table, np.flatnonzero(open_ & hopeless), fold)
+        _cut(search, np.flatnonzero(open_ & hopeless), fold)
         needed = n_folds * (mark - ROUNDING) - known - (n_folds - fold - 1) * best_possible
         watch = _Watch(search, needed) if word == "accuracy" else None
         search.run(np.flatnonzero(open_ & ~hopeless).tolist(), [fold], watch)
-    for number in np.flatnonzero((table.state == CUT).any(axis=1)):
-        _cut(table, [number], int(np.flatnonzero(table.state[number] == CUT)[0]))
+        _cut(search, np.flatnonzero(table.state[:, fold] == CUT), fold)
 
 
-def _cut(table, numbers, fold):
-    """Settings that are left alone from a fold on."""
-    for number in numbers:
-        rest = np.arange(fold, table.state.shape[1])
-        table.state[number, rest[table.state[number, rest] == UNTRIED]] = CUT
+def _cut(search, numbers, fold):
+    """Leave settings alone from a fold on, and tell whoever watches that so much less is to be done."""
+    rest = search.table.state[numbers, fold:]
+    if (rest == UNTRIED).any():
+        search.table.state[numbers, fold:] = np.where(rest == UNTRIED, CUT, rest)
+        search.report()
 
 
 class _Watch:
@@ -88,10 +89,12 @@ class _Watch:
         is_positive = y == setup.classes[1]
         widths = np.sqrt(np.maximum(matrix.diag, 0.0))
         rho, rows = float(widths[used].max()), places[test]
+        # A row that is learnt from more than once has one coefficient, of which each time has its share.
+        times = np.bincount(used)[used]
 
         def is_hopeless(beta, product):
             bound = accuracy_bound(
-                problem, beta[used], product[used], product[rows], widths[rows], rho, is_positive, weights
+                problem, beta[used] / times, product[used], product[rows], widths[rows], rho, is_positive, weights
             )
             return bound < self.needed[number]
 

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn import config_context, get_config
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.estimators.inputs import is_precomputed
 from mercer.estimators.training import SIDE_BY_SIDE
 from mercer.estimators.weighting import target_weights
-from mercer.selection.cv_results import CUT, DONE, FAILED
-from mercer.selection.fold_scores import ClassifierAnswers, RegressorAnswers
+from mercer.selection.cv_results import CUT, DONE, FAILED, UNTRIED
+from mercer.selection.fold_scores import ClassifierAnswers, RegressorAnswers, ScoringError
 from mercer.selection.fold_series import FoldSeries
+from mercer.selection.progress import SearchPoint
 from mercer.selection.shared_gram import (
     Seeds,
     SharedGram,
+    as_given,
     grouped,
     is_same_kernel,
     needs_double,
@@ -35,29 +37,6 @@ from mercer.solvers.result import Status
 
 # With fewer folds than this, a solution for all rows takes longer than it saves.
 WORTH_A_SEED = 4
-
-
-@dataclass(frozen=True)
-class SearchPoint:
-    """How far a search is: shown to `callbacks`.
-
-    Attributes
-    ----------
-    seconds, seconds_left : float
-        Since the beginning; until the end, if the rest goes like what is done.
-    done, total : int
-        Settings times folds.
-    best_score : float
-        Of the settings judged on every fold so far; NaN before the first.
-    best_params : dict or None
-    """
-
-    seconds: float
-    seconds_left: float
-    done: int
-    total: int
-    best_score: float
-    best_params: dict | None
 
 
 @dataclass
@@ -82,8 +61,8 @@ class Search:
 
     Parameters
     ----------
-    models : list of SVC or SVR
-        One for each setting, not fitted.
+    models : list of SVC, SVR or Exception
+        One for each setting, not fitted; or why there is none.
     task : Task
     scores : Scores
     table : Table
@@ -93,18 +72,20 @@ class Search:
     error_score : float or "raise"
     with_train : bool
         Whether training rows are scored too.
-    judge : str
-        Name of the score by which settings are compared.
+    classifies : bool
+    progress : Progress
     """
 
-    def __init__(self, models, task, scores, table, *, limits, budget, n_jobs, error_score, with_train, judge):
+    def __init__(
+        self, models, task, scores, table, *, limits, budget, n_jobs, error_score, with_train, classifies, progress
+    ):
         self.models, self.task, self.scores, self.table = models, task, scores, table
         self.limits, self.budget, self.n_jobs = limits, budget, n_jobs
-        self.error_score, self.with_train, self.judge = error_score, with_train, judge
+        self.error_score, self.with_train = error_score, with_train
         self.config = get_config()
-        self.done, self.total, self._lock = 0, table.state.size, threading.Lock()
+        self.progress, self._lock = progress, threading.Lock()
         # Rows of a class next to each other: the entries of a pair of classes then are too.
-        self.classifies = is_classifier(models[0])
+        self.classifies = classifies
         self.order = np.argsort(task.y, kind="stable") if self.classifies else None
         # In stages of a race the same kernels are asked for again and again: those that fit are kept.
         self.keeps_grams, self._grams = False, []
@@ -124,11 +105,13 @@ class Search:
 
         `hopeless`, where given, makes for (setting, fold) a function that says whether to cut it short.
         """
+        missing = [k for k in numbers if isinstance(self.models[k], Exception)]
+        jobs = [_Failing(self, [k], fold, self.models[k]) for k in missing for fold in folds]
+        numbers, workers = [k for k in numbers if k not in missing], self._workers()
         chosen = grouped([self.models[k] for k in numbers])
         for group in chosen:
             group.members = [numbers[k] for k in group.members]
         names = {id(self.models[k]): k for k in numbers}
-        jobs, workers = [], self._workers()
         for group in chosen:
             jobs += self._jobs(group, folds, names, workers, hopeless)
         run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
@@ -177,9 +160,12 @@ class Search:
 
     def _gram(self, group, bound_to, uses):
         X = self.task.X if self.order is None else take_part(self.task.X, self.order, self.order, self._is_gram(group))
-        # Whoever watches a search is shown points of the search, not how far a kernel matrix is.
-        stop = self.limits.unwatched().stop
-        return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, stop)
+        return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self._stop)
+
+    def _stop(self, _share=None):
+        """Asked while a kernel matrix is made: whoever watches a search is not shown how far that is."""
+        # Not a bound method of the limits: a matrix that is kept may be made when there are others.
+        return self.limits.unwatched().stop()
 
     def _is_gram(self, group):
         return is_precomputed(group.template.kernel)
@@ -194,21 +180,23 @@ class Search:
     def _run_job(self, job):
         with config_context(**self.config):
             job.run()
+        self.report()
+
+    def report(self):
+        """Show whoever watches how far the search is."""
         with self._lock:
-            self.done += job.size
             self.limits.report(self.point())
 
     def point(self):
         """How far the search is."""
-        seconds = self.limits.seconds
-        left = seconds / max(1, self.done) * (self.total - self.done)
-        complete = np.flatnonzero(self.table.is_complete())
-        if len(complete) == 0:
-            return SearchPoint(seconds, left, self.done, self.total, np.nan, None)
-        means = self.table.test[self.judge][complete].mean(axis=1)
-        best = int(np.argmax(means))
-        params = self.table.settings[complete[best]]
-        return SearchPoint(seconds, left, self.done, self.total, float(means[best]), params)
+        seconds, here = self.limits.seconds, int(np.count_nonzero(self.table.state != UNTRIED))
+        left = self.progress.seconds_left(here, seconds)
+        done, total = self.progress.done(here), self.progress.total
+        means = np.where(self.table.is_complete(), self.table.means(self.scores.judge), np.nan)
+        if np.isnan(means).all():
+            return SearchPoint(seconds, left, done, total, np.nan, None)
+        best = int(np.nanargmax(means))
+        return SearchPoint(seconds, left, done, total, float(means[best]), self.table.settings[best])
 
     def fail(self, number, fold, error):
         """A setting that cannot be fitted: its score is `error_score`, and the others go on."""
@@ -216,7 +204,7 @@ class Search:
             raise error
         self.table.errors[number, fold] = f"{type(error).__name__}: {error}"
         self.table.state[number, fold] = FAILED
-        for scores in (*self.table.test.values(), *self.table.train.values()):
+        for scores in [*self.table.test.values(), *self.table.train.values()]:
             scores[number, fold] = self.error_score
 
     def keep(self, number, fold, machine, answers, seconds, status):
@@ -225,7 +213,7 @@ class Search:
         for (asked, rows), kept in zip(answers, (self.table.test, self.table.train), strict=False):
             found = self.scores.of(machine(asked), asked, self.task.y[rows], self.task.weights_at(rows))
             for name, score in found.items():
-                kept[name][number, fold] = score
+                self.table.scores(kept, name)[number, fold] = score
         self.table.fit_time[number, fold] = seconds
         self.table.score_time[number, fold] = time.perf_counter() - begin
         self.table.status[number, fold] = status
@@ -244,7 +232,6 @@ class _Failing:
 
     def __init__(self, search, numbers, fold, error):
         self.search, self.numbers, self.fold, self.error = search, numbers, fold, error
-        self.size = len(numbers)
 
     def run(self):
         for number in self.numbers:
@@ -257,7 +244,6 @@ class _Shared:
     def __init__(self, search, group, names, fold, gram, hopeless, seeds=None):
         self.search, self.group, self.names, self.fold = search, group, names, fold
         self.gram, self.hopeless, self.seeds = gram, hopeless, seeds
-        self.size = len(group.members)
 
     def run(self):
         search = self.search
@@ -345,7 +331,6 @@ class _OneByOne:
 
     def __init__(self, search, known, fold):
         self.search, self.known, self.fold = search, known, fold
-        self.size = len(known)
 
     def run(self):
         for number, model in self.known:
@@ -353,7 +338,7 @@ class _OneByOne:
                 raise Stopped
             try:
                 self._fit(number, clone(model))
-            except Stopped:
+            except (Stopped, ScoringError):
                 raise
             except Exception as error:  # noqa: BLE001 - recorded; the other settings go on
                 self.search.fail(number, self.fold, error)
@@ -364,11 +349,11 @@ class _OneByOne:
         is_gram = is_precomputed(model.kernel)
         begin = time.perf_counter()
         model.callbacks = [lambda _: search.limits.stop()]
-        rows = take_part(task.X, train, train, is_gram)
+        rows = as_given(take_part(task.X, train, train, is_gram))
         model._fit(rows, task.y[train], task.weights_at(train))
         if model.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED):
             raise Stopped
-        parts = [(take_part(task.X, test, train, is_gram), test)]
+        parts = [(as_given(take_part(task.X, test, train, is_gram)), test)]
         if search.with_train:
             parts.append((rows, train))
         search.keep(number, self.fold, lambda _: model, parts, time.perf_counter() - begin, model.status_)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from mercer._jit.threads import Stopped
 from mercer.estimators.gram import evaluate, require_gram
 from mercer.estimators.inputs import is_function
 from mercer.estimators.training import TrainingData
@@ -12,6 +13,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
+from mercer.kernels.table.frame import Frame
 from mercer.problems.regularization import Regularization
 from mercer.solvers import small
 
@@ -163,6 +165,9 @@ class SharedGram:
     def _make(self):
         try:
             self._matrix = self._evaluated()
+        except Stopped:
+            # Not the matrix's fault: who asks again when there is time has it made.
+            raise
         except Exception as error:  # noqa: BLE001 - every setting that shares it is told
             self._matrix, self._error = (), error
 
@@ -192,8 +197,12 @@ def take_part(X, rows, columns, is_gram):
     """The same; of a kernel matrix, the block between some rows and those that were learnt from."""
     if is_gram:
         return np.ascontiguousarray(X[np.ix_(rows, columns)])
-    part = take(X, rows)
-    return part.native if hasattr(part, "native") else part
+    return take(X, rows)
+
+
+def as_given(X):
+    """Rows or items as a user has them: what is in a `Frame`."""
+    return X.native if isinstance(X, Frame) else X
 
 
 def needs_double(train_sizes):

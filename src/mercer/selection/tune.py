@@ -46,14 +46,15 @@ class SVCCV(ClassifierMixin, TunedModel):
     cv : int, splitter or iterable, optional
         As in scikit-learn; None is five stratified folds.
     scoring : str, callable, list or dict, optional
-        As in scikit-learn; None is the accuracy. Several scores need `refit` to name one.
+        As in scikit-learn; None is the accuracy. Several scores, also those of a function that gives a
+        dictionary, need `refit` to name one.
     refit : bool or str, default=True
         Whether to fit the best setting to all rows; with several scores, by which of them.
     early_stop : bool, default=False
         Leave out what is proven not to win (see the guide): the winner and its scores are those of the
         full search, settings that were cut have no mean score, and ``cv_results_["state"]`` says so.
     error_score : float or "raise", default=nan
-        The score of a fit that fails; the others go on.
+        The score of a fit that fails; the others go on. A fold on which every setting fails is left out.
     return_train_score : bool, default=False
     gamma, degree, coef0, shrinking, probability, tol, cache_size, class_weight, max_iter,
     decision_function_shape, break_ties, bias, loss, multi_class

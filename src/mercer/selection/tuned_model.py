@@ -8,12 +8,12 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
+from mercer.estimators.automatic import choose_kernel, is_auto
 from mercer.estimators.inputs import is_precomputed, takes_items, tell_input
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -28,9 +28,11 @@ from mercer.selection.candidates import middle_of, settings_of
 from mercer.selection.cv_results import DONE, UNTRIED, Table
 from mercer.selection.fold_scores import SINGLE, Scores
 from mercer.selection.halving import halve
-from mercer.selection.progress import print_search
+from mercer.selection.progress import Progress, print_search
 from mercer.selection.racing import race
 from mercer.selection.search import Search, Task
+from mercer.selection.splits import folds_of
+from mercer.selection.winner import is_judged, score_of, winner_of
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -79,7 +81,7 @@ class TunedModel(BaseEstimator):
     def _input_kernel(self):
         """The kernel that says what the data may be: of several, one that reads items, if there is one."""
         several = self.kernels if isinstance(self.kernels, (list, tuple)) and len(self.kernels) else [self.kernel]
-        return next((kernel for kernel in several if takes_items(kernel)), several[0])
+        return next((kernel for kernel in several if takes_items(kernel) or is_auto(kernel)), several[0])
 
     # --- fitting ----------------------------------------------------------------------------
 
@@ -102,17 +104,17 @@ class TunedModel(BaseEstimator):
         self._check_parameters()
         limits = Limits(time_limit=self.time_limit, callbacks=self._watchers())
         task = self._task(X, y, sample_weight, groups)
-        scores = Scores(self.scoring, self._default_score)
-        judge = self._judge(scores)
+        scores = Scores(self.scoring, self._default_score, self.refit)
         template = self._template()
         template._check_parameters()
         settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
-        models = [clone(template).set_params(**setting) for setting in settings]
+        models = _models(template, settings, scores)
         self.n_splits_ = len(task.folds)
         with limits.catching_interrupts():
-            table, best = self._search(models, settings, task, scores, judge, limits)
-        self._keep(table, scores, judge, best, limits)
+            table = self._search(models, settings, task, scores, limits)
+        self._keep(table, scores, limits)
         self._warn_failed(table)
+        self._warn_without_score(table, scores.judge)
         if self.refit:
             self._refit(template, X, y, sample_weight)
         else:
@@ -136,40 +138,21 @@ class TunedModel(BaseEstimator):
         if self.early_stop and self.search == "halving":
             raise ParameterError("early_stop=True goes with search='all'; halving stops settings in its own way")
 
-    def _judge(self, scores):
-        """The score by which settings are compared."""
-        if scores.is_single:
-            require_flag("refit", self.refit)
-            return SINGLE
-        if self.refit is False:
-            return next(iter(scores.scorers))
-        require_choice("refit", self.refit, tuple(scores.scorers))
-        return self.refit
-
     def _watchers(self):
         return [*([print_search] if self.verbose else []), *(self.callbacks or [])]
 
     def _task(self, X, y, sample_weight, groups):
         probe = self._template().set_params(kernel=self._input_kernel())
+        choose_kernel(probe, X)
         rows, y = self._input(probe, X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)
             if hasattr(probe, name):
                 setattr(self, name, getattr(probe, name))
         weights = None if sample_weight is None else self._weights(sample_weight, y)
-        return Task(rows, y, weights, self._folds(y, groups))
-
-    def _folds(self, y, groups):
-        splitter = check_cv(self.cv, y, classifier=self._classifies)
-        try:
-            folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros(len(y)), y, groups)]
-        except ValueError as error:
-            remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
-            raise DataError(f"cv={self.cv!r} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
-        folds = [tuple(np.flatnonzero(p) if p.dtype == bool else p.astype(np.intp) for p in f) for f in folds]
-        if not folds or not all(len(train) and len(test) for train, test in folds):
-            raise DataError(f"cv={self.cv!r} must give folds with rows to learn from and rows to judge by")
-        return folds
+        # A splitter may look at the rows as the user has them; an iterator has been used up.
+        given = X if hasattr(X, "__len__") or hasattr(X, "shape") else rows
+        return Task(rows, y, weights, folds_of(self.cv, given, y, groups, self._classifies))
 
     def _template(self):
         """The machine with the parameters that are not searched."""
@@ -178,12 +161,13 @@ class TunedModel(BaseEstimator):
         shared = {name: own[name] for name in names if name in own}
         return self._machine(**{**shared, "time_limit": None, "callbacks": None, "verbose": False})
 
-    def _search(self, models, settings, task, scores, judge, limits):
-        """(Table, number of the best setting or None)."""
-        budget = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X)
+    def _search(self, models, settings, task, scores, limits):
+        """The `Table` of what was tried."""
+        budget, judged = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X), []
+        error_score = np.nan if isinstance(self.error_score, str) else self.error_score
 
-        def run(chosen, part, how=None):
-            table = Table([settings[k] for k in chosen], len(part.folds), scores.scorers)
+        def run(chosen, part, progress, how=Search.run_all):
+            table = Table([settings[k] for k in chosen], len(part.folds), scores.names, error_score)
             search = Search(
                 [models[k] for k in chosen],
                 part,
@@ -194,16 +178,17 @@ class TunedModel(BaseEstimator):
                 n_jobs=self.n_jobs,
                 error_score=self.error_score,
                 with_train=self.return_train_score,
-                judge=judge,
+                classifies=self._classifies,
+                progress=progress,
             )
             with suppress(Stopped):  # a limit: what has been judged is kept
-                (how or Search.run_all)(search)
-            if not (table.state == DONE).any() and limits.reached() == Status.TIME_LIMIT:
+                how(search)
+            judged.append((table.state == DONE).any())
+            if not any(judged) and limits.reached() == Status.TIME_LIMIT:
                 with suppress(Stopped):
                     search.run_one(middle_of(table.settings))
             return table
 
-        everything = list(range(len(models)))
         if self.search == "halving":
             return halve(
                 task,
@@ -213,38 +198,42 @@ class TunedModel(BaseEstimator):
                 random_state=self.random_state,
                 classifies=self._classifies,
                 is_gram=is_precomputed(self._input_kernel()),
-                judge=judge,
+                judge=scores.judge,
                 limits=limits,
             )
-        if not self.early_stop:
-            return run(everything, task), None
-        best_possible, word = scores.best_possible(judge), scores.words[judge]
+        everything, progress = list(range(len(models))), Progress([(len(models) * len(task.folds), task.n)])
+        return run(everything, task, progress, self._race(scores) if self.early_stop else Search.run_all)
+
+    def _race(self, scores):
+        """How a search leaves out what cannot win."""
+        best_possible, word = scores.best_possible(scores.judge), scores.words.get(scores.judge)
         if best_possible is None:
             raise ParameterError(
                 f"early_stop=True needs a score whose best value is known, such as 'accuracy', got {self.scoring!r}"
             )
-        return run(everything, task, lambda search: race(search, best_possible, word)), None
+        return lambda search: race(search, best_possible, word)
 
     # --- what was found ---------------------------------------------------------------------
 
-    def _keep(self, table, scores, judge, best, limits):
+    def _keep(self, table, scores, limits):
         tried = table.state == DONE
         if not tried.any() and (table.errors or limits.reached() is None):
             reasons = "; ".join(dict.fromkeys(table.errors.values()))
             raise DataError(f"all the {tried.size} fits failed: {reasons}")
-
-        def suffix(name):
-            return SINGLE if scores.is_single else name
-
-        self.cv_results_ = table.as_results(self.return_train_score, suffix)
-        self.multimetric_ = not scores.is_single
-        self.scorer_ = scores.scorers[SINGLE] if scores.is_single else scores.scorers
-        self.best_index_ = best if best is not None else _best_of(table, judge)
+        if self.refit and limits.reached() is None and not is_judged(table, scores.judge).any():
+            raise DataError(
+                f"scoring={self.scoring!r} is NaN on every fold for every setting, so that none is the best; "
+                "choose another score, or folds on which it is defined"
+            )
+        self.best_index_ = winner_of(table, scores.judge)
         self.best_params_ = table.settings[self.best_index_]
-        self.best_score_ = _score_of(table, judge, self.best_index_)
+        self.best_score_ = score_of(table, scores.judge, self.best_index_)
+        self.cv_results_ = table.as_results(self.return_train_score, scores.kept_names(table))
+        self.multimetric_ = not scores.is_single
+        self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
 
     def _refit(self, template, X, y, sample_weight):
-        self.best_estimator_ = clone(template).set_params(**self.best_params_)
+        self.best_estimator_ = _with_setting(template, self.best_params_)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         begin = time.perf_counter()
         self.best_estimator_.fit(X, y, **weights)
@@ -260,7 +249,23 @@ class TunedModel(BaseEstimator):
         text = (
             f"{len(table.errors)} of {table.state.size} fits failed and have the score {self.error_score!r}: {reasons}"
         )
+        lost = np.flatnonzero(table.is_lost().any(axis=0)).tolist()
+        if lost:
+            text = f"{text}. On {_folds_told(lost)} every setting failed; settings are compared on the others"
+        if not table.is_complete().any() and UNTRIED not in table.state:
+            text = f"{text}. No setting was judged on all of them: {self.best_params_} is the best of those on most"
         warnings.warn(text, FitFailedWarning, stacklevel=3)
+
+    def _warn_without_score(self, table, judge):
+        """Tell of fits that went well and have no score all the same."""
+        is_nan = (table.state == DONE) & np.isnan(table.test[judge])
+        if not is_nan.any():
+            return
+        text = f"{is_nan.sum()} of {table.state.size} fits have the score NaN"
+        blank = np.flatnonzero((table.is_blank(table.test[judge]) & is_nan).any(axis=0)).tolist()
+        if blank:
+            text = f"{text}. On {_folds_told(blank)} no setting has a score; settings are compared on the others"
+        warnings.warn(f"{text}. A setting without a score where others have one cannot win", UserWarning, stacklevel=3)
 
     def _warn_unless_done(self, table, limits):
         ended = limits.reached()
@@ -277,21 +282,28 @@ class TunedModel(BaseEstimator):
     def _what_was_judged(self, table):
         """What a search that was ended early has to go by."""
         done, folds = np.count_nonzero(table.state == DONE, axis=1), table.state.shape[1]
-        text = f"{self.status_.name}: {done.sum()} of {table.state.size} fits were made"
+        text = f"{self.status_.name}: {done.sum()} of {table.planned} fits were made"
         on = int(done[self.best_index_])
         if on == 0:
             return f"{text}; nothing was judged, and {self.best_params_}, the middle of the grid, is kept"
         if np.count_nonzero(done) == 1:
             text = f"{text}, those of one setting; {self.best_params_} was not compared with any other"
-        elif on < folds:
+        elif not table.is_complete()[self.best_index_]:
             text = f"{text}; {self.best_params_} is the best of those judged on {on} of {folds} folds"
         else:
-            text = f"{text}; the best of {np.count_nonzero(done == folds)} settings is kept"
-        return f"{text}. A larger time_limit, a shorter grid or search='halving' judge more"
+            rivals = table.is_complete() & (table.rounds == table.rounds[self.best_index_])
+            text = f"{text}; the best of {np.count_nonzero(rivals)} settings{self._on_rows(table)} is kept"
+        other = "" if self.search == "halving" else " or search='halving'"
+        return f"{text}. A larger time_limit, a shorter grid{other} judge more"
+
+    def _on_rows(self, table):
+        """How many rows the winner was judged by, where there are rounds."""
+        rows = table.extra.get("n_resources")
+        return "" if rows is None else f", judged by {rows[self.best_index_]} rows,"
 
     @staticmethod
     def _is_all_done(table):
-        return "untried" not in table.fate()
+        return UNTRIED not in table.fate() and table.planned == table.state.size
 
     # --- predicting -------------------------------------------------------------------------
 
@@ -314,19 +326,28 @@ class TunedModel(BaseEstimator):
         return self._fitted().predict(X)
 
 
-def _best_of(table, judge):
-    """The setting of best mean score among those judged on every fold; where a search was stopped before
-    there was one, among those judged on most folds."""
-    scores, done = table.test[judge], table.state == DONE
-    counts = done.sum(axis=1)
-    most = counts.max()
-    if most == 0:
-        return middle_of(table.settings)
-    means = np.where(done, scores, 0.0).sum(axis=1) / np.maximum(counts, 1)
-    return int(np.argmax(np.where((counts == most) & np.isfinite(means), means, -np.inf)))
+def _models(template, settings, scores):
+    """A machine for each setting, or the error by which there is none: the others go on."""
+    models = [_model(template, setting, scores) for setting in settings]
+    if all(isinstance(model, Exception) for model in models):
+        raise models[0]
+    return models
 
 
-def _score_of(table, judge, number):
-    """The mean score of a setting, on the folds it was judged on where a search was ended early."""
-    scores, done = table.test[judge][number], table.state[number] == DONE
-    return float(scores[done].mean()) if UNTRIED in table.state[number] and done.any() else float(scores.mean())
+def _model(template, setting, scores):
+    try:
+        model = _with_setting(template, setting)
+        scores.require_answers(model)
+    except Exception as error:  # noqa: BLE001 - told when the setting's turn comes
+        return error
+    return model
+
+
+def _with_setting(template, setting):
+    """A machine of its own, down to the kernel: a parameter by path is set in a copy of what the grid has."""
+    own = {name: clone(value) if hasattr(value, "get_params") else value for name, value in setting.items()}
+    return clone(template).set_params(**own)
+
+
+def _folds_told(numbers):
+    return f"fold{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

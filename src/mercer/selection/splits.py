@@ -1,0 +1,47 @@
+"""The folds of a search: what `cv` gives, checked."""
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from mercer._errors import DataError
+
+
+def folds_of(cv, X, y, groups, classifies):
+    """Pairs (rows to learn from, rows to judge by) of row numbers.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        As in scikit-learn.
+    X : object
+        As the user has it: a splitter may look at it.
+    y : ndarray
+    groups : array-like or None
+    classifies : bool
+    """
+    try:
+        folds = [tuple(map(np.asarray, fold)) for fold in check_cv(cv, y, classifier=classifies).split(X, y, groups)]
+    except ValueError as error:
+        remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
+        raise DataError(f"cv={cv!r} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
+    if not folds or not all(part.size for fold in folds for part in fold):
+        raise DataError("cv must give folds with rows to learn from and rows to judge by")
+    return [tuple(_numbers(part, len(y)) for part in fold) for fold in folds]
+
+
+def _numbers(part, n):
+    """Row numbers from 0 on, from a mask or from numbers that may count from the end."""
+    if part.dtype == bool:
+        if part.shape != (n,):
+            raise DataError(f"cv must give masks of {n} rows, got one of shape {part.shape}")
+        part = np.flatnonzero(part)
+        if not len(part):
+            raise DataError("cv must give folds with rows to learn from and rows to judge by")
+        return part
+    if part.ndim != 1 or part.dtype.kind not in "iuf" or (part != np.rint(part)).any():
+        bad = part[part != np.rint(part)][0] if part.dtype.kind == "f" and part.ndim == 1 else part
+        raise DataError(f"cv must give row numbers, which are whole, got {bad}")
+    outside = part[(part < -n) | (part >= n)]
+    if len(outside):
+        raise DataError(f"cv must give row numbers below n_samples={n}, got {outside[0]}")
+    return part.astype(np.intp) % n
