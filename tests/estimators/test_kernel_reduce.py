@@ -88,6 +88,19 @@ def test_singular_values_and_vectors_of_the_rows():
     assert model.certificate_.is_optimal()
 
 
+@pytest.mark.parametrize("kind", [KernelPCA, KernelSVD])
+@pytest.mark.parametrize("solver", ["dense", "krylov", "randomized"])
+@pytest.mark.parametrize("n", [1, 5])
+def test_no_component_at_all_is_a_model_of_no_columns(kind, solver, n):
+    rows = np.zeros((n, 2))
+    model = kind(None, eigen_solver=solver).fit(rows)
+    assert model.transform(np.zeros((3, 2))).shape == (3, 0)
+    assert model.rank_ == 0
+    assert model.certificate_.residual == 0.0
+    given = kind(None, kernel="precomputed", eigen_solver=solver).fit(np.zeros((n, n)))
+    assert given.transform(np.zeros((3, n))).shape == (3, 0)
+
+
 def three_classes(seed=0):
     generator = np.random.default_rng(seed)
     y = np.repeat(["a", "b", "c"], 60)
