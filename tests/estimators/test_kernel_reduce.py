@@ -1,11 +1,13 @@
+import warnings
+
 import numpy as np
 import pytest
 import sklearn.decomposition
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelFisherDiscriminant, KernelPCA, KernelSVD, ParameterError, Status
-from mercer.kernels import RBF
+from mercer import DataError, KernelFisherDiscriminant, KernelPCA, KernelSVD, ParameterError, Status
+from mercer.kernels import RBF, Polynomial
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(700, 5)) * [3.0, 2.0, 1.5, 1.0, 1.0]
@@ -99,6 +101,106 @@ def test_no_component_at_all_is_a_model_of_no_columns(kind, solver, n):
     assert model.certificate_.residual == 0.0
     given = kind(None, kernel="precomputed", eigen_solver=solver).fit(np.zeros((n, n)))
     assert given.transform(np.zeros((3, n))).shape == (3, 0)
+
+
+SOLVERS = ["dense", "krylov", "randomized"]
+INDEFINITE = rng.normal(size=(60, 60))
+INDEFINITE = INDEFINITE + INDEFINITE.T
+
+
+@pytest.mark.parametrize("unit", [1e300, 1e200, 1.0, 1e-200, 1e-306])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_unit_of_a_matrix_is_that_of_its_eigenvalues(solver, unit):
+    K = np.diag(np.arange(1.0, 41.0))
+    plain, other = (KernelPCA(3, kernel="precomputed", eigen_solver=solver).fit(K * u) for u in (1.0, unit))
+    np.testing.assert_allclose(other.eigenvalues_ / unit, plain.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(other.transform(K * unit) / np.sqrt(unit), plain.transform(K), atol=1e-8)
+    assert other.certificate_.residual == pytest.approx(plain.certificate_.residual, rel=0.1, abs=1e-9)
+
+
+def test_eigenvalues_that_no_number_can_hold_are_refused():
+    with pytest.raises(DataError, match="overflow on X, the largest is 1e"):
+        KernelPCA(2, kernel="precomputed").fit(np.full((30, 30), 1e308))
+
+
+def test_iterations_that_come_to_nothing_give_way_to_the_whole_matrix():
+    B = np.random.default_rng(0).normal(size=(700, 700))
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"), pytest.warns(UserWarning, match="only 0 positive"):
+        model = KernelPCA(2, kernel="precomputed").fit(-(B @ B.T))
+    assert model.solver_ == "dense"
+    # Small enough to be found by iterations, but with no room for anything else.
+    close = np.diag(1.0 - (np.arange(900.0) / 900.0) ** 2)
+    with pytest.warns(ConvergenceWarning, match="STALLED.*memory_limit"):
+        stalled = KernelSVD(2, kernel="precomputed", memory_limit="1MB").fit(close)
+    assert stalled.status_ == Status.STALLED
+    assert KernelSVD(2, kernel="precomputed").fit(close).certificate_.is_optimal()
+
+
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+@pytest.mark.parametrize("kind", [KernelPCA, KernelSVD])
+@pytest.mark.parametrize("K", [-np.eye(700), INDEFINITE], ids=["negative", "indefinite"])
+def test_a_kernel_with_negative_eigenvalues_says_so(kind, solver, K):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = kind(2, kernel="precomputed", eigen_solver=solver).fit(K)
+    assert model.status_ == Status.NOT_CONVEX
+    # A second one may say how many components there are.
+    assert [one.category for one in told][:1] == [ConvergenceWarning]
+    assert all(one.category is UserWarning and "positive eigenvalues" in str(one.message) for one in told[1:])
+    assert model.transform(K[:3]).shape == (3, 2)
+    assert np.isfinite(model.certificate_.residual)
+    assert np.isfinite(model.certificate_.explained)
+
+
+@pytest.mark.parametrize("solver", ["dense", "krylov"])
+def test_components_of_an_indefinite_kernel_are_its_positive_eigenvalues(solver):
+    K = INDEFINITE[:8, :8]
+    expected = np.linalg.eigvalsh(K)[::-1]
+    positive = int((expected > 0).sum())
+    with (
+        pytest.warns(ConvergenceWarning, match="NOT_CONVEX"),
+        pytest.warns(UserWarning, match=f"has only {positive} positive eigenvalues: there are {positive} components"),
+    ):
+        model = KernelSVD(8, kernel="precomputed", eigen_solver=solver).fit(K)
+    np.testing.assert_allclose(model.singular_values_**2, np.maximum(expected, 0.0), atol=1e-12)
+    assert not hasattr(model, "rank_")
+
+
+def test_the_sigmoid_is_not_positive_semidefinite():
+    for solver in ("dense", "krylov"):
+        with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
+            KernelPCA(2, kernel="sigmoid", eigen_solver=solver).fit(X[:60])
+
+
+def test_negative_squared_distances_have_components():
+    # Indefinite, but not on vectors that sum to zero (Schoelkopf 2001).
+    squares = ((X[:100, None] - X[None, :100]) ** 2).sum(axis=2)
+    for solver in SOLVERS:
+        model = KernelPCA(2, kernel="precomputed", eigen_solver=solver).fit(-0.5 * squares)
+        assert model.status_ == Status.OPTIMAL
+    np.testing.assert_allclose(KernelPCA(2).fit(X[:100]).eigenvalues_, model.eigenvalues_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+@pytest.mark.parametrize("kernel", [RBF(gamma=1e-3), Polynomial(degree=3, gamma=1.0, coef0=1.0)], ids=str)
+def test_rounding_to_single_precision_makes_no_kernel_indefinite(kernel, offset, solver):
+    K = kernel(np.r_[X[:150], X[:50]] + offset)
+    single = K.astype(np.float32)
+    for given in (K, single, single.astype(np.float64)):
+        for kind in (KernelPCA, KernelSVD):
+            assert kind(1, kernel="precomputed", eigen_solver=solver).fit(given).status_ == Status.OPTIMAL
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    ("rows", "gamma"), [(np.ones((30, 3)), None), (X[:30], 1e-300), (X[:30] * 1e-310, None), (np.ones((600, 3)), None)]
+)
+def test_rows_that_are_all_alike_have_no_component(rows, gamma, solver):
+    with pytest.warns(UserWarning, match="has rank 0: there are 0 components"):
+        model = KernelPCA(2, kernel="rbf", gamma=gamma, eigen_solver=solver).fit(rows)
+    assert model.rank_ == 0
+    assert model.certificate_.residual < 1e-10
 
 
 def three_classes(seed=0):

@@ -40,7 +40,8 @@ class KernelPCA(SpectralMethod):
         Whether to learn, by kernel ridge regression, from coordinates back to rows.
     eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
         "dense" takes all eigenvalues by LAPACK; "krylov" (also called "arpack", as the method is
-        its block form) the largest, to `tol`; "randomized" makes a fixed number of power steps.
+        its block form) the largest, to `tol`, and "dense" after all where they are too close together for
+        iterations and there is room; "randomized" makes a fixed number of power steps.
     tol : float, default=0
         Largest residual of a pair relative to the largest eigenvalue; 0 is 1e-10.
     max_iter : int, optional
@@ -70,12 +71,18 @@ class KernelPCA(SpectralMethod):
     gamma_ : float
         The gamma used; 1 / n_features unless given.
     rank_ : int
-        Rank of the centred matrix, where more components were computed than there are.
+        Rank of the centred matrix, where more components were computed than there are and it is positive
+        semidefinite.
     certificate_ : EigenCertificate
         Residuals of the pairs, recomputed in double precision when first read.
     solver_ : str
         The method that was used.
-    status_, expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
+    status_ : Status
+        As in `SVC`. NOT_CONVEX where the matrix has a negative eigenvalue beyond rounding: components are of the
+        positive ones. "dense" sees every negative eigenvalue, "krylov" and "randomized" those that show in the
+        diagonal or in the vectors they went through: large ones, and perhaps not a small one. Kernels that are
+        positive semidefinite by construction are not examined, and matrices are after centring.
+    expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
         As in `SVC`.
 
     References
@@ -157,8 +164,8 @@ class KernelPCA(SpectralMethod):
     def _set_attributes(self, values, vectors):
         self.eigenvalues_, self.eigenvectors_ = values, vectors
 
-    def _keep(self, X, data, means, found):
-        super()._keep(X, data, means, found)
+    def _keep(self, X, data, found):
+        super()._keep(X, data, found)
         if self.copy_X and hasattr(X, "copy"):
             self.X_fit_ = X.copy()
         self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
