@@ -57,6 +57,53 @@ def test_pre_images_are_those_of_scikit_learn():
         KernelPCA(kernel="precomputed", fit_inverse_transform=True).fit(np.eye(3))
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_pre_images_of_equal_rows_say_what_was_added_to_the_penalty(alpha):
+    model = KernelPCA(2, kernel="rbf", gamma=0.1, alpha=alpha, fit_inverse_transform=True)
+    if alpha:
+        assert model.fit(np.r_[X[:60], X[:60]]).jitter_ == 0.0
+        return
+    with pytest.warns(ConvergenceWarning, match="OPTIMAL_INACCURATE.*jitter_ says what was added to alpha"):
+        model.fit(np.r_[X[:60], X[:60]])
+    assert model.status_ == Status.OPTIMAL_INACCURATE
+    assert model.jitter_ > 0.0
+
+
+def test_the_time_for_pre_images_is_that_of_the_fit():
+    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
+        model = KernelPCA(2, kernel="rbf", fit_inverse_transform=True, time_limit=1e-9).fit(X)
+    assert model.inverse_transform(np.zeros((3, 2))).shape == (3, 5)
+
+
+def test_no_component_has_a_pre_image_all_the_same():
+    model = KernelPCA(kernel="rbf", fit_inverse_transform=True, alpha=1e-6).fit(np.ones((5, 3)))
+    np.testing.assert_allclose(model.inverse_transform(model.transform(np.ones((2, 3)))), 1.0, atol=1e-5)
+
+
+def test_a_fit_leaves_nothing_of_the_one_before():
+    model = KernelPCA(8, fit_inverse_transform=True)
+    with pytest.warns(UserWarning, match="rank 5"):
+        model.fit(X[:50])
+    fresh = KernelPCA(2).fit(X[:50])
+    assert vars(model.set_params(n_components=2, fit_inverse_transform=False).fit(X[:50])).keys() == vars(fresh).keys()
+    values = KernelSVD(8)
+    with pytest.warns(UserWarning, match="rank 5"):
+        values.fit(X[:50])
+    assert vars(values.set_params(n_components=2).fit(X[:50])).keys() == vars(KernelSVD(2).fit(X[:50])).keys()
+
+
+@pytest.mark.parametrize("solver", ["dense", "krylov", "randomized"])
+def test_more_components_than_rows_says_how_many_there_are(solver):
+    rows = np.random.default_rng(1).normal(size=(60, 100))
+    with pytest.warns(
+        UserWarning, match="n_components=100, but the kernel matrix has rank 60: there are 60 components$"
+    ):
+        model = KernelSVD(100, eigen_solver=solver).fit(rows)
+    assert model.rank_ == 60
+    assert model.transform(rows).shape == (60, 60)
+    assert not hasattr(KernelSVD(60, eigen_solver=solver).fit(rows), "rank_")
+
+
 def test_randomised_says_how_far_off_it_is():
     rough, fine = (KernelPCA(6, kernel="rbf", eigen_solver="randomized", iterated_power=p).fit(X) for p in (0, 6))
     assert rough.certificate_.residual > 10 * fine.certificate_.residual

@@ -40,6 +40,8 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
     """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
 
     _is_centred = True
+    # Attributes that some fits set and others do not.
+    _not_always: ClassVar[tuple[str, ...]] = ("rank_", "compression_")
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: "A larger max_iter or tol helps.",
         Status.TIME_LIMIT: "A larger time_limit helps.",
@@ -69,11 +71,17 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         data = self._training_data(X)
         with limits.catching_interrupts():
             found = self._solve(data, limits)
-        self._keep(X, data, found)
+            self._forget()
+            self._keep(X, data, found, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         if self._missing:
             warnings.warn(self._missing, UserWarning, stacklevel=2)
         return self
+
+    def _forget(self):
+        """Remove what an earlier fit has left that this one may not set."""
+        for name in self._not_always:
+            vars(self).pop(name, None)
 
     def _solve(self, data, limits):
         """The components; zeros if there was no time for any."""
@@ -161,7 +169,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             return self.eigen_solver
         return "dense" if n <= _DENSE or 6 * self._count(n) > n else "krylov"
 
-    def _keep(self, X, data, found):
+    def _keep(self, X, data, found, limits):
         pairs, rank = found.pairs, found.rank
         kept = self._count_kept(rank, len(pairs.values))
         values, vectors = pairs.values[:kept], spectrum.with_signs(pairs.vectors[:, :kept])
@@ -180,7 +188,9 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
     def _keep_rank(self, found, kept):
         """Note how many components there are, where they are fewer than asked for."""
         self._missing, rank = None, found.rank
-        if not found.is_complete or rank >= len(found.pairs.values):
+        # More than there are rows may have been asked for.
+        wanted = len(found.pairs.values) if self.n_components is None else self.n_components
+        if not found.is_complete or rank >= wanted:
             return
         is_convex = found.pairs.status == Status.OPTIMAL
         if is_convex:
