@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.decomposition
+from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
@@ -168,6 +169,16 @@ def test_the_unit_of_a_matrix_is_that_of_its_eigenvalues(solver, unit):
 def test_eigenvalues_that_no_number_can_hold_are_refused():
     with pytest.raises(DataError, match="overflow on X, the largest is 1e"):
         KernelPCA(2, kernel="precomputed").fit(np.full((30, 30), 1e308))
+
+
+@pytest.mark.parametrize("kind", [KernelPCA, KernelSVD])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "cosine"])
+def test_rows_whose_distances_overflow_are_refused(kind, kernel):
+    far = X[:60].copy()
+    far[3, 2] = 1e200
+    for rows in (X[:60] * 1e155, far, sparse.csr_array(far)):
+        with pytest.raises(DataError, match="kernel values overflow on X; scale the features"):
+            kind(2, kernel=kernel, gamma=1.0).fit(rows)
 
 
 def test_iterations_that_come_to_nothing_give_way_to_the_whole_matrix():

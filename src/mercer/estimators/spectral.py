@@ -14,6 +14,7 @@ from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW
 from mercer.kernels.fixed_point import FixedPointOperator
 from mercer.kernels.operator import CentredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems import spectrum
@@ -34,6 +35,16 @@ class Components:
     rank: int
     is_complete: bool
     means: np.ndarray | None
+
+
+def require_bounded_norms(data):
+    """Refuse rows whose distances overflow, as a fit with labels does, though their kernel values may not."""
+    if not data.kernel.is_dot_product_form:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = data.prepare(np.float64).norms
+    if not float(norms.max(initial=0.0)) < LARGEST_ENTRY:
+        raise DataError(OVERFLOW)
 
 
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
@@ -130,6 +141,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
     def _bounded_operator(self, data, limits):
+        require_bounded_norms(data)
         operator = self._operator(data, limits)
         # An eigenvalue may be as large as a row's sum.
         if not operator.n * operator.size < np.finfo(np.float64).max:
