@@ -193,3 +193,9 @@ def test_several_callers_at_once_get_their_own_answers():
         thread.join()
     for result in found:
         np.testing.assert_array_equal(result, expected)
+
+
+def test_a_product_with_no_columns_has_none():
+    kernel = RBF(0.7)
+    left, right = prepared(kernel, 3)[1], prepared(kernel, 600)[1]
+    assert engine.product(kernel, left, right, np.empty((600, 0))).shape == (3, 0)

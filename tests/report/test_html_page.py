@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import warnings
 from html import escape
 from html.parser import HTMLParser
 
@@ -11,8 +12,9 @@ import pytest
 
 from mercer import SVC
 from mercer.io import read_table
+from mercer.kernels import Linear, Sigmoid
 from mercer.report import Record, page, score, write_page
-from mercer.report.figures import Shown, figures
+from mercer.report.figures import Shown, _map, figures
 from mercer.report.kernel_words import kernel_words
 from mercer.report.model_words import columns_of, describe_model
 from mercer.report.record import bounds_of
@@ -192,3 +194,13 @@ def test_ticks_are_round_and_within():
     assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     assert ticks(3.0, 3.0) == [3.0]
     assert Scale(0, 10, 100, 200)(5) == 150
+
+
+@pytest.mark.parametrize("kernel", [Sigmoid(gamma=0.5, coef0=-1.0), Linear()])
+def test_a_map_of_any_kernel_is_drawn_without_warnings(kernel):
+    X, y = np.random.default_rng(0).normal(size=(40, 1)), np.arange(40) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SVC(kernel=kernel, gamma=0.5, coef0=-1.0).fit(X, y)
+    shown = Shown(model, (X, y), None, None)
+    assert _map(shown).title == "As the kernel sees them"

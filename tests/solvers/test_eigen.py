@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.kernels.operator import GivenOperator
+from mercer.kernels.operator import CentredOperator, GivenOperator
 from mercer.solvers import eigen
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
@@ -48,3 +48,29 @@ def test_more_power_is_more_accurate():
         for power in (0, 2, 8)
     ]
     assert errors[0] > 10 * errors[1] > 100 * errors[2]
+
+
+def test_too_close_together_for_iterations():
+    operator = with_values(-((np.arange(300.0) / 300.0) ** 2))
+    found = eigen.krylov(operator, 2, 0.0, np.random.default_rng(0), Limits())
+    assert found.status == Status.STALLED
+    np.testing.assert_allclose(eigen.dense(operator, 2).values, [0.0, -1e-4 / 9], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["dense", "krylov", "randomised"])
+def test_the_least_quotient_seen_shows_a_negative_eigenvalue(method):
+    operator, generator = with_values(np.r_[3.0, np.linspace(0.0, 1.0, 198), -2.0]), np.random.default_rng(0)
+    if method == "dense":
+        found = eigen.dense(operator, 2, margin=1e-8)
+    elif method == "krylov":
+        found = eigen.krylov(operator, 2, 0.0, generator, Limits())
+    else:
+        found = eigen.randomised(operator, 2, 5, generator)
+    assert -2.0 - 1e-9 < found.least < -1.9
+    assert len(found.values) == 2
+
+
+def test_some_of_many_equal_values_are_all_found():
+    found = eigen.dense(CentredOperator(GivenOperator(-np.eye(700))), 2)
+    np.testing.assert_allclose(found.values, [0.0, -1.0], atol=1e-12)
+    assert found.vectors.shape == (700, 2)

@@ -1,5 +1,7 @@
 """Coordinates in the features of a kernel: principal components and singular vectors."""
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -12,7 +14,7 @@ from mercer.estimators.spectral import SpectralMethod
 from mercer.estimators.training import TrainingData
 from mercer.kernels.operator import EvaluatedOperator
 from mercer.solvers import regularised
-from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
 
 
 class KernelPCA(SpectralMethod):
@@ -40,7 +42,8 @@ class KernelPCA(SpectralMethod):
         Whether to learn, by kernel ridge regression, from coordinates back to rows.
     eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
         "dense" takes all eigenvalues by LAPACK; "krylov" (also called "arpack", as the method is
-        its block form) the largest, to `tol`; "randomized" makes a fixed number of power steps.
+        its block form) the largest, to `tol`, and "dense" after all where they are too close together for
+        iterations and there is room; "randomized" makes a fixed number of power steps.
     tol : float, default=0
         Largest residual of a pair relative to the largest eigenvalue; 0 is 1e-10.
     max_iter : int, optional
@@ -65,17 +68,27 @@ class KernelPCA(SpectralMethod):
         Coefficients of the pre-images; with `fit_inverse_transform`.
     X_transformed_fit_ : ndarray of shape (n, n_components)
         With `fit_inverse_transform`.
+    jitter_ : float
+        What was added to `alpha` because the matrix of the coordinates was singular to working precision; with
+        `fit_inverse_transform`.
     X_fit_ : array or CSR
         Training rows; the matrix itself if it was precomputed.
     gamma_ : float
         The gamma used; 1 / n_features unless given.
     rank_ : int
-        Rank of the centred matrix, where more components were computed than there are.
+        Rank of the centred matrix, where more components were computed than there are and it is positive
+        semidefinite.
     certificate_ : EigenCertificate
         Residuals of the pairs, recomputed in double precision when first read.
     solver_ : str
         The method that was used.
-    status_, expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
+    status_ : Status
+        As in `SVC`. NOT_CONVEX where the matrix has a negative eigenvalue beyond rounding: components are of the
+        positive ones. "dense" sees every negative eigenvalue, "krylov" and "randomized" those that show in the
+        diagonal or in the vectors they went through: large ones, and perhaps not a small one. Kernels that are
+        positive semidefinite by construction are not examined, and matrices are after centring. With
+        `fit_inverse_transform`, the worse of this and the status of the regression.
+    expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
         As in `SVC`.
 
     References
@@ -140,6 +153,21 @@ class KernelPCA(SpectralMethod):
         self.callbacks = callbacks
         self.verbose = verbose
 
+    _not_always: ClassVar = (
+        *SpectralMethod._not_always,
+        "dual_coef_",
+        "X_transformed_fit_",
+        "jitter_",
+        "_pre_images",
+    )
+    _remedies: ClassVar = {
+        **SpectralMethod._remedies,
+        Status.OPTIMAL_INACCURATE: (
+            "The kernel matrix of the coordinates is close to singular: jitter_ says what was added to alpha; "
+            "a larger alpha needs none."
+        ),
+    }
+
     def _check_parameters(self):
         super()._check_parameters()
         require_number("alpha", self.alpha, least=0.0)
@@ -157,23 +185,24 @@ class KernelPCA(SpectralMethod):
     def _set_attributes(self, values, vectors):
         self.eigenvalues_, self.eigenvectors_ = values, vectors
 
-    def _keep(self, X, data, means, found):
-        super()._keep(X, data, means, found)
+    def _keep(self, X, data, found, limits):
+        super()._keep(X, data, found, limits)
         if self.copy_X and hasattr(X, "copy"):
             self.X_fit_ = X.copy()
         self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
         if self.fit_inverse_transform:
-            self._learn_pre_images(X, data.kernel)
+            self._learn_pre_images(X, data.kernel, limits.unwatched().with_max_iter(-1))
 
-    def _learn_pre_images(self, X, kernel):
+    def _learn_pre_images(self, X, kernel, limits):
         """Ridge regression from coordinates to rows, in the same kernel (Bakir, Weston & Schoelkopf 2003)."""
         coordinates = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
         data = TrainingData(kernel, coordinates)
         operator = EvaluatedOperator(kernel, data.prepare, self.n_jobs)
-        request = regularised.Request(1e-8, Limits(-1, self.time_limit), self._budget(X), n_jobs=self.n_jobs)
+        request = regularised.Request(1e-8, limits, self._budget(X), n_jobs=self.n_jobs)
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         found = regularised.solve(operator, rows, float(self.alpha), request)
         self.dual_coef_, self.X_transformed_fit_ = found.X, coordinates
+        self.jitter_, self.status_ = found.jitter, Status.worst([self.status_, found.status])
         self._pre_images = self._expansion(data, found.X, np.zeros(rows.shape[1]))
 
     def fit_transform(self, X, y=None):
@@ -206,7 +235,7 @@ class KernelPCA(SpectralMethod):
         require_fitted(self)
         if not hasattr(self, "_pre_images"):
             raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
-        X = check_array(X, dtype=np.float64, order="C")
+        X = check_array(X, dtype=np.float64, order="C", ensure_min_features=0)
         if X.shape[1] != len(self.eigenvalues_):
             raise DataError(f"X must have {len(self.eigenvalues_)} coordinates, got {X.shape[1]}")
         return self._pre_images.values(X, np.float64, self.n_jobs)

@@ -1,19 +1,22 @@
 """What principal components and singular vectors have in common: eigenvectors of a kernel matrix."""
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from mercer._errors import DataError
 from mercer._jit.threads import Stopped
 from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
+from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW
 from mercer.kernels.fixed_point import FixedPointOperator
-from mercer.kernels.operator import CentredOperator, EvaluatedOperator
+from mercer.kernels.operator import CentredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems import spectrum
 from mercer.solvers import eigen
 from mercer.solvers.limits import Limits
@@ -24,13 +27,40 @@ EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
 _DENSE = 500
 
 
+@dataclass(frozen=True)
+class Components:
+    """Eigenpairs, how many are more than rounding, whether that is all there are, and the means of centred rows."""
+
+    pairs: eigen.EigenSolution
+    rank: int
+    is_complete: bool
+    means: np.ndarray | None
+
+
+def require_bounded_norms(data):
+    """Refuse rows whose distances overflow, as a fit with labels does, though their kernel values may not."""
+    if not data.kernel.is_dot_product_form:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = data.prepare(np.float64).norms
+    if not float(norms.max(initial=0.0)) < LARGEST_ENTRY:
+        raise DataError(OVERFLOW)
+
+
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
     """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
 
     _is_centred = True
+    # Attributes that some fits set and others do not.
+    _not_always: ClassVar[tuple[str, ...]] = ("rank_", "compression_")
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: "A larger max_iter or tol helps.",
         Status.TIME_LIMIT: "A larger time_limit helps.",
+        Status.STALLED: 'A larger tol helps, or a memory_limit that has room for eigen_solver="dense".',
+        Status.NOT_CONVEX: (
+            "Components are of positive eigenvalues, and there are others: mercer_check(kernel, X) shows why, and "
+            "repair(gram) makes the nearest matrix that has none."
+        ),
         Status.INTERRUPTED: "Fit again.",
     }
 
@@ -51,22 +81,43 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         X = unlabelled_input(self, X)
         data = self._training_data(X)
         with limits.catching_interrupts():
-            means, found = self._solve(data, limits)
-        self._keep(X, data, means, found)
+            found = self._solve(data, limits)
+            self._forget()
+            self._keep(X, data, found, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         if self._missing:
             warnings.warn(self._missing, UserWarning, stacklevel=2)
         return self
 
+    def _forget(self):
+        """Remove what an earlier fit has left that this one may not set."""
+        for name in self._not_always:
+            vars(self).pop(name, None)
+
     def _solve(self, data, limits):
-        """Means of the rows of the kernel matrix, and the eigenpairs; zeros if there was no time for any."""
+        """The components; zeros if there was no time for any."""
         try:
-            operator = self._spectral_operator(data, limits)
-            return getattr(operator, "means", None), self._eigenpairs(operator, limits)
+            operator, unit = self._spectral_operator(data, limits)
+            # A kernel that is positive semidefinite by construction is never suspected.
+            margin = None if data.kernel.is_psd else spectrum.rounding(operator)
+            found = self._eigenpairs(data, operator, margin, limits)
         except Stopped:
             n = data.shape[0]
             nothing = eigen.EigenSolution.none(n, self._count(n), limits.reached() or Status.INTERRUPTED)
-            return np.zeros(n), nothing
+            return Components(nothing, 0, False, np.zeros(n))
+        return self._components(operator, unit, found, margin)
+
+    def _components(self, operator, unit, found, margin):
+        is_convex = margin is None or found.least >= -margin
+        before = spectrum.largest_before(operator) if self._is_centred else 0.0
+        rank = spectrum.numerical_rank(found.values, operator.n, before)
+        # Of a matrix that has them on both sides of zero, values are judged alike on both.
+        rank = rank if is_convex else min(rank, int(np.sum(found.values > margin)))
+        # Power steps towards values of either sign may have missed some of those above zero.
+        is_complete = found.status == Status.OPTIMAL and (is_convex or self.solver_ != "randomized")
+        status = found.status if is_convex else Status.worst([found.status, Status.NOT_CONVEX])
+        means = operator.means * unit if self._is_centred else None
+        return Components(replace(found, values=found.values * unit, status=status), rank, is_complete, means)
 
     def _count(self, n):
         return n if self.n_components is None else min(self.n_components, n)
@@ -82,26 +133,46 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             require_count("iterated_power", self.iterated_power, least=0)
 
     def _spectral_operator(self, data, limits):
-        """The matrix whose eigenvectors are wanted; its triangle is stored where it has room."""
-        base = self._operator(data, limits)
+        """(the matrix whose eigenvectors are wanted, its unit); its triangle is stored where it has room."""
+        base, unit = of_moderate_size(self._bounded_operator(data, limits))
         has_room = 2 * base.n**2 <= self._budget(data.X)
         if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(base.n) != "dense":
             base = FixedPointOperator.of(base, limits.stop) or base
-        return CentredOperator(base, stop=limits.stop) if self._is_centred else base
+        return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
-    def _eigenpairs(self, operator, limits):
+    def _bounded_operator(self, data, limits):
+        require_bounded_norms(data)
+        operator = self._operator(data, limits)
+        # An eigenvalue may be as large as a row's sum.
+        if not operator.n * operator.size < np.finfo(np.float64).max:
+            raise DataError(f"kernel values overflow on X, the largest is {operator.size:g}; divide them by a constant")
+        return operator
+
+    def _eigenpairs(self, data, operator, margin, limits):
         count = self._count(operator.n)
-        solver = self._chosen_solver(operator.n)
-        self.solver_ = solver
-        if solver == "dense":
-            return eigen.dense(operator, count, limits.stop)
+        self.solver_ = self._chosen_solver(operator.n)
+        if self.solver_ == "dense":
+            return eigen.dense(operator, count, limits.stop, margin)
         # Without a seed the start is still the same: the answer does not depend on it.
         rng = np.random.default_rng(check_random_state(self.random_state or 0).randint(2**31))
-        if solver == "randomized":
+        if self.solver_ == "randomized":
             auto = 7 if count < 0.1 * operator.n else 4
             power = auto if self.iterated_power == "auto" else self.iterated_power
-            return eigen.randomised(operator, count, power, rng, limits.stop)
-        return eigen.krylov(operator, count, self.tol, rng, limits)
+            found = eigen.randomised(operator, count, power, rng, limits.stop)
+        else:
+            found = eigen.krylov(operator, count, self.tol, rng, limits)
+            if found.status == Status.STALLED and 16 * operator.n**2 <= self._budget(data.X):
+                found = self._dense_instead(found, operator, margin, limits)
+        return replace(found, least=min(found.least, float(operator.diag.min(initial=np.inf))))
+
+    def _dense_instead(self, found, operator, margin, limits):
+        """All eigenvalues, where iterations came to nothing."""
+        try:
+            whole = eigen.dense(operator, len(found.values), limits.stop, margin)
+        except Stopped:
+            return replace(found, status=limits.reached() or Status.INTERRUPTED)
+        self.solver_ = "dense"
+        return replace(whole, iterations=found.iterations + whole.iterations, trace=found.trace)
 
     def _chosen_solver(self, n):
         if self.eigen_solver == "arpack":
@@ -110,33 +181,39 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             return self.eigen_solver
         return "dense" if n <= _DENSE or 6 * self._count(n) > n else "krylov"
 
-    def _keep(self, X, data, means, found):
-        rank = spectrum.numerical_rank(found.values, data.shape[0])
-        kept = self._kept(rank, found)
-        values, vectors = found.values[:kept], spectrum.with_signs(found.vectors[:, :kept])
+    def _keep(self, X, data, found, limits):
+        pairs, rank = found.pairs, found.rank
+        kept = self._count_kept(rank, len(pairs.values))
+        values, vectors = pairs.values[:kept], spectrum.with_signs(pairs.vectors[:, :kept])
         # What is not more than rounding spans no direction.
         values = np.where(np.arange(kept) < rank, values, 0.0)
-        self.status_, self.n_iter_, self.trace_ = found.status, found.iterations, found.trace
+        self.status_, self.n_iter_, self.trace_ = pairs.status, pairs.iterations, pairs.trace
+        self._keep_rank(found, kept)
         self._set_attributes(values, vectors)
         self.X_fit_ = X
         sizes = np.sqrt(values)
         inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, means))
+        self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
         self._n_features_out = kept
         self._proof = Proof(data, self._certificate_of(data, values, vectors))
 
-    def _kept(self, rank, found):
-        """How many components there are; notes where they are fewer than asked for."""
-        self._missing = None
-        if found.status == Status.OPTIMAL and rank < len(found.values):
+    def _keep_rank(self, found, kept):
+        """Note how many components there are, where they are fewer than asked for."""
+        self._missing, rank = None, found.rank
+        # More than there are rows may have been asked for.
+        wanted = len(found.pairs.values) if self.n_components is None else self.n_components
+        if not found.is_complete or rank >= wanted:
+            return
+        is_convex = found.pairs.status == Status.OPTIMAL
+        if is_convex:
             self.rank_ = rank
-            if self.n_components is not None:
-                kind = "centred kernel matrix" if self._is_centred else "kernel matrix"
-                self._missing = (
-                    f"n_components={self.n_components}, but the {kind} has rank {rank}: "
-                    f"there are {rank} components, those beyond are zero"
-                )
-        return self._count_kept(rank, len(found.values))
+        if self.n_components is not None:
+            kind = "centred kernel matrix" if self._is_centred else "kernel matrix"
+            has = f"has rank {rank}" if is_convex else f"has only {rank} positive eigenvalues"
+            beyond = ", those beyond are zero" if kept > rank else ""
+            self._missing = (
+                f"n_components={self.n_components}, but the {kind} {has}: there are {rank} components{beyond}"
+            )
 
     def _count_kept(self, rank, found):
         """How many of the pairs found are kept."""
@@ -149,8 +226,9 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
 
     def _certificate_of(self, data, values, vectors):
         def compute():
-            operator = self._operator(data, Limits())
-            return spectrum.certificate(CentredOperator(operator) if self._is_centred else operator, values, vectors)
+            operator, unit = of_moderate_size(self._operator(data, Limits()))
+            operator = CentredOperator(operator) if self._is_centred else operator
+            return spectrum.certificate(operator, values / unit, vectors)
 
         return compute
 

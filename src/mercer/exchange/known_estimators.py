@@ -66,7 +66,7 @@ _register(
 )  # fmt: skip
 _register("estimators.ridge:KernelRidge", (*_METHOD, "alpha_", "jitter_", "solver_"), _method)
 _register("estimators.least_squares:KernelLeastSquares", (*_METHOD, "rank_"), _method)
-_register("estimators.reduce:KernelPCA", (*_SPECTRAL, "eigenvalues_", "eigenvectors_"), _method)
+_register("estimators.reduce:KernelPCA", (*_SPECTRAL, "eigenvalues_", "eigenvectors_", "jitter_"), _method)
 _register(
     "estimators.reduce:KernelSVD", (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"), _method
 )

@@ -236,7 +236,7 @@ def _summable(weights, dtype):
 
 
 def _weighted_sums(block, weights):
-    if weights.shape[1] > 1:
+    if weights.shape[1] != 1:
         return block @ weights
     sums = np.empty((len(block), 1))
     _sum_rows(block, weights[:, 0], sums[:, 0])

@@ -15,6 +15,8 @@ from mercer.kernels.triangle import Triangle
 
 # Rows of an array that are looked at together.
 _PANEL = 1024
+# Entries up to this, and down to its inverse, are squared and summed without a thought.
+MODERATE = 1e100
 
 
 class SymmetricOperator(ABC):
@@ -22,6 +24,8 @@ class SymmetricOperator(ABC):
 
     # How far a product with a vector of length 1 is from that with the matrix that is meant.
     noise = 0.0
+    # What entries were rounded to, relative to the largest.
+    eps = float(np.finfo(np.float64).eps)
 
     def __init__(self, n, n_jobs=None):
         self.n, self.n_jobs = n, n_jobs
@@ -30,6 +34,11 @@ class SymmetricOperator(ABC):
     @abstractmethod
     def diag(self):
         """K_ii, float64."""
+
+    @property
+    def size(self):
+        """The largest size of an entry on the diagonal: of all entries, where K is positive semidefinite."""
+        return float(np.abs(self.diag).max(initial=0.0))
 
     @abstractmethod
     def product(self, columns, stop=None):
@@ -113,6 +122,20 @@ class GivenOperator(SymmetricOperator):
     def diag(self):
         return self.values.diagonal().astype(np.float64)
 
+    @property
+    def size(self):
+        """The largest size of all entries: who gives a matrix promises nothing of its diagonal."""
+        return max(float(self.values.max(initial=0.0)), -float(self.values.min(initial=0.0)))
+
+    @property
+    def eps(self):
+        """That of single precision where all entries have it, in whatever precision they are handed over."""
+        panels = [self.values[begin : begin + _PANEL] for begin in range(0, self.n, _PANEL)]
+        # Counts and other small whole numbers have it too, but were not rounded to it.
+        is_exact = self.size < 2.0**24 and all((panel == np.rint(panel)).all() for panel in panels)
+        is_single = not is_exact and all(map(_is_single, panels))
+        return float(np.finfo(np.float32).eps) if is_single else SymmetricOperator.eps
+
     def product(self, columns, stop=None):
         out = np.empty((self.n, columns.shape[1]))
 
@@ -143,6 +166,15 @@ class WeightedOperator(SymmetricOperator):
     @property
     def diag(self):
         return self.base.diag * self.scale**2
+
+    @property
+    def size(self):
+        """A bound: of the base, times the largest weight twice."""
+        return self.base.size * float(np.abs(self.scale).max(initial=0.0)) ** 2
+
+    @property
+    def eps(self):
+        return self.base.eps
 
     def product(self, columns, stop=None):
         return self.scale[:, None] * self.base.product(self.scale[:, None] * columns, stop)
@@ -175,6 +207,15 @@ class CentredOperator(SymmetricOperator):
         return self.base.noise
 
     @property
+    def eps(self):
+        return self.base.eps
+
+    @property
+    def size(self):
+        """Of what there was before centring, which its rounding is relative to."""
+        return max(self.base.size, float(np.abs(self.means).max(initial=0.0)))
+
+    @property
     def exact(self):
         """The same without noise."""
         return CentredOperator(self.base.exact, self.means)
@@ -201,6 +242,20 @@ class CentredOperator(SymmetricOperator):
         # Of what single precision has, centring leaves the share that is not common to all.
         share = float(self.diag.max(initial=0.0)) / max(float(self.base.diag.max(initial=0.0)), 1e-300)
         return self.base.suits_single(tolerance * max(share, 0.0))
+
+
+def of_moderate_size(operator):
+    """(the operator divided by `unit`, unit), a power of four where squares would overflow or vanish, and else 1."""
+    size = operator.size
+    if not 0 < size < np.inf or 1.0 / MODERATE < size < MODERATE:
+        return operator, 1.0
+    half = int(np.clip(np.frexp(size)[1] // 2, -511, 511))
+    return WeightedOperator(operator, np.full(operator.n, 2.0**-half)), 4.0**half
+
+
+def _is_single(values):
+    with np.errstate(over="ignore"):
+        return values.dtype == np.float32 or np.array_equal(values.astype(np.float32), values)
 
 
 def _workers(operator):

@@ -20,6 +20,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+_EPS = float(np.finfo(np.float64).eps)
+# Entries computed from differences of large numbers err by up to this share of the largest.
+_INACCURATE = 1e-8
+
 
 @dataclass(frozen=True)
 class EigenCertificate:
@@ -29,13 +33,14 @@ class EigenCertificate:
     ----------
     residuals : ndarray
         |K v - value v| / largest value, for each pair; a value is no further than this (times the
-        largest) from an eigenvalue.
+        largest) from an eigenvalue. Relative to the largest entry where no value is above zero.
     residual : float
         The largest of them.
     orthogonality : float
         Largest entry of |V'V - I|.
     explained : float
-        Share of the trace that the values are.
+        Share of the trace that the values are: more than 1 where negative eigenvalues take from the trace,
+        0 where they leave nothing of it.
     """
 
     residuals: np.ndarray
@@ -60,13 +65,12 @@ class EigenCertificate:
 
 def certificate(operator, values, vectors):
     """Of eigenpairs of a `SymmetricOperator`."""
-    largest = max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
+    largest = float(values.max(initial=0.0)) or operator.size or 1.0
     residuals = np.linalg.norm(operator.product(vectors) - vectors * values, axis=0) / largest
     grown = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1]))
-    trace = max(float(operator.diag.sum()), np.finfo(np.float64).tiny)
-    return EigenCertificate(
-        residuals, float(residuals.max(initial=0.0)), float(grown.max(initial=0.0)), float(values.sum()) / trace
-    )
+    total, trace = float(values.sum()), float(operator.diag.sum())
+    explained = total / trace if trace > _EPS * total else 0.0
+    return EigenCertificate(residuals, float(residuals.max(initial=0.0)), float(grown.max(initial=0.0)), explained)
 
 
 def with_signs(vectors):
@@ -76,10 +80,30 @@ def with_signs(vectors):
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
-def numerical_rank(values, n):
-    """How many of some eigenvalues, given with the largest, are more than rounding."""
+def numerical_rank(values, n, before=0.0):
+    """How many of some eigenvalues, given with the largest, are more than rounding.
+
+    `before` is the largest eigenvalue, or a bound from below, of the matrix before it was centred: what is left
+    of one whose entries are all the same is rounding, however it compares with itself.
+    """
     largest = float(np.max(values, initial=0.0))
-    return int(np.sum(values > n * float(np.finfo(np.float64).eps) * largest)) if largest > 0 else 0
+    return int(np.sum(values > n * _EPS * max(largest, before)))
+
+
+def largest_before(operator):
+    """A bound from below on the largest eigenvalue of a centred matrix before it was: its value at 11'/n."""
+    return operator.n * abs(operator.grand_mean)
+
+
+def rounding(operator):
+    """How far below zero rounding may move an eigenvalue of a positive semidefinite `SymmetricOperator`.
+
+    Ten errors of its largest entry in every place, or what subtractions before it was a kernel value may have
+    left there; of a centred one also errors of the sums that were subtracted.
+    """
+    subtracted = operator.n**2 * _EPS * abs(getattr(operator, "grand_mean", 0.0))
+    share = max(10.0 * operator.n * operator.eps, _INACCURATE)
+    return share * operator.size + subtracted + 4.0 * operator.noise
 
 
 def centred_expansion(coefficients, means):

@@ -1,5 +1,6 @@
 """Which pictures a report shows of a model, and the arrays they are drawn from."""
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,9 +91,7 @@ def _map(shown: Shown) -> Figure | None:
     if len(chosen) < 3:
         return None
     gram = machine.expansion_.kernel(taken(_before_the_machine(shown.model, X), chosen))
-    from mercer import KernelPCA
-
-    places = KernelPCA(n_components=2, kernel="precomputed").fit_transform(gram)
+    places = _places(gram)
     if places.shape[1] < 2:
         return None
     groups = np.searchsorted(machine.classes_, y[chosen])
@@ -101,6 +100,19 @@ def _map(shown: Shown) -> Figure | None:
         f"{len(chosen)} of the rows it learnt from, placed by the two largest components of the kernel (kernel PCA)."
     )
     return Figure("As the kernel sees them", picture, caption)
+
+
+def _places(gram: NDArray[Any]) -> Any:
+    """Coordinates along the two largest components, without a word about those that are missing: the status of
+    the model has been shown, and a map of rank one is a line."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from mercer import KernelPCA
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="n_components=", category=UserWarning)
+        return KernelPCA(n_components=2, kernel="precomputed").fit_transform(gram)
 
 
 def _before_the_machine(model: Any, X: Any) -> Any:

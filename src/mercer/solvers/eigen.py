@@ -5,16 +5,18 @@ Methods: `krylov` is block Lanczos with thick restarts and full orthogonalisatio
 (Halko, Martinsson & Tropp 2011); `dense` is LAPACK's on the whole matrix.
 
 Cost: of an iteration of `krylov`, one product with a block of columns and 4 n m b operations for a
-basis of m vectors; `dense` takes 4/3 n^3 operations to begin with, most of them slow.
-Needs: a `SymmetricOperator`; `dense` needs memory for two matrices.
+basis of m vectors; `dense` takes 4/3 n^3 operations to begin with, most of them slow. Where the largest
+eigenvalues are too close together for `krylov`, it stops when it has cost a few times what `dense` does.
+Needs: a `SymmetricOperator` of moderate size; `dense` needs memory for two matrices.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
 
 from mercer._jit.threads import Stopped, one_blas_thread
+from mercer.solvers.definiteness import is_definite
 from mercer.solvers.result import Status, TracePoint
 
 # The residual that tol=0 stands for, relative to the largest eigenvalue.
@@ -23,11 +25,16 @@ FINEST = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
 # Vectors that keep less than this share of their length are in the basis already.
 _DEPENDENT = 1e-10
+# Products with so many vectors for each item, and so many blocks, are all that `krylov` is given.
+_PATIENCE, _BLOCKS = 2, 50
 
 
 @dataclass
 class EigenSolution:
-    """Eigenvalues in descending order, vectors in columns, residuals |A v - value v|."""
+    """Eigenvalues in descending order, vectors in columns, residuals |A v - value v|.
+
+    `least` is the least v'Av that was seen, |v| = 1: below zero, it shows that A is not positive semidefinite.
+    """
 
     values: np.ndarray
     vectors: np.ndarray
@@ -35,6 +42,7 @@ class EigenSolution:
     status: Status
     iterations: int
     trace: list = field(default_factory=list)
+    least: float = np.inf
 
     @classmethod
     def none(cls, n, count, status):
@@ -42,27 +50,45 @@ class EigenSolution:
         return cls(np.zeros(count), np.zeros((n, count)), np.zeros(count), status, 0)
 
 
-def dense(operator, count, stop=None):
-    """By LAPACK, from the whole matrix."""
-    n = operator.n
-    values = operator.lower(np.float64, stop).square()
+def dense(operator, count, stop=None, margin=None):
+    """By LAPACK, from the whole matrix.
+
+    With a `margin` all eigenvalues are looked at, where one is below minus it: `least` is the least of them then.
+    """
+    n, matrix = operator.n, operator.lower(np.float64, stop).square()
+    if margin is not None and not is_definite(matrix, margin, is_symmetric=True):
+        del matrix
+        return _leading(dense(operator, n, stop), count)
     found, vectors = linalg.eigh(
-        values, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False, driver="evr"
+        matrix, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False, driver="evr"
     )
+    if len(found) < count:
+        # Asked for some of many equal eigenvalues, LAPACK may find fewer.
+        found, vectors = linalg.eigh(operator.lower(np.float64, stop).square(), overwrite_a=True, driver="evd")
+        found, vectors = found[n - count :], vectors[:, n - count :]
     order = slice(None, None, -1)
-    residuals = np.full(count, n * _EPS * max(float(np.abs(found).max(initial=0.0)), 0.0))
-    return EigenSolution(found[order], np.ascontiguousarray(vectors[:, order]), residuals, Status.OPTIMAL, 1)
+    residuals = np.full(count, n * _EPS * float(np.abs(found).max(initial=0.0)))
+    vectors, least = np.ascontiguousarray(vectors[:, order]), float(found.min(initial=np.inf))
+    return EigenSolution(found[order], vectors, residuals, Status.OPTIMAL, 1, least=least)
+
+
+def _leading(found, count):
+    kept = slice(0, count)
+    return replace(found, values=found.values[kept], vectors=found.vectors[:, kept], residuals=found.residuals[kept])
 
 
 def randomised(operator, count, power, rng, stop=None, oversample=10):
     """By `power` products with a random block, and one more for the values."""
     width = min(operator.n, count + oversample)
     Q = linalg.qr(rng.standard_normal((operator.n, width)), mode="economic")[0]
+    least = np.inf
     for _ in range(power):
-        Q = linalg.qr(operator.product(Q, stop), mode="economic")[0]
+        product = operator.product(Q, stop)
+        least = min(least, float(_small_eigen(Q.T @ product)[0][-1]))
+        Q = linalg.qr(product, mode="economic")[0]
     values, vectors, residuals = _ritz(Q, operator.product(Q, stop))
-    kept = slice(0, count)
-    return EigenSolution(values[kept], vectors[:, kept], residuals[kept], Status.OPTIMAL, power + 1)
+    least = min(least, float(values[-1]))
+    return _leading(EigenSolution(values, vectors, residuals, Status.OPTIMAL, power + 1, least=least), count)
 
 
 def _ritz(V, AV):
@@ -81,13 +107,18 @@ def krylov(operator, count, tol, rng, limits):
     """The `count` largest eigenvalues, each with a residual of at most tol times the largest.
 
     An operator that errs says so by its `noise`; where that is too much, its `exact` goes on from what was found.
+    The status is STALLED where `dense` would have been the better way.
     """
     tol = max(float(tol), FINEST)
     found = _lanczos(operator, count, tol, rng, limits)
-    if found.status != Status.OPTIMAL or 2.0 * operator.noise <= tol * found.values[0]:
-        return found
-    more = _lanczos(operator.exact, count, tol, rng, limits, found.vectors)
+    is_exact = 2.0 * operator.noise <= tol * float(np.abs(found.values).max(initial=0.0))
+    return found if found.status != Status.OPTIMAL or is_exact else _refined(found, operator, tol, rng, limits)
+
+
+def _refined(found, operator, tol, rng, limits):
+    more = _lanczos(operator.exact, len(found.values), tol, rng, limits, found.vectors)
     more.iterations, more.trace = more.iterations + found.iterations, found.trace + more.trace
+    more.least = min(more.least, found.least)
     return more
 
 
@@ -111,7 +142,9 @@ def _ending(run, tol, limits):
         return Status.OPTIMAL
     if limits.reached() is not None:
         return limits.reached()
-    return Status.ITERATION_LIMIT if limits.iterations_left(run.iterations) <= 0 else None
+    if limits.iterations_left(run.iterations) <= 0:
+        return Status.ITERATION_LIMIT
+    return Status.STALLED if run.is_out_of_patience() else None
 
 
 class _Lanczos:
@@ -127,6 +160,8 @@ class _Lanczos:
         self.next = self._random_block() if start is None else start
         self.iterations, self.probes, self.trace = 0, 0, []
         self.values = self.S = self.residuals = None
+        # The largest size and the least of all Ritz values so far: restarts forget those that are not wanted.
+        self.scale, self.least = float(np.finfo(np.float64).tiny), np.inf
 
     def _random_block(self):
         block = self.rng.standard_normal((self.operator.n, self.width))
@@ -157,9 +192,11 @@ class _Lanczos:
         with one_blas_thread():
             self._append(product)
             self.values, self.S = _small_eigen(self.T)
+            self.scale = max(self.scale, float(np.abs(self.values).max(initial=0.0)))
+            self.least = min(self.least, float(self.values.min(initial=np.inf)))
             R = self.AV @ self.S[:, : self.count] - (self.V @ self.S[:, : self.count]) * self.values[: self.count]
             self.residuals = np.linalg.norm(R, axis=0)
-            self.next = self._orthonormal(product, self._rounding())
+            self.next = self._orthonormal(product, 10.0 * _EPS * self.scale)
             if self.V.shape[1] + self.width > self.most:
                 self._restart()
 
@@ -170,9 +207,6 @@ class _Lanczos:
         old = len(self.T)
         self.T = np.block([[self.T, border[:old]], [border[:old].T, border[old:]]])
 
-    def _rounding(self):
-        return 10.0 * _EPS * max(float(np.abs(self.values).max(initial=0.0)), 0.0)
-
     def _restart(self):
         """Keep the best Ritz vectors; with the next block they span all that matters."""
         S = self.S[:, : min(self.count + self.width, self.V.shape[1])]
@@ -181,9 +215,8 @@ class _Lanczos:
         self.T = np.diag(self.values)
         self.residuals = self.residuals[: self.count]
 
-    @property
-    def scale(self):
-        return max(float(np.abs(self.values).max(initial=0.0)), np.finfo(np.float64).tiny)
+    def is_out_of_patience(self):
+        return self.iterations * self.width > _PATIENCE * self.operator.n + _BLOCKS * self.width
 
     def is_done(self, tol):
         if self.V.shape[1] >= self.operator.n:
@@ -203,7 +236,6 @@ class _Lanczos:
     def solution(self, status):
         if self.values is None:
             return EigenSolution.none(self.operator.n, self.count, status)
-        kept = slice(0, self.count)
-        return EigenSolution(
-            self.values[kept], self.V @ self.S[:, kept], self.residuals[kept], status, self.iterations, self.trace
-        )
+        found = EigenSolution(self.values, self.V @ self.S[:, : self.count], self.residuals, status, self.iterations)
+        found.trace, found.least = self.trace, self.least
+        return _leading(found, self.count)
