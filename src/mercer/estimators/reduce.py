@@ -153,13 +153,6 @@ class KernelPCA(SpectralMethod):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    _not_always: ClassVar = (
-        *SpectralMethod._not_always,
-        "dual_coef_",
-        "X_transformed_fit_",
-        "jitter_",
-        "_pre_images",
-    )
     _remedies: ClassVar = {
         **SpectralMethod._remedies,
         Status.OPTIMAL_INACCURATE: (
@@ -190,6 +183,7 @@ class KernelPCA(SpectralMethod):
         if self.copy_X and hasattr(X, "copy"):
             self.X_fit_ = X.copy()
         self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
+        vars(self).pop("_pre_images", None)
         if self.fit_inverse_transform:
             self._learn_pre_images(X, data.kernel, limits.unwatched().with_max_iter(-1))
 

@@ -14,7 +14,6 @@ from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.estimators.training import LARGEST_ENTRY, OVERFLOW
 from mercer.kernels.fixed_point import FixedPointOperator
 from mercer.kernels.operator import CentredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems import spectrum
@@ -37,22 +36,10 @@ class Components:
     means: np.ndarray | None
 
 
-def require_bounded_norms(data):
-    """Refuse rows whose distances overflow, as a fit with labels does, though their kernel values may not."""
-    if not data.kernel.is_dot_product_form:
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms = data.prepare(np.float64).norms
-    if not float(norms.max(initial=0.0)) < LARGEST_ENTRY:
-        raise DataError(OVERFLOW)
-
-
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
     """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
 
     _is_centred = True
-    # Attributes that some fits set and others do not.
-    _not_always: ClassVar[tuple[str, ...]] = ("rank_", "compression_")
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: "A larger max_iter or tol helps.",
         Status.TIME_LIMIT: "A larger time_limit helps.",
@@ -82,17 +69,11 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         data = self._training_data(X)
         with limits.catching_interrupts():
             found = self._solve(data, limits)
-            self._forget()
             self._keep(X, data, found, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         if self._missing:
             warnings.warn(self._missing, UserWarning, stacklevel=2)
         return self
-
-    def _forget(self):
-        """Remove what an earlier fit has left that this one may not set."""
-        for name in self._not_always:
-            vars(self).pop(name, None)
 
     def _solve(self, data, limits):
         """The components; zeros if there was no time for any."""
@@ -141,7 +122,6 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
     def _bounded_operator(self, data, limits):
-        require_bounded_norms(data)
         operator = self._operator(data, limits)
         # An eigenvalue may be as large as a row's sum.
         if not operator.n * operator.size < np.finfo(np.float64).max:
