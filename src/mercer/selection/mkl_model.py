@@ -3,6 +3,7 @@
 import sys
 import warnings
 from reprlib import repr as brief
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
@@ -36,6 +37,7 @@ from mercer.selection.mkl_machines import (
 )
 from mercer.selection.mkl_weights import JOINT, allowed_weights, solve_with_weights
 from mercer.solvers import small
+from mercer.solvers.result import Status
 
 # Up to this many items, the sum of given matrices takes next to nothing beside them.
 SUMMED_AT_SIGHT = 2048
@@ -53,6 +55,17 @@ class WeightedKernelModel(KernelModel):
     shrinking, warm_start, cache_size = True, False, None
     lam, cv, random_state = 0.1, 5, None
     _groups, _enough = None, "rows"
+    # A fit never begins with the weights of the last: what ended early is asked for again with more room.
+    _remedies: ClassVar[dict[Status, str]] = {
+        Status.OPTIMAL_INACCURATE: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
+        Status.ITERATION_LIMIT: (
+            "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler "
+            "or MinMaxScaler. A larger max_iter, or a larger gap_tol, lets it come to its end."
+        ),
+        Status.TIME_LIMIT: "A larger time_limit, or a larger gap_tol, lets it come to its end.",
+        Status.STALLED: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
+        Status.INTERRUPTED: "Another fit begins again.",
+    }
     # Several solutions of machines take a while, also on a few hundred points.
     _is_quick = False
 
