@@ -59,7 +59,8 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         Largest violation of the optimality conditions of the machines. "simple" and "lp-norm" go on with a smaller
         one where `gap_tol` needs it.
     gap_tol : float, default=1e-3
-        Of "simple" and "lp-norm": the relative duality gap of machines and weights together at which they end.
+        Of "simple" and "lp-norm": the duality gap of machines and weights together at which they end, in units of the
+        primal objective, however small that is.
     max_iter : int, default=-1
         Bound on how often the machines are solved with other weights by "simple" and "lp-norm"; -1 for none.
     time_limit : float, optional
