@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError, Tree, theory
+from mercer.estimators.automatic import automatic_C
 from mercer.kernels import RBF, Columns, Linear
 from mercer.kernels.normalised import Normalised
 
@@ -98,6 +99,42 @@ def test_C_of_regression_follows_the_targets():
     assert model.score(X, y) > SVR(epsilon=5.0).fit(X, y).score(X, y)
     assert chosen_C(NuSVR(C="auto"), X, y) == pytest.approx(model.C_)
     assert chosen_C(SVR(C="auto"), X[:30], np.ones(30)) > 0
+
+
+def spread_by_hand(K):
+    return K.diagonal().mean() - K.mean()
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
+def test_C_is_what_its_formula_says_of_all_rows(cancer, form):
+    X, y = cancer
+    K = RBF(gamma=0.05)(X)
+    given = {"dense": X, "sparse": sparse.csr_array(X), "precomputed": K}[form]
+    kernel = "precomputed" if form == "precomputed" else RBF(gamma=0.05)
+    assert chosen_C(SVC(C="auto", kernel=kernel), given, y) == pytest.approx(1.0 / spread_by_hand(K))
+    target = X[:, 0] + X[:, 1] ** 2
+    expected = 3.0 * target.std() / spread_by_hand(K)
+    assert chosen_C(SVR(C="auto", kernel=kernel), given, target) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("form", ["dense", "precomputed"])
+def test_C_of_many_rows_does_not_depend_on_their_order(bias, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3)) * [1.0, 2.0, 0.5] + 4.0
+    y = np.sort(X[:, 0] ** 2)
+    order = np.lexsort((X[:, 2], X[:, 1] > 4.0))
+    K = Linear()(X)
+    if form == "dense":
+        found = [automatic_C("linear", 1.0, 3, 0.0, X[rows], bias, y=y[rows]) for rows in (np.arange(1500), order)]
+    else:
+        found = [
+            automatic_C("precomputed", 1.0, 3, 0.0, K[np.ix_(rows, rows)], bias, y=y[rows])
+            for rows in (np.arange(1500), order)
+        ]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    spread = {"free": spread_by_hand(K), "penalised": K.diagonal().mean() + 1.0, "none": K.diagonal().mean()}[bias]
+    assert found[0] == pytest.approx(3.0 * y.std() / spread, rel=0.05 if bias == "free" else 1e-9)
 
 
 def test_other_words_are_refused(cancer):

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 
 from mercer import (
     SVC,
+    SVCCV,
     SVR,
     DataError,
     KernelRidge,
@@ -117,6 +120,22 @@ def test_it_is_a_score_for_searches():
     assert np.allclose(search.cv_results_["mean_test_score"], by_fits.cv_results_["mean_test_score"])
     ridge = GridSearchCV(KernelRidge(), {"alpha": [0.1, 10.0]}, scoring=LeaveOneOutScorer(), cv=WholeSample())
     assert ridge.fit(X, X[:, 0]).best_params_ == {"alpha": 0.1}
+
+
+def test_weights_of_rows_reach_the_score():
+    X, y = noisy(60, seed=2)
+    weights, Cs = np.r_[np.full(30, 50.0), np.ones(30)], [0.1, 1.0]
+    expected = [1.0 - leave_one_out(SVC(C=C, gamma=0.5), X, y, sample_weight=weights).error for C in Cs]
+    assert expected != [1.0 - leave_one_out(SVC(C=C, gamma=0.5), X, y).error for C in Cs]
+    search = SVCCV(Cs, [0.5], scoring=LeaveOneOutScorer(), cv=WholeSample()).fit(X, y, sample_weight=weights)
+    assert np.allclose(search.cv_results_["mean_test_score"], expected)
+    with config_context(enable_metadata_routing=True):
+        model, scorer = SVC(gamma=0.5).set_fit_request(sample_weight=True), LeaveOneOutScorer()
+        search = GridSearchCV(model, {"C": Cs}, scoring=scorer, cv=WholeSample())
+        with pytest.raises(ValueError, match="set_score_request"):
+            search.fit(X, y, sample_weight=weights)
+        scorer.set_score_request(sample_weight=True)
+        assert np.allclose(clone(search).fit(X, y, sample_weight=weights).cv_results_["mean_test_score"], expected)
 
 
 def test_errors_say_what_can_be_done():

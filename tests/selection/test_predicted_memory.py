@@ -1,12 +1,15 @@
 """What memory a fit is said to take."""
 
+import threading
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import SVC
+from mercer import SVC, MKLClassifier
+from mercer.kernels import RBF
 from mercer.selection.predicted_memory import _support, bytes_of_fit
 
 
@@ -49,6 +52,39 @@ def test_rows_of_cheap_sparse_entries_are_not_kept():
     X = sparse.random(8000, 300, density=0.02, format="csr", random_state=0)
     sample = [(4000, machine(0, 3000))]
     assert bytes_of_fit(SVC(), X, 8000, 300, sample) < 2**28 < bytes_of_fit(SVC(), X.toarray(), 8000, 300, sample)
+
+
+@pytest.mark.parametrize("kernels", [None, [RBF(gamma=gamma) for gamma in (0.1, 0.2, 0.4)], "columns", "precomputed"])
+def test_the_matrices_of_several_kernels_are_counted(kernels, rng):
+    """What is predicted is what numpy asks for."""
+    X = rng.normal(size=(600, 4))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    is_given = kernels == "precomputed"
+    given, few = ([X @ X.T, (X @ X.T) ** 2], [np.eye(60)] * 2) if is_given else (X, X[:60])
+    # What is loaded and compiled does not count. Threads keep scratch memory for their next fit: a new one has none.
+    model = MKLClassifier(kernels, n_jobs=1).fit(few, y[:60])
+    tracemalloc.start()
+    fit = threading.Thread(target=model.fit, args=(given, y))
+    fit.start()
+    fit.join()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.7 < bytes_of_fit(model, X, 600, 4, []) / peak < 1.5
+
+
+def test_kernels_without_room_are_not_kept():
+    X = np.zeros((3000, 4))
+    narrow = MKLClassifier(memory_limit="100MB")
+    assert bytes_of_fit(narrow, X, 3000, 4, []) < 2**27 < bytes_of_fit(MKLClassifier(), X, 3000, 4, [])
+
+
+def test_rows_made_by_a_pipeline_count_and_may_be_a_sample():
+    X = sparse.random(1000, 300, density=0.02, format="csr", random_state=0)
+    whole = sparse.vstack([X] * 8).tocsr()
+    sample = [(4000, machine(0, 3000))]
+    assert bytes_of_fit(SVC(), X, 8000, 300, sample) == bytes_of_fit(SVC(), whole, 8000, 300, sample)
+    made = bytes_of_fit(SVC(), whole, 8000, 300, sample, is_transformed=True)
+    assert made == bytes_of_fit(SVC(), whole, 8000, 300, sample) + whole.data.nbytes + whole.indices.nbytes
 
 
 def test_sparse_rows_are_written_out_tile_by_tile():

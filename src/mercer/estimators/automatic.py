@@ -13,9 +13,10 @@ from mercer._errors import DataError, ParameterError
 from mercer.estimators.weighting import row_weights
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
+from mercer.solvers.out_of_fold import projected
 
-# Rows whose kernel matrix decides C: every k-th, so that the same data give the same number.
-MOST_ROWS = 500
+# Rows whose kernel matrix decides C, at most.
+MOST_ROWS = 1_000
 # The range of a function in standard deviations of its values.
 DEVIATIONS = 3.0
 
@@ -51,20 +52,54 @@ def automatic_C(kernel, gamma, degree, coef0, X, bias, sample_weight=None, y=Non
     if len(used) == 0:
         # The fit refuses such weights, and says so.
         return 1.0
-    used = used[:: -(-len(used) // MOST_ROWS)]
     bound = resolve(kernel, gamma, degree, coef0, X, None if sample_weight is None else weights)
-    if isinstance(bound, Precomputed):
-        K = np.asarray(X, dtype=np.float64)[np.ix_(used, used)]
-    else:
-        K = bound([X[i] for i in used] if isinstance(X, list) else X[used], dtype=np.float64)
-    share = weights[used] / weights[used].sum()
-    spread = float(share @ K.diagonal()) - (float(share @ K @ share) if bias == "free" else 0.0)
+    mean, spread = _mean_and_spread(bound, X, used, weights, bias)
     spread += 1.0 if bias == "penalised" else 0.0
-    scale = 1.0 if y is None else DEVIATIONS * _deviation(np.asarray(y, dtype=np.float64)[used], share)
+    scale = 1.0 if y is None else DEVIATIONS * _deviation(np.asarray(y, dtype=np.float64)[used], _shares(weights, used))
     if not np.isfinite(spread):
         raise DataError('C="auto" needs kernel values of a usable size, but they overflow; scale X')
     # Rows that are all the same have no scale, and neither have targets.
-    return (scale or 1.0) / spread if spread > 1e-12 * abs(float(share @ K.diagonal())) else 1.0
+    return (scale or 1.0) / spread if spread > 1e-12 * abs(mean) else 1.0
+
+
+def _mean_and_spread(kernel, X, used, weights, bias):
+    """The mean of k(x, x), and the same less the mean of k(x, x') where the origin does not count."""
+    if bias != "free":
+        mean = float(_shares(weights, used) @ _diagonal(kernel, X, used))
+        return mean, mean
+    # Both means are of the same rows: far from the origin they are large, and nearly the same.
+    chosen = used if len(used) <= MOST_ROWS else _sampled(kernel, X, used)
+    if isinstance(kernel, Precomputed):
+        K = np.asarray(X, dtype=np.float64)[np.ix_(chosen, chosen)]
+    else:
+        K = kernel(_rows(X, chosen), dtype=np.float64)
+    share = _shares(weights, chosen)
+    mean = float(share @ K.diagonal())
+    return mean, mean - float(share @ K @ share)
+
+
+def _sampled(kernel, X, used):
+    """MOST_ROWS of the rows in use, evenly spread along a projection of them, so that the order of rows does not
+    matter; of items that are no rows of numbers, evenly spread as they come."""
+    if isinstance(kernel, Precomputed):
+        used = used[np.argsort(np.asarray(X).sum(axis=1)[used], kind="stable")]
+    elif getattr(getattr(X, "dtype", None), "kind", "O") == "f":
+        used = used[np.argsort(projected(X)[used], kind="stable")]
+    return used[((np.arange(MOST_ROWS) + 0.5) * len(used) / MOST_ROWS).astype(np.intp)]
+
+
+def _diagonal(kernel, X, used):
+    if isinstance(kernel, Precomputed):
+        return np.asarray(np.asarray(X).diagonal(), dtype=np.float64)[used]
+    return kernel.diag(_rows(X, used))
+
+
+def _rows(X, chosen):
+    return [X[i] for i in chosen] if isinstance(X, list) else X[chosen]
+
+
+def _shares(weights, rows):
+    return weights[rows] / weights[rows].sum()
 
 
 def _deviation(y, share):

@@ -26,6 +26,9 @@ against the rest): objectives and :math:`q` are then sums over the machines, and
 
 With weights that are not variables, chosen by other means, the second part is zero by definition,
 and the gap is that of the machines.
+
+A search ends by the gap in units of the objective itself, however small that is: kernels of large
+values, or targets in small units, have objectives far below 1.
 """
 
 from dataclasses import asdict, dataclass
@@ -33,6 +36,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from mercer.problems.certificate import Certificate, relative_gap
+
+# An objective below this share of what it costs to have learnt nothing is the rounding of the losses that cancel.
+NO_OBJECTIVE = 1e-13
+# The least there is to divide by, where there is nothing to lose.
+LEAST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,8 @@ class Judged:
     constant : float
         G, summed likewise.
     q : ndarray (M,)
+    untaught : float
+        The primal of machines without any coefficient, summed likewise: beside it rounding is seen.
     """
 
     weights: np.ndarray
@@ -141,6 +151,7 @@ class Judged:
     primal: float
     constant: float
     q: np.ndarray
+    untaught: float = 0.0
 
     @property
     def betas(self):
@@ -156,14 +167,27 @@ class Judged:
         sizes = self.weights**2 * np.maximum(self.q, 0.0)
         return allowed.normalised(sizes ** (1.0 / (allowed.p + 1.0)))
 
+    @property
+    def scale(self):
+        """The unit of objectives, and of their gaps: the primal, unless that is rounding; at most a certificate's."""
+        size = abs(self.primal)
+        return min(max(size, NO_OBJECTIVE * abs(self.untaught), LEAST), max(1.0, size))
+
     def gap(self, allowed):
-        """Of the machines and the weights together, relative as in a `Certificate`."""
-        return relative_gap(self.primal, self.bound(allowed))
+        """Of the machines and the weights together, relative to `scale`; infinite where the primal is."""
+        return (self.primal - self.bound(allowed)) / self.scale if np.isfinite(self.primal) else np.inf
 
     @property
     def machines_gap(self):
         """The part of the gap that is the machines' own."""
         return self.primal - (self.constant - 0.5 * float(self.weights @ self.q))
+
+
+def untaught_primal(problem):
+    """The primal of a machine that has no coefficients, with a bias in the middle; 0 where that is infinite."""
+    linear = problem.dual().linear
+    found = primal_and_dual(problem, np.zeros(len(linear)), linear)[0]
+    return found if np.isfinite(found) else 0.0
 
 
 def primal_and_dual(problem, beta, gradient):

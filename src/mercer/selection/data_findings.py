@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from mercer.kernels.given import GivenMatrices
 from mercer.kernels.names import resolve
+from mercer.kernels.table.frame import Frame, is_data_frame
+from mercer.selection.seen_data import numbers_of
 
 # Columns whose spreads differ by more than this drown each other.
 UNEQUAL_SCALES = 100.0
@@ -56,9 +59,17 @@ def _deviations(X):
     return np.sqrt(np.maximum(squares - mean**2, 0.0))
 
 
+def not_finite(X):
+    """How many entries are NaN or infinite."""
+    return int(np.sum(~np.isfinite(X.data if sparse.issparse(X) else X)))
+
+
 def repetitions(X, codes):
-    """Rows that occur more than once, and those of them that contradict each other."""
-    keys = _row_keys(X)
+    """Rows or items that occur more than once, and those of them that contradict each other; nothing where it
+    cannot be told which are the same."""
+    keys = _keys(X)
+    if keys is None:
+        return []
     first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)[1:]
     copies = len(keys) - len(first)
     if copies == 0:
@@ -78,6 +89,36 @@ def repetitions(X, codes):
         else:
             found.append(Finding("contradictions", "equal rows have equal targets"))
     return found
+
+
+def _keys(X):
+    """A number for each row or item, the same for those that are the same; None where that cannot be told."""
+    numbers = numbers_of(X)
+    if numbers is not None and not not_finite(numbers):
+        return _row_keys(numbers)
+    if is_data_frame(X):
+        X = Frame(X).rows()
+    if sparse.issparse(X) or isinstance(X, GivenMatrices):
+        return None
+    try:
+        places = {}
+        return np.array([places.setdefault(_content(item), len(places)) for item in X])
+    except TypeError:
+        return None
+
+
+def _content(item):
+    """What an item consists of, to be compared; a TypeError where that is not known."""
+    if isinstance(item, dict):
+        return frozenset((key, _content(value)) for key, value in item.items())
+    if isinstance(item, (list, tuple)):
+        return tuple(map(_content, item))
+    if isinstance(item, np.ndarray):
+        return item.shape, item.tobytes()
+    if type(item).__eq__ is object.__eq__ and item is not None:
+        raise TypeError(f"objects of type {type(item).__name__} have no content that is known")
+    # NaN, which is no number, is the same as NaN here.
+    return "missing" if item != item else item  # noqa: PLR0124
 
 
 def _row_keys(X):

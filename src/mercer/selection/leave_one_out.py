@@ -216,6 +216,12 @@ class LeaveOneOutScorer(BaseEstimator):
     method : str
         As in `leave_one_out`.
 
+    Notes
+    -----
+    With ``sample_weight`` the machines that leave a row out are weighted as the fit is. `SVCCV` and `SVRCV` hand their
+    weights on; scikit-learn's searches do where metadata routing is enabled and
+    ``set_score_request(sample_weight=True)`` asks for it.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -230,7 +236,26 @@ class LeaveOneOutScorer(BaseEstimator):
     def __init__(self, method="auto"):
         self.method = method
 
-    def __call__(self, estimator, X, y):
-        """The score of the parameters of `estimator` on X and y."""
-        error = leave_one_out(estimator, X, y, method=self.method).error
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """The score of the parameters of `estimator` on X and y, with rows weighted in the fits."""
+        error = leave_one_out(estimator, X, y, method=self.method, sample_weight=sample_weight).error
         return 1.0 - error if is_classifier(estimator) else -error
+
+    def set_score_request(self, *, sample_weight):
+        """Whether scikit-learn's metadata routing gives ``sample_weight`` to the score; as of its own scorers.
+
+        Parameters
+        ----------
+        sample_weight : bool, None or str
+        """
+        request = self.get_metadata_routing()
+        request.score.add_request(param="sample_weight", alias=sample_weight)
+        self._metadata_request = request
+        return self
+
+    def get_metadata_routing(self):
+        """What may be routed here; for scikit-learn, to call a scorer is to score."""
+        request = super().get_metadata_routing()
+        if "sample_weight" not in request.score.requests:
+            request.score.add_request(param="sample_weight", alias=None)
+        return request

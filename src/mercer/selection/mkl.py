@@ -11,7 +11,7 @@ from mercer.estimators.weighting import weighted_C
 from mercer.problems.kernel_alignment import class_targets
 from mercer.problems.losses import MARGIN_LOSSES
 from mercer.problems.soft_margin import BIASES
-from mercer.selection.mkl_cv import share_correct
+from mercer.selection.mkl_cv import Fold, share_correct
 from mercer.selection.mkl_model import WeightedKernelModel
 
 
@@ -46,7 +46,9 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         What a kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x), or nothing.
         A constant kernel has no variance, and is divided by the mean; a kernel that is zero is left as it is.
     cv : int, or what scikit-learn takes, default=5
-        Of "cv": folds.
+        Of "cv": a number of folds, into which rows are dealt by what they contain, or a splitter, or splits: machines
+        learn from the first part of each and are judged by the second. A split whose first part has one class only is
+        left out, with a warning. Parameters taken from the data, and `normalize`, are taken once, from all rows.
     class_weight : dict or "balanced", optional
     bias : {"free", "penalised", "none"}, default="free"
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -57,7 +59,8 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         Largest violation of the optimality conditions of the machines. "simple" and "lp-norm" go on with a smaller
         one where `gap_tol` needs it.
     gap_tol : float, default=1e-3
-        Of "simple" and "lp-norm": the relative duality gap of machines and weights together at which they end.
+        Of "simple" and "lp-norm": the duality gap of machines and weights together at which they end, in units of the
+        primal objective, however small that is.
     max_iter : int, default=-1
         Bound on how often the machines are solved with other weights by "simple" and "lp-norm"; -1 for none.
     time_limit : float, optional
@@ -110,6 +113,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     """
 
     _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "easy", "lp-norm")
+    _enough = "rows of two classes"
 
     def __init__(
         self,
@@ -160,7 +164,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Learn kernel weights and machines from the rows of X and their labels.
 
         Parameters
@@ -169,14 +173,18 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             Multiplies the loss of each row; rows of weight zero or less take no part.
+        groups : array-like of shape (n,), optional
+            Of "cv", for a `cv` that keeps groups together.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        self._groups = groups
         with one_blas_thread():
             self._fit(self._items_of(X), y, sample_weight)
+        self._warn_of_folds()
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
@@ -209,9 +217,12 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     def _answers(self, setup):
         return setup.codes
 
-    def _setup_without(self, setup, held):
-        C = np.where(held, 0.0, setup.C)
-        return TwoClassProblems(setup.codes, setup.n_classes, self.multi_class, C, self.loss, self.bias)
-
-    def _score(self, setup):
-        return share_correct(setup.codes, self._counts, setup.n_classes, setup.has_pairs)
+    def _fold(self, setup, copies, held):
+        C = setup.C * copies
+        learnt = np.unique(setup.codes[C > 0])
+        if len(learnt) < 2:
+            return None
+        # As a machine of these rows alone would have it: a class that is not among them is never found.
+        codes = np.searchsorted(learnt, setup.codes)
+        part = TwoClassProblems(codes, len(learnt), self.multi_class, C, self.loss, self.bias)
+        return Fold(held, part, share_correct(setup.codes, self._counts, learnt, part.has_pairs))

@@ -1,7 +1,13 @@
 """Kernel weights by cross-validation: one kernel after the other, as long as scores rise."""
 
-import numpy as np
+from dataclasses import dataclass
+from reprlib import repr as brief
 
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+
+from mercer._errors import DataError
 from mercer.estimators import multiclass
 
 # How much of the weight may move to one kernel at a time.
@@ -10,23 +16,49 @@ MOVES = (0.5, 0.25, 0.1)
 RISE = 1e-9
 
 
+def splits_of(model, y, groups):
+    """(how often each row is learnt from, rows to judge by) of each split of ``model.cv``."""
+    rows = np.arange(len(y))
+    try:
+        splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+        # Numbers of rows or masks, whatever a splitter gives.
+        found = [tuple(rows[np.asarray(part)] for part in split) for split in splitter.split(rows[:, None], y, groups)]
+    except (IndexError, ValueError) as error:
+        remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
+        raise DataError(f"cv={brief(model.cv)} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
+    return [(np.bincount(train, minlength=len(y)).astype(np.float64), held) for train, held in found]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is learnt from some rows, and judged by others.
+
+    Attributes
+    ----------
+    held : ndarray of int
+        The rows to judge by.
+    setup : TwoClassProblems or OneProblem
+        The problems of the rows to learn from.
+    score : callable
+        ``score(values, held)`` of decision values (k, n_problems) of the rows held out.
+    """
+
+    held: np.ndarray
+    setup: object
+    score: object
+
+
 class FoldScores:
     """The score of kernel weights on rows left out of the fit.
 
     Parameters
     ----------
     machines : Machines
-    folds : list of ndarray of bool
-        The rows left out, for each fold.
-    setup_without : callable
-        ``setup_without(held)`` gives the problems of the other rows.
-    score : callable
-        ``score(values, held)`` of decision values (k, n_problems) of the rows held out.
+    folds : list of Fold
     """
 
-    def __init__(self, machines, folds, setup_without, score):
-        self.machines, self.score = machines, score
-        self.folds = [(np.flatnonzero(held), setup_without(held)) for held in folds]
+    def __init__(self, machines, folds):
+        self.machines, self.folds = machines, folds
         self._betas = [None] * len(self.folds)
 
     def __call__(self, weights):
@@ -34,7 +66,8 @@ class FoldScores:
         return float(np.mean([self._fold(place, matrix) for place in range(len(self.folds))]))
 
     def _fold(self, place, matrix):
-        held, setup = self.folds[place]
+        fold = self.folds[place]
+        held, setup = fold.held, fold.setup
         solutions = self.machines.solutions(matrix, self._betas[place], setup)
         # The next weights are near these, and so are the solutions.
         self._betas[place] = [one.beta for one in solutions]
@@ -43,7 +76,7 @@ class FoldScores:
             support = np.flatnonzero(one.beta)
             own = matrix.product(task.indices[support], one.beta[support], held) if len(support) else 0.0
             values[:, t] = own + problem.intercept(one.beta, one.bias)
-        return self.score(values, held)
+        return fold.score(values, held)
 
 
 def best_by_folds(scores, n_kernels):
@@ -72,15 +105,15 @@ def _best(candidates, scores, least):
     return found, best
 
 
-def share_correct(codes, counts, n_classes, has_pairs):
-    """A score: the weighted share of rows whose class is found."""
+def share_correct(codes, counts, learnt, has_pairs):
+    """A score: the weighted share of rows whose class is found, among the classes that were learnt."""
 
     def score(values, held):
-        if n_classes == 2:
+        if len(learnt) == 2:
             predicted = (values[:, 0] > 0).astype(np.intp)
         else:
-            predicted = (multiclass.votes(values, n_classes) if has_pairs else values).argmax(axis=1)
-        return float(np.average(predicted == codes[held], weights=counts[held]))
+            predicted = (multiclass.votes(values, len(learnt)) if has_pairs else values).argmax(axis=1)
+        return float(np.average(learnt[predicted] == codes[held], weights=counts[held]))
 
     return score
 

@@ -1,6 +1,7 @@
 """The machines of a fit at given kernel weights: solve them, judge them, certify them."""
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -8,13 +9,14 @@ from mercer._jit.threads import Stopped
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
 from mercer.estimators.training import FINEST_SINGLE_TOL, solve_all
-from mercer.problems.mkl import Judged, joint_certificate, primal_and_dual
+from mercer.problems.mkl import Judged, joint_certificate, primal_and_dual, untaught_primal
 from mercer.solvers import small
 from mercer.solvers.mkl_newton import curvature_of
 from mercer.solvers.result import Solution, Status
 
 # The machines may take this share of the gap asked for; they are solved more finely until they do.
 SHARE = 0.25
+# No finer than this, in units of the targets where those are small.
 FINEST_TOL = 1e-11
 # Entries of this size, or one over it, have room in single precision, and so have products of them.
 FAR_FROM_ONE = 1e15
@@ -100,7 +102,7 @@ class Machines:
             if self.limits.stop() or any(_was_ended(one) for one in solutions):
                 return None
             judged = self._judged(weights, matrix, solutions)
-            if self._is_fine(judged) or self.tol <= FINEST_TOL:
+            if self._is_fine(judged) or self.tol <= self._finest:
                 if self._last is None:
                     self.release(matrix)
                 return judged
@@ -109,12 +111,17 @@ class Machines:
 
     def tighten(self):
         """Solve the machines more finely from now on; False where they are as fine as they get."""
-        is_coarse = self.tol > FINEST_TOL
-        self.tol = max(FINEST_TOL, 0.1 * self.tol)
+        is_coarse = self.tol > self._finest
+        self.tol = max(self._finest, 0.1 * self.tol)
         return is_coarse
 
+    @cached_property
+    def _finest(self):
+        spread = max(float(np.ptp(problem.dual().linear)) for problem in self.setup.problems)
+        return FINEST_TOL * min(1.0, spread or 1.0)
+
     def _is_fine(self, judged):
-        return self.gap_tol is None or judged.machines_gap <= SHARE * self.gap_tol * max(1.0, abs(judged.primal))
+        return self.gap_tol is None or judged.machines_gap <= SHARE * self.gap_tol * judged.scale
 
     def judge(self, weights, betas):
         """What given coefficients are worth at these weights."""
@@ -127,6 +134,10 @@ class Machines:
             solutions.append(Solution(beta, gradient, dual.bias(beta, gradient), Status.OPTIMAL, 0))
         return self._judged(weights, matrix, solutions)
 
+    @cached_property
+    def _untaught(self):
+        return float(sum(untaught_primal(problem) for problem in self.setup.problems))
+
     def _judged(self, weights, matrix, solutions):
         each = zip(self.setup.problems, solutions, strict=True)
         values = np.array([primal_and_dual(problem, one.beta, one.gradient) for problem, one in each])
@@ -137,7 +148,7 @@ class Machines:
         chosen, coefficients = self._support([one.beta for one in solutions])
         products = self.several.products(coefficients, chosen)
         q = np.einsum("mst,st->m", products, coefficients)
-        judged = Judged(weights, solutions, float(primal), float(dual + 0.5 * weights @ q), q)
+        judged = Judged(weights, solutions, float(primal), float(dual + 0.5 * weights @ q), q, self._untaught)
         self._last = judged, matrix, chosen, products
         return judged
 

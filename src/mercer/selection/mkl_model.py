@@ -1,11 +1,14 @@
 """What all machines that learn kernel weights have in common."""
 
 import sys
+import warnings
+from reprlib import repr as brief
+from typing import ClassVar
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.exceptions import FitFailedWarning
 
-from mercer._errors import DataError
+from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import available_bytes
 from mercer.estimators.calibrate import folds_of
 from mercer.estimators.inputs import require_fitted
@@ -14,7 +17,7 @@ from mercer.estimators.parameters import require_choice, require_count, require_
 from mercer.estimators.progress import watchers
 from mercer.estimators.training import ENOUGH_FOR_SMALL, FINEST_SINGLE_TOL
 from mercer.kernels.given import GivenMatrices
-from mercer.selection.mkl_cv import FoldScores
+from mercer.selection.mkl_cv import FoldScores, splits_of
 from mercer.selection.mkl_kernels import (
     NORMALISATIONS,
     BaseKernelData,
@@ -34,6 +37,7 @@ from mercer.selection.mkl_machines import (
 )
 from mercer.selection.mkl_weights import JOINT, allowed_weights, solve_with_weights
 from mercer.solvers import small
+from mercer.solvers.result import Status
 
 # Up to this many items, the sum of given matrices takes next to nothing beside them.
 SUMMED_AT_SIGHT = 2048
@@ -42,14 +46,26 @@ SUMMED_AT_SIGHT = 2048
 class WeightedKernelModel(KernelModel):
     """Base: kernels with weights that are learnt, in the place of one kernel.
 
-    A subclass says how its rows are scored when they are left out (`_score`) and what its problems
-    are without them (`_setup_without`), where it offers ``method="cv"``.
+    Where it offers ``method="cv"``, a subclass says what is learnt from some rows and how others are
+    scored (`_fold`; None where nothing can be learnt), and what is needed for that (`_enough`).
     """
 
     # Parameters of a single kernel, and of the machines, that are not offered.
     coef0, degree, gamma = 0.0, 3, "scale"
     shrinking, warm_start, cache_size = True, False, None
     lam, cv, random_state = 0.1, 5, None
+    _groups, _enough = None, "rows"
+    # A fit never begins with the weights of the last: what ended early is asked for again with more room.
+    _remedies: ClassVar[dict[Status, str]] = {
+        Status.OPTIMAL_INACCURATE: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
+        Status.ITERATION_LIMIT: (
+            "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler "
+            "or MinMaxScaler. A larger max_iter, or a larger gap_tol, lets it come to its end."
+        ),
+        Status.TIME_LIMIT: "A larger time_limit, or a larger gap_tol, lets it come to its end.",
+        Status.STALLED: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
+        Status.INTERRUPTED: "Another fit begins again.",
+    }
     # Several solutions of machines take a while, also on a few hundred points.
     _is_quick = False
 
@@ -117,7 +133,7 @@ class WeightedKernelModel(KernelModel):
         gap_tol = self.gap_tol if self.method in JOINT else None
         machines = Machines(data, several, setup, budget, limits, self.tol, gap_tol, self._counts)
         weights, solved = solve_with_weights(
-            machines, self, limits, lambda: self._targets(setup), lambda: self._fold_scores(data, setup, machines)
+            machines, self, limits, lambda: self._targets(setup), lambda: FoldScores(machines, self._folds(data, setup))
         )
         data.choose(weights)
         return solved
@@ -133,28 +149,49 @@ class WeightedKernelModel(KernelModel):
             return needed <= ENOUGH_FOR_SMALL or needed <= available_bytes() // 4
         return needed <= budget.cache
 
-    def _fold_scores(self, data, setup, machines):
-        folds = self._folds(data, setup)
-        return FoldScores(machines, folds, lambda held: self._setup_without(setup, held), self._score(setup))
-
     def _folds(self, data, setup):
-        """Masks of rows to be left out; a number of folds deals rows out by what they contain."""
-        counts, n = self._counts, len(setup.codes)
-        if isinstance(self.cv, int):
-            if self.cv > np.count_nonzero(counts):
-                raise DataError(
-                    f"cv={self.cv} folds need at least as many rows, got n_samples = {np.count_nonzero(counts)}; "
-                    "lower cv"
-                )
-            place = folds_of(data, setup.codes, counts, self.random_state, self.cv)
-            found = [place == fold for fold in range(self.cv)]
-        else:
-            splits = check_cv(self.cv).split(np.zeros((n, 1)), self._answers(setup))
-            found = [np.isin(np.arange(n), held) & (counts > 0) for _, held in splits]
-        found = [held for held in found if held.any()]
+        """A `Fold` for each split; those of rows that nothing can be learnt from are left out, and counted."""
+        splits = self._splits(data, setup)
+        judged = [(copies, held[self._counts[held] > 0]) for copies, held in splits]
+        judged = [(copies, held) for copies, held in judged if len(held)]
+        if not judged:
+            raise DataError(
+                f"method='cv' needs rows to leave out, got n_samples = {len(setup.codes)} in cv={brief(self.cv)} folds"
+            )
+        folds = [self._fold(setup, copies, held) for copies, held in judged]
+        found = [fold for fold in folds if fold is not None]
         if not found:
-            raise DataError(f"method='cv' needs rows to leave out, got n_samples = {n} in cv={self.cv!r} folds")
+            raise DataError(
+                f"method='cv' needs {self._enough} to learn from in some fold, and cv={brief(self.cv)} gives none; "
+                "pass another cv, or another method"
+            )
+        self._left_out = len(folds) - len(found), len(folds)
         return found
+
+    def _splits(self, data, setup):
+        """(how often each row is learnt from, rows to judge by); a number of folds deals rows out by what they
+        contain."""
+        if not isinstance(self.cv, int):
+            return splits_of(self, self._answers(setup), self._groups)
+        if self._groups is not None:
+            raise ParameterError(
+                f"groups need a cv that keeps them together, got cv={self.cv}; pass cv=GroupKFold({self.cv})"
+            )
+        rows = np.count_nonzero(self._counts)
+        if self.cv > rows:
+            raise DataError(f"cv={self.cv} folds need at least as many rows, got n_samples = {rows}; lower cv")
+        place = folds_of(data, setup.codes, self._counts, self.random_state, self.cv)
+        return [((place != fold).astype(np.float64), np.flatnonzero(place == fold)) for fold in range(self.cv)]
+
+    def _warn_of_folds(self):
+        """Warn at the line that called `fit` where some splits could not be learnt from."""
+        failed, total = vars(self).pop("_left_out", (0, 0))
+        if failed:
+            text = (
+                f"{failed} of {total} splits of cv={brief(self.cv)} do not have {self._enough} to learn from, and are "
+                "left out; the kernel weights are by the others"
+            )
+            warnings.warn(text, FitFailedWarning, stacklevel=3)
 
     def _kind_of_evidence(self, setup):
         return WeightedEvidence
@@ -163,6 +200,7 @@ class WeightedKernelModel(KernelModel):
         super()._keep(X, data, setup, solved)
         self.weights_, self.scales_, self.kernel_ = data.weights, data.scales, data.kernel
         del self._counts
+        vars(self).pop("_groups", None)
 
     def _values(self, X):
         return super()._values(self._given_rows(X) if is_given(self.kernels) else X)

@@ -11,7 +11,7 @@ from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.weighting import weighted_C
 from mercer.problems.regression import EpsilonRegression
 from mercer.problems.soft_margin import BIASES
-from mercer.selection.mkl_cv import less_squared_error
+from mercer.selection.mkl_cv import Fold, less_squared_error
 from mercer.selection.mkl_model import WeightedKernelModel
 
 
@@ -91,7 +91,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Learn kernel weights and a function from the rows of X and their targets.
 
         Parameters
@@ -100,15 +100,19 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             Multiplies C for each row; rows of weight zero or less take no part.
+        groups : array-like of shape (n,), optional
+            Of "cv", for a `cv` that keeps groups together.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        self._groups = groups
         X, y = regression_input(self, self._items_of(X), y)
         with one_blas_thread():
             self._fit_rows(X, y, sample_weight)
+        self._warn_of_folds()
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
@@ -144,11 +148,13 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         y = self._answers(setup)
         return (y - np.average(y, weights=self._counts))[:, None]
 
-    def _setup_without(self, setup, held):
+    def _fold(self, setup, copies, held):
         (problem,), (task,) = setup.problems, setup.tasks
-        kept = ~held[task.indices]
-        part = EpsilonRegression(problem.targets[kept], problem.C[kept], problem.epsilon, problem.bias)
-        return OneProblem(part, task.indices[kept], len(setup.codes))
-
-    def _score(self, setup):
-        return less_squared_error(self._answers(setup), self._counts)
+        times = copies[task.indices]
+        kept = times > 0
+        if not kept.any():
+            return None
+        C = (problem.C * times)[kept]
+        part = EpsilonRegression(problem.targets[kept], C, problem.epsilon, problem.bias)
+        score = less_squared_error(self._answers(setup), self._counts)
+        return Fold(held, OneProblem(part, task.indices[kept], len(setup.codes)), score)

@@ -4,35 +4,45 @@ import numpy as np
 from scipy import sparse
 
 from mercer._jit.memory import available_bytes
-from mercer.estimators.training import MOST_WORKING, STORED_SIZE
+from mercer.estimators.training import MOST_WORKING, STORED_SIZE, Budget
 from mercer.kernels.evaluated_matrix import WORTH_KEEPING
 from mercer.kernels.forms import SPREAD
+from mercer.kernels.matrix import padded
+from mercer.selection.mkl_kernels import WIDTHS, is_given
+from mercer.selection.mkl_model import WeightedKernelModel
 from mercer.solvers import smo
 
 # Machines for several classes: none of them has most of the points.
 SEVERAL = "several"
 
 
-def bytes_of_fit(estimator, X, n, d, fitted):
+def bytes_of_fit(estimator, X, n, d, fitted, is_transformed=False):
     """Bytes that a fit needs beyond the data: prepared rows, and the matrix, or a working set, of them.
 
     Parameters
     ----------
     estimator : estimator
     X : array, sparse matrix or list
-        Of n rows and d columns.
+        All of n rows of d columns, or some of them.
     n, d : int
     fitted : list of (rows, model)
         Fits to growing samples.
+    is_transformed : bool, default=False
+        Whether the rows are not the data, but made of them.
     """
     if sparse.issparse(X):
-        cost = X.nnz / n
+        cost = X.nnz / X.shape[0]
+        own = (X.data.nbytes + X.indices.nbytes) * n // X.shape[0]
         # Sparse rows, and the features that occur in each tile of them written out.
-        rows = 2 * (X.data.nbytes + X.indices.nbytes) + int(4 * n * min(d, SPREAD * cost))
+        rows = 2 * own + int(4 * n * min(d, SPREAD * cost))
     else:
-        rows, cost = 2 * 4 * n * max(d, 1), d
+        rows, cost, own = 2 * 4 * n * max(d, 1), d, 8 * n * d
+    rows += own if is_transformed else 0
     if not hasattr(estimator, "kernel"):
         return int(rows)
+    several = _of_several(estimator, X, n, d) if isinstance(estimator, WeightedKernelModel) else None
+    if several is not None:
+        return int(rows + several)
     entry = 8 if n <= smo.DIRECT_SIZE // 5 else 4
     if n <= STORED_SIZE:
         matrix = entry * n**2
@@ -45,6 +55,18 @@ def bytes_of_fit(estimator, X, n, d, fitted):
             # Rows of expensive entries are kept as points become support vectors, within a quarter of what is free.
             matrix += min(entry * n * support, available_bytes() // 4)
     return int(rows + matrix + 40 * n)
+
+
+def _of_several(estimator, X, n, d):
+    """Bytes for the matrices of all kernels that are not given, and two sums of them; None where they have no room."""
+    if is_given(estimator.kernels):
+        own = 0
+    elif isinstance(estimator.kernels, str):
+        own = d
+    else:
+        own = 1 + len(WIDTHS) if estimator.kernels is None else len(estimator.kernels)
+    needed = 8 * (own + 2) * n * padded(n)
+    return needed if needed <= Budget.resolve(estimator.memory_limit, None, X).cache else None
 
 
 def _support(fitted, n):

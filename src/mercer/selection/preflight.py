@@ -12,18 +12,30 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
 
 from mercer._errors import DataError, MercerError, ParameterError
 from mercer.estimators.automatic import is_auto
-from mercer.estimators.inputs import is_precomputed, takes_items
+from mercer.estimators.inputs import takes_items
 from mercer.estimators.parameters import require_number
 from mercer.estimators.training import STORED_SIZE
+from mercer.estimators.weighting import row_weights
 from mercer.kernels.base import Kernel
 from mercer.kernels.names import resolve
 from mercer.selection import data_findings
 from mercer.selection.core_time import CoreTimer
 from mercer.selection.data_findings import Finding
+from mercer.selection.mkl_model import WeightedKernelModel
 from mercer.selection.predicted_memory import bytes_of_fit
+from mercer.selection.seen_data import (
+    countable,
+    holds_matrices,
+    is_gram,
+    last_step,
+    part_of,
+    seen_by_last_step,
+    weights_of,
+)
 from mercer.solvers import small
 
 # Samples grow by this factor.
@@ -37,6 +49,7 @@ LEAST_EXPONENT, MOST_EXPONENT = 1.0, 2.5
 # A fit that takes longer than this deserves advice.
 LONG = 60.0
 MANY_ROWS = 20_000
+GROWS = "whose time grows as n"
 
 
 @dataclass(frozen=True)
@@ -115,7 +128,8 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     Parameters
     ----------
     estimator : estimator
-        Of Mercer, or any with scikit-learn's `fit`; it is not changed.
+        Of Mercer, or any with scikit-learn's `fit`; it is not changed. Of a pipeline the whole is timed, and the last
+        step looked at, with the data as the steps before it turn them out.
     X, y
         What would be given to `fit`.
     sample_weight : array-like, optional
@@ -138,71 +152,74 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     require_number("seconds", seconds, above=0.0)
     if not hasattr(estimator, "fit"):
         raise ParameterError(f"estimator must have fit, got {estimator!r}")
-    X, n, d = _rows(X)
+    last = last_step(estimator)
+    X, n, d = countable(X, holds_matrices(last))
     if y is not None and len(y) != n:
         raise DataError(f"X and y must have the same length, got {n} and {len(y)}")
+    if sample_weight is not None:
+        row_weights(sample_weight, n)
+        sample_weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n)
     y = None if y is None else np.asarray(y)
     classes, codes = np.unique(y, return_inverse=True) if y is not None and is_classifier(estimator) else (None, None)
-    findings = _findings(estimator, X, y, classes, codes, d)
     order = _order(n, codes)
+    seen = seen_by_last_step(estimator, X, y, order, d)
+    findings = _findings(last, X, seen, y, classes, codes)
     measured, fitted, refusal = _measure(estimator, X, y, sample_weight, order, seconds, codes)
     predicted, exponent = _carried_on(measured, n)
-    bytes_needed = bytes_of_fit(estimator, X, n, d, fitted)
-    rank, of = _rank(estimator, X, order)
+    rank, of = _rank(last, seen, fitted)
     if rank is not None:
         findings.append(Finding("rank", f"{rank} dimensions hold 99 % of the variance of {of} rows in feature space"))
-    advice, reason = _advice(estimator, X, n, d, predicted, rank, of)
+    advice, reason = _advice(last, seen, n, fitted, predicted, rank, of)
+    bytes_needed = 0 if seen is None else bytes_of_fit(last, seen.X, n, seen.n_columns, fitted, seen.is_transformed)
     return Preflight(
         n, d, predicted, bytes_needed, exponent, measured, bool(measured) and measured[-1][0] == n, advice, reason,
         findings, refusal,
     )  # fmt: skip
 
 
-def _rows(X):
-    """(rows that can be chosen by position, how many, columns)."""
-    if sparse.issparse(X):
-        return X.tocsr(), X.shape[0], X.shape[1]
-    if hasattr(X, "iloc") or hasattr(X, "columns"):
-        return X, len(X), len(X.columns)
-    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray)):
-        X = np.asarray(X)
-    if hasattr(X, "ndim") and X.ndim == 2:
-        return np.asarray(X), X.shape[0], X.shape[1]
-    X = list(X)
-    if not X:
-        raise DataError("X must have at least one row, got none")
-    return X, len(X), 0
-
-
-def _is_numbers(X):
-    return sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiub")
-
-
-def _findings(estimator, X, y, classes, codes, d):
-    found = []
-    is_gram = is_precomputed(getattr(estimator, "kernel", None))
-    if _is_numbers(X):
-        values = X.data if sparse.issparse(X) else X
-        if not np.isfinite(values).all():
-            wrong = int(np.sum(~np.isfinite(values)))
+def _findings(last, X, seen, y, classes, codes):
+    """What can be said of the rows X and their targets, and of what the estimator is given for them."""
+    numbers = None if seen is None else seen.numbers
+    if numbers is not None and not get_tags(last).input_tags.allow_nan:
+        wrong = data_findings.not_finite(numbers)
+        if wrong:
             return [Finding("numbers", f"{wrong} entries are NaN or infinite; fit will refuse them", is_problem=True)]
-        if not is_gram and d:
-            targets = codes if codes is not None else y
-            found += [*data_findings.scaling(X), *data_findings.repetitions(X, targets)]
+    found = []
+    if not is_gram(last):
+        if numbers is not None and not _takes_tables(last):
+            found += data_findings.scaling(numbers)
+        found += data_findings.repetitions(X, _targets(last, y, codes))
+    if classes is not None and len(classes) < 2:
+        return [*found, Finding("balance", f"every label is {classes[0]!r}; fit needs two classes", is_problem=True)]
+    return [*found, *([] if classes is None else data_findings.balance(classes, codes)), *_nu(last, classes, codes)]
+
+
+def _takes_tables(last):
+    """Whether every column has a kernel of its own, so that their scales do not meet."""
+    kernel = getattr(last, "kernel", None)
+    return isinstance(kernel, Kernel) and bool(kernel.takes_tables)
+
+
+def _targets(last, y, codes):
+    """A number for each different target; None where nothing is learnt from targets."""
+    if codes is not None:
+        return codes
+    return np.unique(y, axis=0, return_inverse=True)[1].ravel() if y is not None and is_regressor(last) else None
+
+
+def _nu(last, classes, codes):
+    # Others, such as scikit-learn's SVC, have an attribute of that name that is no parameter.
+    if "nu" not in _parameters(last):
+        return []
     if classes is not None:
-        if len(classes) < 2:
-            return [
-                *found,
-                Finding("balance", f"every label is {classes[0]!r}; fit needs two classes", is_problem=True),
-            ]
-        found += data_findings.balance(classes, codes)
-        if hasattr(estimator, "nu"):
-            found += data_findings.nu_is_feasible(estimator.nu, classes, codes)
-    elif hasattr(estimator, "nu"):
-        is_fine = 0 < estimator.nu <= 1
-        message = f"nu={estimator.nu:g} is {'feasible' if is_fine else 'not in (0, 1]'}"
-        found.append(Finding("nu", message, is_problem=not is_fine))
-    return found
+        return data_findings.nu_is_feasible(last.nu, classes, codes)
+    is_fine = 0 < last.nu <= 1
+    message = f"nu={last.nu:g} is {'feasible' if is_fine else 'not in (0, 1]'}"
+    return [Finding("nu", message, is_problem=not is_fine)]
+
+
+def _parameters(estimator):
+    return estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
 
 
 def _order(n, codes):
@@ -220,22 +237,15 @@ def _order(n, codes):
     return shuffled[np.argsort(at, kind="stable")]
 
 
-def _part(X, rows):
-    if isinstance(X, list):
-        return [X[i] for i in rows]
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows]
-
-
 def _measure(estimator, X, y, sample_weight, order, seconds, codes):
-    """((rows, seconds) of fits on growing samples, (rows, model) of each, what fit said where it refused)."""
-    is_gram, n, waited = is_precomputed(getattr(estimator, "kernel", None)), len(order), 0.0
+    """((rows, seconds) of fits on growing samples, (rows, last step) of each, what fit said where it refused)."""
+    last, n, waited = last_step(estimator), len(order), 0.0
+    is_matrix = is_gram(last)
 
     def fit(m):
         rows = np.sort(order[:m])
-        part = X[np.ix_(rows, rows)] if is_gram else _part(X, rows)
-        weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[rows]}
+        part = part_of(X, rows, is_matrix)
+        weights = weights_of(estimator, None if sample_weight is None else sample_weight[rows])
         model = clone(estimator)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -262,10 +272,10 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
                 again = fit(m)[0]
                 begin, took = begin + max(0.0, took - again), min(took, again)
             measured.append((m, took))
-            fitted.append((m, model))
+            fitted.append((m, last_step(model)))
             # A machine that is busy may make it take twice as long, not for ever.
             left = seconds - (time.perf_counter() - begin - min(waited, seconds))
-            is_long = took * GROWTH**1.5 > (2.0 * seconds if _goes_another_way(estimator, codes, m, n) else left)
+            is_long = took * GROWTH**1.5 > (2.0 * seconds if _goes_another_way(last, codes, m, n) else left)
             if m == n or is_long:
                 return measured, fitted, ""
             sizes.append(min(n, int(GROWTH * m)))
@@ -305,30 +315,39 @@ def _exponent(rows, took):
     return float(np.clip(slope, LEAST_EXPONENT, MOST_EXPONENT))
 
 
-def _rank(estimator, X, order):
-    kernel = getattr(estimator, "kernel", None)
-    if kernel is None or is_auto(kernel) or is_precomputed(kernel) or not (_is_numbers(X) or isinstance(X, list)):
+def _rank(last, seen, fitted):
+    """(dimensions that count in feature space, of how many rows); (None, 0) where that cannot be said."""
+    kernel = _kernel_of(last, fitted)
+    X = None if seen is None else seen.X if isinstance(seen.X, list) else seen.numbers
+    if X is None or is_gram(last) or not isinstance(kernel, (str, Kernel)) or is_auto(kernel):
         return None, 0
-    if not isinstance(kernel, (str, Kernel)) or (isinstance(X, list) and not takes_items(kernel)):
+    if isinstance(X, list) and not takes_items(kernel):
         return None, 0
     try:
-        parameters = {key: getattr(estimator, key) for key in ("gamma", "degree", "coef0") if hasattr(estimator, key)}
+        parameters = {key: getattr(last, key) for key in ("gamma", "degree", "coef0") if hasattr(last, key)}
         parameters = {key: value for key, value in parameters.items() if value is not None}
-        return data_findings.kernel_rank(resolve(kernel, **parameters), X, order)
+        return data_findings.kernel_rank(resolve(kernel, **parameters), X, seen.order)
     except (MercerError, ValueError, TypeError):
         return None, 0
 
 
-def _advice(estimator, X, n, d, seconds, rank, of):
+def _kernel_of(last, fitted):
+    """The kernel that is asked for; of several, their sum with the weights that a sample taught."""
+    if isinstance(last, WeightedKernelModel):
+        return fitted[-1][1].kernel_ if fitted else None
+    return getattr(last, "kernel", None)
+
+
+def _advice(last, seen, n, fitted, seconds, rank, of):
     """("exact", "linear" or "low-rank", why)."""
-    is_linear = not hasattr(estimator, "kernel")
-    kernel = getattr(estimator, "kernel", None)
-    if is_linear:
+    kernel = getattr(last, "kernel", None)
+    if kernel is None and (not fitted or hasattr(fitted[-1][1], "coef_")):
         return "linear", "the estimator is linear"
+    d = 0 if seen is None else seen.n_columns
     is_named_linear = (isinstance(kernel, str) and kernel == "linear") or type(kernel).__name__ == "Linear"
-    if is_named_linear and n > d:
-        return "linear", f"a linear kernel on {n} rows of {d} columns is LinearSVC's problem, whose time grows as n"
-    if sparse.issparse(X) and d > n:
+    if is_named_linear and n > d and _linear_rival(last):
+        return "linear", f"a linear kernel on {n} rows of {d} columns is {_linear_rival(last)} problem, {GROWS}"
+    if kernel is not None and seen is not None and sparse.issparse(seen.X) and d > n:
         return "linear", f"sparse rows of {d} columns, more than the {n} rows, are told apart by planes"
     if np.isnan(seconds):
         return "exact", "nothing could be measured that speaks against it"
@@ -336,6 +355,15 @@ def _advice(estimator, X, n, d, seconds, rank, of):
         return "exact", f"the fit takes about {seconds:.2g} s"
     if rank is not None and rank < of // 4:
         return "low-rank", f"the fit takes about {seconds:.3g} s, and {rank} dimensions hold 99 % of the variance"
-    if n > MANY_ROWS and is_regressor(estimator) is False:
+    if n > MANY_ROWS and is_regressor(last) is False:
         return "exact", f"the fit takes about {seconds:.3g} s, and the kernel has no low rank here"
     return "exact", f"the fit takes about {seconds:.3g} s; a time_limit keeps the best model so far"
+
+
+def _linear_rival(last):
+    """Whose problem that of a linear kernel is; None where nobody is known."""
+    if is_classifier(last):
+        return "LinearSVC's"
+    if "Ridge" in type(last).__name__:
+        return "ridge regression's (scikit-learn's Ridge)"
+    return "LinearSVR's" if is_regressor(last) else None

@@ -85,7 +85,7 @@ def minimise(search, n_kernels):
     machines, damping, H = search.machines, DAMPING, None
     while centre is not None and (status := search.ended()) is None:
         H = _bounded(machines.curvature(centre), _majorant(centre)) if H is None else H
-        scale = max(1.0, abs(centre.primal))
+        scale = centre.scale
         weights, promised, shares = _step(centre, cuts, H + damping * np.diag(_majorant(centre)))
         gain = centre.primal - promised
         if max(gain, NO_GAP * scale) < centre.machines_gap and machines.tighten():
@@ -126,7 +126,7 @@ def _majorant(centre):
     step can hardly fail. Kernels without a weight have that of a small one, so that they can come back."""
     least = 0.05 / len(centre.weights)
     sizes = np.maximum(centre.q, 1e-3 * max(centre.q.max(), 1e-300))
-    return sizes / np.maximum(centre.weights, least) + 1e-9 * max(1.0, abs(centre.primal))
+    return sizes / np.maximum(centre.weights, least) + 1e-9 * centre.scale
 
 
 def _bounded(H, majorant):
@@ -141,7 +141,7 @@ def _bounded(H, majorant):
 def _step(centre, cuts, H):
     """(weights, what the model promises there, the share of each cut in it)."""
     M = len(centre.weights)
-    scale = max(1.0, abs(centre.primal))
+    scale = centre.scale
     # In units of the objective, from its value at the centre.
     Q = np.zeros((M + 1, M + 1))
     Q[:M, :M] = H / scale

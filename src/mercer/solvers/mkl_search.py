@@ -11,7 +11,7 @@ from mercer.solvers.result import Status, TracePoint
 class WeightPoint(TracePoint):
     """The state of a search for kernel weights after one solution of the machines.
 
-    `violation` is the relative duality gap of machines and weights together, `dual` their bound,
+    `violation` is the duality gap of machines and weights together in units of the primal, `dual` their bound,
     `working_set` the number of kernels that have a weight, and `active` that of all.
     """
 
@@ -31,7 +31,7 @@ class WeightSearch:
         ``machines.curvature(judged)`` gives second derivatives, and ``machines.tighten()`` says whether
         they can be solved more finely, and has it done.
     gap_tol : float
-        Relative gap of machines and weights together.
+        Gap of machines and weights together, relative to `Judged.scale`.
     limits : Limits
         Its `max_iter` bounds the number of points.
 
