@@ -16,7 +16,7 @@ from mercer.estimators.linear_fits import row_products, seed_of, solve_each
 from mercer.estimators.parameters import require_choice
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.scored import linear_scores
-from mercer.estimators.weighting import class_weights, sample_weights
+from mercer.estimators.weighting import class_weights, sample_weights, total_weight
 from mercer.problems.linear_crammer_singer import CrammerSinger
 from mercer.problems.linear_l1 import SparseMargin
 from mercer.problems.linear_machine import LinearMargin
@@ -217,8 +217,8 @@ class LinearSVC(Probable, LinearClassifier):
         n = len(codes)
         if sample_weight is not None:
             weights = sample_weights(sample_weight, codes, self.classes_)
-            n, factors = weights.sum(), factors * weights
-        return self._finite_C(n) * factors, factors
+            n, factors = total_weight(weights), factors * weights
+        return self._C_of_rows(n, factors), factors
 
     def _machines(self, X, codes, C, method, limits, goal):
         """The problems of a fit, and how each is solved: solve(products, problem, start)."""
