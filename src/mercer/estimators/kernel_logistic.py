@@ -67,7 +67,8 @@ class KernelLogisticRegression(KernelClassifier):
     certificate_ : Certificate
         Of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
     status_, expansion_, trace_
-        As in `SVC`.
+        As in `SVC`; NOT_CONVEX where the kernel matrix of the rows, or of every few of more than 1,000, is
+        indefinite beyond rounding.
 
     References
     ----------

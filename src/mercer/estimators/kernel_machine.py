@@ -95,7 +95,8 @@ class KernelMachine(KernelClassifier):
     certificate_ : Certificate, or a list of them
         Primal, dual by Fenchel's conjugate, and their gap, for every loss.
     status_, expansion_, trace_
-        As in `SVC`.
+        As in `SVC`; NOT_CONVEX where the kernel matrix of the rows, or of every few of more than 1,000, is
+        indefinite beyond rounding.
 
     Examples
     --------

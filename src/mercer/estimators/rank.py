@@ -57,7 +57,8 @@ class RankSVM(KernelModel):
     certificate_ : Certificate
         Primal, dual and gap over all pairs, from sums that need no list of them.
     status_, expansion_, trace_
-        As in `SVC`.
+        As in `SVC`; NOT_CONVEX where the kernel matrix of the rows, or of every few of more than 1,000, is
+        indefinite beyond rounding.
 
     References
     ----------

@@ -21,6 +21,7 @@ from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import padded
 from mercer.problems.certificate import relative_gap
 from mercer.solvers.crammer_singer import project, settle
+from mercer.solvers.definiteness import judged
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
@@ -143,14 +144,15 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
     gap_tol : float, optional
         The relative duality gap to end at, in the place of `tol`.
     convex : bool
-        Whether the kernel is known to be positive semidefinite.
+        Whether the kernel is known to be positive semidefinite; if not, its matrix is looked at (`definiteness`).
 
     Returns
     -------
     Solution
         `beta` has a column, `bias` an entry for each class.
     """
-    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
+    found = _Rounds(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
+    return judged(found, matrix, convex)
 
 
 class _Rounds:

@@ -18,6 +18,7 @@ import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.solvers.best_bias import EXACTLY, best_bias, flat
+from mercer.solvers.definiteness import judged
 from mercer.solvers.kernel_newton_system import (
     Indefinite,
     Preconditioner,
@@ -84,7 +85,7 @@ def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, c
     gap_tol : float, optional
         The relative duality gap to end at, in the place of `tol`.
     convex : bool
-        Whether the kernel is known to be positive semidefinite.
+        Whether the kernel is known to be positive semidefinite; if not, its matrix is looked at (`definiteness`).
     memory : int
         Bytes that the matrix may take.
 
@@ -93,7 +94,8 @@ def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, c
     Solution
         `beta` and `bias` have a column, or an entry, for each function if there are several.
     """
-    return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
+    found = _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
+    return judged(found, matrix, convex)
 
 
 class _Steps:

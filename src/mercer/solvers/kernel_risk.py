@@ -6,6 +6,7 @@ What a loss says of itself (`form`, `curvature`) decides.
 
 from mercer._errors import ParameterError
 from mercer.solvers import kernel_newton, small
+from mercer.solvers.definiteness import judged
 
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, memory=2**30, convex=True):
@@ -25,9 +26,10 @@ def _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, conve
         projections = _projections(program, beta, gradient)
         return problem.gap(beta, projections, problem.intercept(beta, program.bias(beta, gradient)))
 
-    return small.solve(
+    found = small.solve(
         program, matrix, tol=tol, limits=limits, convex=convex, start=start, gap=gap, gap_tol=gap_tol, memory=memory
     )
+    return judged(found, matrix, convex)
 
 
 def _projections(program, beta, gradient):

@@ -16,6 +16,7 @@ import numpy as np
 from mercer._jit.threads import Stopped
 from mercer.problems.certificate import relative_gap
 from mercer.problems.rank import NARROWER, NARROWEST
+from mercer.solvers.definiteness import judged
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
@@ -47,7 +48,7 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
     gap_tol : float, optional
         The relative gap to end at, in the place of `tol`.
     convex : bool
-        Whether the kernel is known to be positive semidefinite.
+        Whether the kernel is known to be positive semidefinite; if not, its matrix is looked at (`definiteness`).
 
     Returns
     -------
@@ -55,8 +56,10 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
     """
     limits = limits or Limits()
     if problem.loss == "hinge":
-        return _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex)
-    return _Steps(problem, matrix, tol, limits, start, gap_tol, convex).run()
+        found = _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex)
+    else:
+        found = _Steps(problem, matrix, tol, limits, start, gap_tol, convex).run()
+    return judged(found, matrix, convex)
 
 
 def _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex):
