@@ -267,3 +267,14 @@ def test_weights_beyond_all_bounds_have_probabilities(method, weight):
 def test_rows_too_small_for_an_inverse_have_probabilities_and_no_warning(machine):
     X, y = two_classes(60)
     assert np.isfinite(machine(probability=True).fit(1e-310 * X, y).predict_proba(1e-310 * X)).all()
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_the_order_of_weighted_rows_does_not_show_in_the_machine_of_crammer_and_singer(method, rng):
+    X = rng.normal(size=(150, 4))
+    y, weights = np.argmax(X[:, :3] + rng.normal(size=(150, 3)), axis=1), rng.uniform(0.2, 3.0, 150)
+    order = rng.permutation(150)
+    model = LinearSVC(multi_class="crammer_singer", probability=method)
+    expected = clone(model).fit(X, y, weights).predict_proba(X)
+    found = model.fit(X[order], y[order], weights[order]).predict_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
