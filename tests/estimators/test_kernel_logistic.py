@@ -229,3 +229,17 @@ def test_many_classes_end_at_the_same_solution_by_bytes_and_without(bias, monkey
     assert model.status_ is plain.status_ is Status.OPTIMAL
     assert max(model.certificate_.kkt_violation, plain.certificate_.kkt_violation) < 2e-4
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("C", [1e6, 1e8])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_equal_rows_with_every_label_have_no_preference_at_any_c(classes, C, bias, rng):
+    """By symmetry f = 0 is the optimum; the coefficients that it takes are as large as C, and cancel."""
+    rows = rng.normal(size=(15, 3))
+    X, y = np.concatenate(classes * [rows]), np.repeat(np.arange(classes), 15)
+    model = KernelLogisticRegression(C=C, bias=bias).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert abs(model.certificate_.relative_gap) <= 1e-9
+    assert model.certificate_.primal == pytest.approx(C * len(X) * np.log(classes))
+    np.testing.assert_allclose(model.predict_proba(X), 1.0 / classes, atol=1e-6)

@@ -263,3 +263,35 @@ def test_an_l1_penalty_is_solved_beyond_the_digits_that_the_objective_has():
     assert model.status_.name == "OPTIMAL"
     assert model.certificate_.relative_gap <= 1e-12
     assert model.certificate_.kkt_violation <= 1e-12
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"loss": "hinge"},
+        {"loss": "hinge", "bias": "free"},
+        {"loss": "squared_hinge"},
+        {"penalty": "l1"},
+        {"multi_class": "crammer_singer"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("C", [1e300, 1e306])
+def test_a_c_beyond_all_bounds_ends_with_a_status_and_no_other_warning(form, C, classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % classes
+    with pytest.warns(ConvergenceWarning, match=r"STALLED|INACCURATE|LIMIT") as told:
+        model = LinearSVC(C=C, **form).fit(X, y)
+    assert {each.category for each in told} == {ConvergenceWarning}
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("machine", [LinearSVC, LinearSVR])
+def test_losses_whose_weights_overflow_are_refused(machine):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    with pytest.raises(ParameterError, match=r"C times sample_weight .* must add up to a finite number, got C=1e"):
+        machine(C=1e307).fit(X, y)
+    with pytest.raises(ParameterError, match=r"weights up to 1e\+307; lower C, or divide the weights"):
+        machine().fit(X, y, np.full(60, 1e307))

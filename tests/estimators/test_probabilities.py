@@ -252,3 +252,29 @@ def test_weights_are_copies(model):
     twice = np.concatenate([X, X[:60]]), np.concatenate([y, y[:60]])
     weighted = clone(model).fit(X, y, np.where(np.arange(120) < 60, 2.0, 1.0)).predict_proba(X)
     np.testing.assert_allclose(weighted, clone(model).fit(*twice).predict_proba(X), atol=0.02)
+
+
+@pytest.mark.parametrize("weight", [1e160, 1e300])
+@pytest.mark.parametrize("method", [True, "isotonic"])
+def test_weights_beyond_all_bounds_have_probabilities(method, weight):
+    X, y = two_classes(60)
+    p = SVC(probability=method, gamma=5.0).fit(X, y, np.full(60, weight)).predict_proba(X)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p, SVC(probability=method, gamma=5.0).fit(X, y, np.full(60, 1e100)).predict_proba(X))
+
+
+@pytest.mark.parametrize("machine", [SVC, NuSVC, LinearSVC])
+def test_rows_too_small_for_an_inverse_have_probabilities_and_no_warning(machine):
+    X, y = two_classes(60)
+    assert np.isfinite(machine(probability=True).fit(1e-310 * X, y).predict_proba(1e-310 * X)).all()
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_the_order_of_weighted_rows_does_not_show_in_the_machine_of_crammer_and_singer(method, rng):
+    X = rng.normal(size=(150, 4))
+    y, weights = np.argmax(X[:, :3] + rng.normal(size=(150, 3)), axis=1), rng.uniform(0.2, 3.0, 150)
+    order = rng.permutation(150)
+    model = LinearSVC(multi_class="crammer_singer", probability=method)
+    expected = clone(model).fit(X, y, weights).predict_proba(X)
+    found = model.fit(X[order], y[order], weights[order]).predict_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-6)

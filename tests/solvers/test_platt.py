@@ -6,7 +6,7 @@ from sklearn.isotonic import IsotonicRegression
 from mercer.solvers.coupling import couple
 from mercer.solvers.isotonic import fit_isotonic
 from mercer.solvers.out_of_fold import assign_folds, projected
-from mercer.solvers.platt import fit_sigmoid, sigmoid, smoothed_targets
+from mercer.solvers.platt import bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
 
 
 @pytest.fixture
@@ -81,6 +81,26 @@ def test_coupling_minimises_its_objective(rng):
         step = rng.normal(size=k) * 1e-3
         other = best + step - step.mean()
         assert objective(other) >= objective(best) - 1e-12
+
+
+@pytest.mark.parametrize("weight", [1e155, 1e300, 1.7e308])
+def test_weights_however_large_count_as_many_copies(scored, weight):
+    scores, positive, weights = scored
+    many = fit_sigmoid(scores, positive, weights * 1e50)
+    np.testing.assert_allclose(fit_sigmoid(scores, positive, weights / 3.0 * weight), many, rtol=1e-7)
+    np.testing.assert_allclose(bounded_copies(weights * 1e300) / bounded_copies(weights * 1e300).max(), weights / 3.0)
+
+
+def test_weights_of_usual_size_are_taken_as_they_are(scored):
+    assert bounded_copies(scored[2]) is scored[2]
+
+
+@pytest.mark.parametrize("scale", [1e-310, 5e-324, 1e300])
+def test_folds_of_rows_of_any_size(rng, scale):
+    X = np.round(10.0 * rng.normal(size=(60, 4)))
+    keys = projected(X * scale)
+    assert np.isfinite(keys).all()
+    assert np.bincount(assign_folds(np.zeros(60, int), keys)).min() > 15
 
 
 def test_folds_depend_on_contents_only(rng):

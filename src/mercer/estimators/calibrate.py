@@ -18,7 +18,7 @@ from mercer.estimators.equal_rows import comparable_rows
 from mercer.solvers.coupling import couple
 from mercer.solvers.isotonic import fit_isotonic
 from mercer.solvers.out_of_fold import FOLDS, assign_folds, out_of_fold_scores, projected
-from mercer.solvers.platt import fit_sigmoid, sigmoid, smoothed_targets
+from mercer.solvers.platt import bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
 from mercer.solvers.result import Status
 
 METHODS = {True: "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
@@ -199,6 +199,7 @@ class Calibration:
 
 
 def _fitted(method, scores, is_positive, weights):
+    weights = bounded_copies(weights)
     slope = Sigmoid(*fit_sigmoid(scores, is_positive, weights))
     if method == "sigmoid":
         return slope

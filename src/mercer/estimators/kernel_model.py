@@ -97,7 +97,9 @@ class KernelModel(BaseEstimator):
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         self.n_iter_ = solved.iterations
         self.status_ = Status.worst(solved.statuses)
-        if self.status_ == Status.OPTIMAL and data.looks_indefinite(support.indices):
+        # A stationary point says nothing of this: a curved loss hides directions in which the matrix falls.
+        has_ended = self.status_ in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
+        if has_ended and data.looks_indefinite(support.indices):
             self.status_ = Status.NOT_CONVEX
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
         self._traces = solved.traces

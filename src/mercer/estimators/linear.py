@@ -16,7 +16,7 @@ from mercer.estimators.linear_fits import row_products, seed_of, solve_each
 from mercer.estimators.parameters import require_choice
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.scored import linear_scores
-from mercer.estimators.weighting import class_weights, sample_weights
+from mercer.estimators.weighting import class_weights, sample_weights, total_weight
 from mercer.problems.linear_crammer_singer import CrammerSinger
 from mercer.problems.linear_l1 import SparseMargin
 from mercer.problems.linear_machine import LinearMargin
@@ -26,6 +26,9 @@ from mercer.solvers.result import Status
 
 # Scores feed a function of two numbers: to this relative gap they are accurate enough.
 SCORE_GAP = 1e-3
+# Rows times classes up to which Crammer and Singer's machine is solved to the last digits where probabilities are asked
+# for: what its tolerance leaves to the order of rows may move a step of an isotonic function.
+FEW_SCORES = 2000
 
 
 class LinearSVC(Probable, LinearClassifier):
@@ -217,8 +220,8 @@ class LinearSVC(Probable, LinearClassifier):
         n = len(codes)
         if sample_weight is not None:
             weights = sample_weights(sample_weight, codes, self.classes_)
-            n, factors = weights.sum(), factors * weights
-        return self._finite_C(n) * factors, factors
+            n, factors = total_weight(weights), factors * weights
+        return self._C_of_rows(n, factors), factors
 
     def _machines(self, X, codes, C, method, limits, goal):
         """The problems of a fit, and how each is solved: solve(products, problem, start)."""
@@ -251,10 +254,11 @@ class LinearSVC(Probable, LinearClassifier):
     def _together(self, codes, C, limits, goal):
         """The machine of Crammer and Singer for several classes."""
         scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
-        seed = seed_of(self.random_state)
+        seed, has_scores = seed_of(self.random_state), calibration_method(self.probability) is not None
 
         def solve(products, problem, start):
-            polish = linear_machine.is_tiny(products)
+            is_worth = has_scores and products.n * problem.n_classes <= FEW_SCORES
+            polish = is_worth or linear_machine.is_tiny(products)
             return crammer_singer.solve(
                 products, problem, gap_tol=goal, limits=limits, start=start, seed=seed, polish=polish
             )

@@ -84,6 +84,17 @@ class LinearEstimator(BaseEstimator):
             raise ParameterError(f"C must be finite here, got {C}; SVC(kernel='linear', C=inf) is the hard margin")
         return C
 
+    def _C_of_rows(self, n, factors):
+        """C times the weight of each row."""
+        with np.errstate(over="ignore"):
+            C = self._finite_C(n) * factors
+            if not np.isfinite(C.sum()):
+                raise ParameterError(
+                    f"C times sample_weight and class_weight must add up to a finite number, got C={self.C!r} and "
+                    f"weights up to {factors.max():g}; lower C, or divide the weights by the largest"
+                )
+        return C
+
     @property
     def _goal(self):
         return self.tol if self.gap_tol is None else self.gap_tol

@@ -49,8 +49,10 @@ def solve_each(products, problems, solve, starts, n_jobs):
 
 
 def _fit(products, problem, solve, start):
-    solution = solve(products, problem, start)
-    return LinearFit(solution, problem.certificate(products, solution.w, solution.bias, solution.beta))
+    # With a huge C objectives overflow: the status and the certificate say so.
+    with np.errstate(over="ignore", invalid="ignore"):
+        solution = solve(products, problem, start)
+        return LinearFit(solution, problem.certificate(products, solution.w, solution.bias, solution.beta))
 
 
 def usable_starts(last, n, d, n_problems):

@@ -9,7 +9,7 @@ from mercer.estimators.inputs import prediction_rows, regression_rows
 from mercer.estimators.linear_estimator import LinearEstimator
 from mercer.estimators.parameters import require_number
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.estimators.weighting import target_weights
+from mercer.estimators.weighting import target_weights, total_weight
 from mercer.problems.linear_machine import LinearTube
 from mercer.problems.residual_losses import TUBE_LOSSES
 
@@ -107,7 +107,7 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         limits = self._limits()
         X, y = regression_rows(self, X, y)
         weights = target_weights(sample_weight, len(y))
-        C = self._finite_C(weights.sum()) * weights
+        C = self._C_of_rows(total_weight(weights), weights)
         problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
         (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal), limits)
         self.coef_, self.intercept_ = found.w, np.array([found.bias])

@@ -22,7 +22,7 @@ from mercer.kernels.row_passes import moved_columns, summary
 from mercer.kernels.rows import squared_norms
 from mercer.kernels.table.frame import Frame
 from mercer.solvers import smo
-from mercer.solvers.definiteness import is_definite
+from mercer.solvers.definiteness import is_seen_indefinite
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.small import LARGEST
 
@@ -44,9 +44,8 @@ SLACK = 1 / 8
 FINEST_SINGLE_TOL = 1e-5
 FINEST_SINGLE_GAP = 1e-4
 OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
-# Rows on which a kernel is looked at, and how far below zero an eigenvalue must be, relative to the largest entry:
-# entries rounded to single precision make smaller ones negative.
-LOOKED_AT, NEGATIVE = 128, 1e-4
+# Rows on which a kernel that may be indefinite is looked at: a factorisation of them takes some milliseconds.
+LOOKED_AT = 500
 # Kernel values beyond this overflow when they are multiplied and summed.
 LARGEST_ENTRY = 1e100
 
@@ -184,14 +183,15 @@ class TrainingData:
         return float(coefficients @ engine.product(self.kernel, points, points, coefficients, n_jobs))
 
     def looks_indefinite(self, indices):
-        """Whether the kernel is seen not to be positive semidefinite on rows at `indices`: on some of them, if they
-        are many. By construction, most kernels are."""
-        if self.kernel.is_psd is True or len(indices) == 0:
+        """Whether the kernel is seen not to be positive semidefinite on rows at `indices`, or on all where there are
+        none: on some, if they are many. By construction, most kernels are."""
+        if self.kernel.is_psd is True:
             return False
+        indices = indices if len(indices) else np.arange(self.shape[0])
         places = np.linspace(0, len(indices) - 1, min(len(indices), LOOKED_AT)).astype(np.int64)
         points = self.prepare(np.float64, indices[places])
         gram = engine.gram(self.kernel, points, np.empty((len(places), len(places))))
-        return not is_definite(gram, NEGATIVE * float(np.abs(gram).max()), is_symmetric=True)
+        return is_seen_indefinite(gram)
 
     def matrix(self, tol, gap_tol, budget, n_jobs):
         """The kernel matrix of all rows, in the precision that the tolerances need."""

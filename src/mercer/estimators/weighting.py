@@ -87,12 +87,18 @@ def weighted_copies(class_weight, sample_weight, classes, codes, y):
     return copies if sample_weight is None else copies * sample_weights(sample_weight, codes, classes)
 
 
+def total_weight(weights):
+    """The sum of the weights; infinite where it overflows."""
+    with np.errstate(over="ignore"):
+        return weights.sum()
+
+
 def weighted_C(C, codes, class_weight, weights=None):
     """C times the weights of class and sample, for each point."""
     n, factors = len(codes), class_weight[codes]
     if weights is not None:
         # A row of weight two counts as two, also where C depends on the number of rows.
-        n, factors = weights.sum(), factors * weights
+        n, factors = total_weight(weights), factors * weights
     # Where the product overflows, it is the hard margin; a weight of zero stays zero.
     with np.errstate(over="ignore", invalid="ignore"):
         return np.where(factors > 0, resolve_C(C, n) * factors, 0.0)

@@ -144,6 +144,8 @@ class _Descent:
             self._fit_weights()
         self.state = np.array([(seed * 2 + 1) * SEED % 2**64], dtype=np.uint64)
         self.primal, self.dual = np.inf, -np.inf
+        # Where the objective overflows, this is what is left.
+        self.best = np.zeros((K, products.n_features)), np.zeros(K)
         self.epochs, self.trace = 0, []
 
     def _place_rows_of_zeros(self):

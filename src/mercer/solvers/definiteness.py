@@ -1,4 +1,4 @@
-"""A kernel matrix that turns out to be indefinite is refused, with a vector that shows it."""
+"""A kernel matrix that turns out to be indefinite is refused, with a vector that shows it, or told by a status."""
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
@@ -8,6 +8,17 @@ from mercer.kernels.matrix_form import most_asymmetric
 
 # What a rounding error makes negative is above this share of the largest entry.
 INDEFINITE = -1e-8
+# What entries in single precision explain is above minus this share of the largest eigenvalue, or of its bound.
+ROUNDING = 1e-7
+
+
+def is_seen_indefinite(gram):
+    """Whether a symmetric matrix has a negative eigenvalue that rounding does not explain."""
+    largest = float(np.abs(gram).max(initial=0.0))
+    if not 0.0 < largest < np.inf:
+        return False
+    gram = gram / largest
+    return not is_definite(gram, ROUNDING * float(np.abs(gram).sum(axis=1).max()), is_symmetric=True)
 
 
 def refuse_indefinite(matrix, indices):

@@ -15,6 +15,8 @@ LARGEST = 72
 MOST_ENTRIES = 400_000
 # Entries up to which many steps are made in one call, which takes less than 100 ms.
 FEW_ENTRIES, STEPS_IN_ONE = 50_000, 50
+# Proximal weights below this have no inverse, or none that can be added up.
+SMALLEST = 1e-290
 
 
 @jit
@@ -143,7 +145,7 @@ def fused_run(
         square = _residual(total, w, scale * balance, weight, residual)
         if has_kinks and square <= inner * distance:
             centre[:] = beta
-            inverse /= narrower
+            narrow(inverse, narrower)
             _, _, balance = fused_response(
                 rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total
             )
@@ -154,6 +156,14 @@ def fused_run(
         ):  # fmt: skip
             return done
     return steps
+
+
+@jit
+def narrow(inverse, times):
+    """Divide the proximal weights, in place, as far as they have an inverse: those of a huge box would become zero."""
+    for i in range(inverse.shape[0]):
+        if inverse[i] > 0.0:
+            inverse[i] = max(inverse[i] / times, SMALLEST)
 
 
 @jit

@@ -38,7 +38,7 @@ LANDMARKS = 192
 LANDMARKS_OF_ALL, LANDMARKS_BESIDE_BYTES = 480, 240
 # What is described to this share of a unit of curvature needs no coordinate of its own.
 DESCRIBED = 0.03
-SINGLE = float(np.finfo(np.float32).eps)
+SINGLE, DOUBLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps)
 # From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
 SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
 SAMPLE_GOAL = 1e-2
@@ -354,10 +354,20 @@ class _Steps:
                 return True
             if abs(slope) <= UNSEEN * abs(now):
                 return self._is_better(beta, moved, b)
+            if length == 1.0 and self._is_hidden(beta, moved, b, now) and self._is_better(beta, moved, b):
+                return True
             if is_last:
                 return False
             length *= 0.5
         return False
+
+    def _is_hidden(self, beta, image, b, now):
+        """Whether the objective at a point is what it was, up to the rounding of the squared norm.
+
+        Coefficients that are large and cancel, as those of equal rows with different labels do, leave little else.
+        """
+        size = (float(self.K.matrix.diag.max(initial=0.0)) + 1.0) * float(np.abs(beta).sum()) ** 2
+        return abs(self._objective(beta, image, image + b) - now) <= DOUBLE * size
 
     def _is_better(self, beta, image, b):
         """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""

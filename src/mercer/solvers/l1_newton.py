@@ -124,6 +124,8 @@ class _State:
         self.values = products.dots(self.w[:d]) + self.scale * self.w[d]
         self.curvature = np.zeros(d)
         self.primal, self.dual = np.inf, -np.inf
+        # Where both objectives overflow, this is what is left.
+        self.best, self.best_beta = (np.zeros(d), 0.0), np.zeros(products.n)
         self.rounds, self.trace = 0, []
 
     def run(self, gap_tol, limits):

@@ -1,6 +1,7 @@
 """What a solver of a linear machine gives back, and how both solvers keep the best of what they met."""
 
 from dataclasses import dataclass, field
+from math import isfinite
 
 import numpy as np
 
@@ -38,8 +39,8 @@ POLISHED = 1e-15
 
 
 def is_within(primal, dual, gap_tol):
-    """Whether the gap is at most `gap_tol` of the primal objective."""
-    return primal - dual <= gap_tol * abs(primal)
+    """Whether the gap is at most `gap_tol` of the primal objective; of one that overflows, nothing is known."""
+    return isfinite(primal) and primal - dual <= gap_tol * abs(primal)
 
 
 def share_of_gap(primal, dual):

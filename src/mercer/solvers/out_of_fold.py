@@ -16,6 +16,7 @@ FOLDS = 3
 SCORE_TOL = 0.02
 # Keys that differ by less than this share of the largest are those of equal rows.
 _EQUAL = 1e-9
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def projected(X, rng=None):
@@ -27,7 +28,8 @@ def projected(X, rng=None):
     # Multiples of the golden ratio: no two columns weigh alike.
     weights = 0.5 + (np.arange(1, X.shape[1] + 1) * 0.6180339887498949) % 1.0
     weights = weights if rng is None else rng.uniform(-1.0, 1.0, X.shape[1])
-    scaled = weights / np.where(largest > 0, largest, 1.0).astype(np.float64)
+    # By no less than the smallest normal number: of a smaller one there is no inverse.
+    scaled = weights / np.maximum(np.where(largest > 0, largest, 1.0).astype(np.float64), _SMALLEST)
     return np.asarray(X @ scaled, dtype=np.float64).ravel()
 
 

@@ -17,6 +17,16 @@ MOST_STEPS = 100
 SHORTEST = 1e-10
 RIDGE = 1e-12
 ACCURATE = 1e-10
+# So many copies are as good as infinitely many, and products of their sums do not overflow.
+MOST_COPIES = 2.0**200
+
+
+def bounded_copies(weights):
+    """The weights; where one is huge, all of them divided by one power of two, which no sum of theirs overflows."""
+    largest = float(weights.max(initial=0.0))
+    if largest <= MOST_COPIES:
+        return weights
+    return np.ldexp(weights, int(np.log2(MOST_COPIES)) - int(np.ceil(np.log2(largest))))
 
 
 def smoothed_targets(is_positive, weights):
@@ -43,6 +53,7 @@ def fit_sigmoid(scores, is_positive, weights):
     >>> A < 0, abs(B) < 1e-9
     (True, True)
     """
+    weights = bounded_copies(weights)
     targets = smoothed_targets(is_positive, weights)
     positive, negative = float(weights[is_positive].sum()), float(weights[~is_positive].sum())
     level = np.log((negative + 1.0) / (positive + 1.0))

@@ -114,7 +114,8 @@ class _Newton:
     def _narrow(self, times):
         self.width /= times
         reach = self.dual.reach
-        self.inverse = np.where(self.dual.ridge == 0.0, self.width / np.where(reach > 0.0, reach, 1.0), 0.0)
+        inverse = np.maximum(self.width / np.where(reach > 0.0, reach, 1.0), fused_newton.SMALLEST)
+        self.inverse = np.where(self.dual.ridge == 0.0, inverse, 0.0)
 
     def run(self, gap_tol, limits, polish):
         """Newton steps until an end; the status."""
