@@ -205,6 +205,35 @@ REFUSED = {
     "inf": (lambda m, X, y: m.set_params(C=np.inf).fit(X, y), ParameterError, "C must be finite, got inf"),
     "C": (lambda m, X, y: m.set_params(C=-1.0).fit(X, y), ParameterError, "C must be"),
     "nan": (lambda m, X, y: m.fit(X, np.where(y > 0, np.nan, y)), ValueError, "NaN"),
+    "qid nan": (lambda m, X, y: m.fit(X, y, [np.nan, *range(59)]), DataError, "every row, but row 0 has nan; drop"),
+    "qid float32": (
+        lambda m, X, y: m.fit(X, y, np.float32([np.nan, *range(59)])),
+        DataError,
+        "but row 0 has nan; drop",
+    ),
+    "qid None": (lambda m, X, y: m.fit(X, y, 59 * ["a"] + [None]), DataError, "qid must say .* row 59 has None"),
+    "qid NaT": (lambda m, X, y: m.fit(X, y, np.array(60 * ["NaT"], "M8[s]")), DataError, "row 0 has NaT"),
+    "no pairs": (lambda m, X, y: m.fit(X, pairs=np.empty((0, 2), int)), DataError, "in order; got no pairs"),
+    "pairs without weight": (
+        lambda m, X, y: m.fit(X, pairs=[[0, 1], [2, 0]], sample_weight=np.r_[0.0, np.ones(59)]),
+        DataError,
+        "of each of the 2 pairs, a row has weight 0",
+    ),
+    "tiny weights": (
+        lambda m, X, y: m.fit(X, y, sample_weight=np.full(60, 1e-300)),
+        DataError,
+        "rounded to 0; got sample_weight up to 1e-300, divide it by that",
+    ),
+    "tiny weights of pairs": (
+        lambda m, X, y: m.fit(X, pairs=[[0, 1]], sample_weight=np.full(60, 1e-300)),
+        DataError,
+        "rounded to 0; got sample_weight",
+    ),
+    "grades without weight": (
+        lambda m, X, y: m.fit(X, y, sample_weight=(y == y[0]) * 1.0),
+        DataError,
+        "all grades of rows with a weight are equal",
+    ),
 }
 
 
@@ -213,6 +242,12 @@ def test_bad_input(attempt, kind, message):
     X, y, _ = judged()
     with pytest.raises(kind, match=message):
         attempt(RankSVM(), X, y)
+
+
+def test_queries_of_mixed_types_are_told_apart():
+    X, y, qid = judged()
+    names = np.array(["one", 2, (3,), 4.5], dtype=object)[qid]
+    assert RankSVM().fit(X, y, names).n_pairs_ == RankSVM().fit(X, y, qid).n_pairs_
 
 
 def test_a_mean_in_place_of_a_sum():

@@ -93,6 +93,12 @@ def test_other_losses_are_refused(loss):
         (lambda: CustomLoss(np.square, np.copy), "slope_of must be the derivative of function"),
         (lambda: CustomLoss(np.square, 2.0), "slope_of must be a function of an array, got 2.0"),
         (lambda: CustomLoss(np.sum, np.copy), "function must return one number for each z"),
+        (lambda: CustomLoss(lambda z: np.nan * z, lambda z: np.nan * z), "function must return numbers, got nan at z"),
+        (lambda: CustomLoss(np.square, lambda z: np.nan * z), "slope_of must return numbers, got nan at z = -0"),
+        (lambda: CustomLoss(lambda z: z * 0 + np.inf, np.copy), "function must return finite numbers, got none"),
+        (lambda: CustomLoss(lambda z: ["a"], np.copy), "function must return one number for each z, got list"),
+        (lambda: CustomLoss(np.square, lambda z: 2 * z, second=3), "second must be a function of an array, got 3"),
+        (lambda: CustomLoss(np.square, lambda z: 2 * z, second=np.sum), "second must return one number for each z"),
         (lambda: CustomLoss(np.square, lambda z: 2 * z, of="f"), "of must be 'residual' or 'margin', got 'f'"),
     ],
 )

@@ -1,5 +1,7 @@
 """Learning to rank."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -14,6 +16,7 @@ from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.training import Budget, whole_matrix
 from mercer.estimators.weighting import target_weights
 from mercer.kernels import engine
+from mercer.kernels.table.column import is_missing
 from mercer.problems.rank import LOSSES, Ranking
 from mercer.problems.rank_pairs import GivenPairs, GradedPairs
 from mercer.problems.regularization import resolve_C
@@ -125,7 +128,7 @@ class RankSVM(KernelModel):
         y : array-like of shape (n,), optional
             Grades: of two rows of one query, that of the higher grade is to come first.
         qid : array-like of shape (n,), optional
-            The query of each row, of any type; one for all by default.
+            The query of each row, of any type, none missing; one for all by default.
         pairs : array-like of int of shape (m, 2), optional
             Pairs of rows (first, second) in the place of grades.
         sample_weight : array-like of shape (n,), optional
@@ -173,9 +176,7 @@ class RankSVM(KernelModel):
         if not np.isfinite(C):
             raise ParameterError(f"C must be finite, got {C}; a large one comes as close to all pairs as you like")
         problem = Ranking(chosen, float(C), weights[used], self.loss)
-        if not problem.n_pairs > 0:
-            told = "; got 1 sample" if n == 1 else ": within every query, all grades are equal"
-            raise DataError(f"there must be a pair of rows to put in order{told}")
+        _require_a_pair(problem, n, pairs)
         return X, problem, used, weights
 
     def _solve(self, data, setup, budget, limits):
@@ -230,10 +231,11 @@ class RankSVM(KernelModel):
         f = self.predict(X)
         y = column_or_1d(y)
         check_consistent_length(f, y)
-        problem = Ranking(GradedPairs(y, _queries(qid, len(y))), 1.0, target_weights(sample_weight, len(y)))
-        if not problem.n_pairs > 0:
-            raise DataError("there must be a pair of rows to put in order: within every query, all grades are equal")
-        return problem.concordance(f)
+        weights = target_weights(sample_weight, len(y))
+        used = np.flatnonzero(weights)
+        problem = Ranking(GradedPairs(y[used], _queries(qid, len(y))[used]), 1.0, weights[used])
+        _require_a_pair(problem, len(y))
+        return problem.concordance(f[used])
 
 
 class _RankEvidence(Evidence):
@@ -256,7 +258,45 @@ def _queries(qid, n):
     qid = column_or_1d(qid)
     if len(qid) != n:
         raise DataError(f"qid must have one entry for each of the {n} rows, got {len(qid)}")
-    return np.unique(qid, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    _require_every_query(qid)
+    try:
+        return np.unique(qid, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    except TypeError:
+        # Values that have no order are told apart all the same.
+        numbers = {}
+        return np.array([numbers.setdefault(value, len(numbers)) for value in qid], np.int64)
+
+
+def _require_every_query(qid):
+    if qid.dtype.kind not in "fmMO":
+        return
+    # As double: single-precision NaNs are no Python floats.
+    values = qid.astype(np.float64) if qid.dtype.kind == "f" else qid
+    missing = np.flatnonzero(np.fromiter((is_missing(value) for value in values), bool, len(values)))
+    if len(missing):
+        row = int(missing[0])
+        raise DataError(
+            f"qid must say the query of every row, but row {row} has {qid[row]!s}; drop such rows, or name a query"
+        )
+
+
+def _require_a_pair(problem, n, pairs=None):
+    """Refuse a problem without a pair that counts, and say why there is none."""
+    if problem.n_pairs > 0:
+        return
+    n_used = len(problem.weights)
+    if n == 1:
+        told = "; got 1 sample"
+    elif n_used and replace(problem, weights=np.ones(n_used)).n_pairs > 0:
+        told = (
+            ": a pair counts as the product of the weights of its rows, which is rounded to 0; "
+            f"got sample_weight up to {problem.weights.max():g}, divide it by that"
+        )
+    elif pairs is not None:
+        told = f": of each of the {len(pairs)} pairs, a row has weight 0" if len(pairs) else "; got no pairs"
+    else:
+        told = f": within every query, all grades {'of rows with a weight ' if n_used < n else ''}are equal"
+    raise DataError(f"there must be a pair of rows to put in order{told}")
 
 
 def _given(pairs, used, n):

@@ -192,8 +192,8 @@ class Pinball(Loss):
 class CustomLoss(Loss):
     """A convex loss with a continuous derivative, given by functions of an array.
 
-    Both functions are tried on 121 numbers between -100 and 100: a derivative that does not
-    belong to the value, or that falls somewhere, is refused.
+    The functions are tried on 121 numbers between -100 and 100: what is not a number, a derivative that
+    does not belong to the value, or one that falls somewhere, is refused.
 
     Parameters
     ----------
@@ -227,11 +227,23 @@ class CustomLoss(Loss):
     def __post_init__(self):
         if self.of not in ("residual", "margin"):
             raise ParameterError(f"of must be 'residual' or 'margin', got {self.of!r}")
-        for name in ("function", "slope_of"):
+        given = ["function", "slope_of"] if self.second is None else ["function", "slope_of", "second"]
+        for name in given:
             if not callable(getattr(self, name)):
                 raise ParameterError(f"{name} must be a function of an array, got {getattr(self, name)!r}")
         with np.errstate(over="ignore", invalid="ignore"):
+            for name in given:
+                self._require_numbers(name)
             self._require_convex()
+
+    def _require_numbers(self, name):
+        """Far away numbers may overflow, but there must be some, and near zero none may be missing."""
+        found = self._evaluated(name, _PROBES)
+        missing = np.flatnonzero(np.isnan(found) & (np.abs(_PROBES) <= 1.0))
+        if len(missing):
+            raise ParameterError(f"{name} must return numbers, got nan at z = {_PROBES[missing[0]]:.4g}")
+        if not np.isfinite(found).any():
+            raise ParameterError(f"{name} must return finite numbers, got none for z between -100 and 100")
 
     def _require_convex(self):
         values, slopes = self.value(_PROBES), self.derivative(_PROBES)
@@ -256,7 +268,11 @@ class CustomLoss(Loss):
 
     def _evaluated(self, name, z):
         z = np.asarray(z, dtype=np.float64)
-        found = np.asarray(getattr(self, name)(z), dtype=np.float64)
+        found = getattr(self, name)(z)
+        try:
+            found = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"{name} must return one number for each z, got {type(found).__name__}") from error
         if found.shape != z.shape:
             raise ParameterError(f"{name} must return one number for each z: shape {z.shape}, got {found.shape}")
         return found
