@@ -5,6 +5,9 @@ Which kernels matter
 ``MKLClassifier`` learns a weight for each of several kernels together with the machine, and proves how good both are.
 Here the kernels are the pixels of handwritten digits, one Gaussian for each, and then the columns of a table of which
 half is noise.
+
+These digits come with scikit-learn. The weights of the six views of multiple_features, a larger set of digits that
+cannot be shipped here, are drawn by ``python -m benchmarks.mkl views --picture FILE``.
 """
 
 import matplotlib.pyplot as plt
