@@ -5,7 +5,7 @@ Do rows that get 80 % turn out right in 80 %?
 A reliability curve: test rows are put into ten bins by the probability they were given, and each bin shows how many
 of them were indeed of that class. On the diagonal is honest; the bands say what is chance. The decision values of a
 support vector machine are no probabilities, even squeezed between 0 and 1; a sigmoid or steps, learnt from rows
-left out, make them so. The rows are the 1,797 handwritten digits that come with scikit-learn, of which only the mean ink
+left out, make them so. The rows are the 1,797 digits that come with scikit-learn, of which only the mean ink
 of four quarters is shown: whether a digit is odd can often only be guessed then.
 """
 
