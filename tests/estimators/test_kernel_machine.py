@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import QuantileRegressor
 from sklearn.svm import SVR
@@ -184,3 +184,14 @@ def test_bad_targets_are_refused():
 def test_a_loss_can_be_cloned():
     model = clone(KernelMachine(loss=Huber(delta=0.25)))
     assert model.loss == Huber(delta=0.25)
+
+
+@pytest.mark.parametrize("penalty", [0.5, 0.05])
+def test_a_steep_loss_on_rows_that_hardly_differ_is_solved_in_double_precision(penalty):
+    """Entries in single precision made no step of Newton's method a descent here."""
+    data = load_breast_cancer()
+    X, y = data.data[:, [0]], data.data[:, 10]
+    loss = CustomLoss(lambda z: np.sqrt(1.0 + 100.0 * z**2) - 1.0, lambda z: 100.0 * z / np.sqrt(1.0 + 100.0 * z**2))
+    model = KernelMachine(loss=loss, penalty=penalty, gamma=0.05).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.relative_gap < 1e-6

@@ -35,7 +35,7 @@ def test_an_indefinite_kernel_is_told_and_the_model_is_usable(name, rng):
     assert len(model.predict(X)) == 40
 
 
-@pytest.mark.parametrize("gamma", [0.05, 0.3, 30.0])
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 30.0])
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_matrix_rounded_to_single_precision_is_no_alarm(name, gamma, rng):
     X = rng.normal(size=(120, 3))

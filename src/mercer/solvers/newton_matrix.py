@@ -96,9 +96,9 @@ class NewtonMatrix:
         self._keep_whole()
 
     def keep_for_factors(self):
-        """All of it in double precision, for factorisations; whether that is possible, and something new."""
-        is_possible = self.k == 1 and FACTORED < self.n <= FACTORED_AT_LAST and 8 * self.n**2 <= self.memory
-        if self.is_hard or not is_possible:
+        """All of it in double precision, for factorisations of one function; whether that is possible, and new."""
+        is_new = self.matrix.dtype != np.float64 or (self.k == 1 and self.n > FACTORED)
+        if self.is_hard or not is_new or self.n > FACTORED_AT_LAST or 8 * self.n**2 > self.memory:
             return False
         self.is_hard = True
         self.rounded, self.rough, self.matrix = None, None, self.matrix.in_double().stored(self.limits.stop)
