@@ -38,6 +38,8 @@ class KernelModel(BaseEstimator):
     _remedies: ClassVar[dict[Status, str]] = {}
     # Whether coefficients may be so large that rows in single precision are evaluated in double.
     _predicts_in_double = False
+    # Whether a kernel that may be indefinite is looked at when the fit has ended.
+    _looks_at_kernel = True
     # The attribute that says how good a model is.
     _judge = "certificate_"
 
@@ -99,7 +101,7 @@ class KernelModel(BaseEstimator):
         self.status_ = Status.worst(solved.statuses)
         # A stationary point says nothing of this: a curved loss hides directions in which the matrix falls.
         has_ended = self.status_ in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
-        if has_ended and data.looks_indefinite(support.indices):
+        if has_ended and self._looks_at_kernel and data.looks_indefinite(support.indices):
             self.status_ = Status.NOT_CONVEX
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
         self._traces = solved.traces

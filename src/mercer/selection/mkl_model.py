@@ -55,6 +55,8 @@ class WeightedKernelModel(KernelModel):
     shrinking, warm_start, cache_size = True, False, None
     lam, cv, random_state = 0.1, 5, None
     _groups, _enough = None, "rows"
+    # Each kernel has been looked at before the weights are learnt.
+    _looks_at_kernel = False
     # A fit never begins with the weights of the last: what ended early is asked for again with more room.
     _remedies: ClassVar[dict[Status, str]] = {
         Status.OPTIMAL_INACCURATE: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
