@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -195,8 +196,10 @@ def test_what_cannot_be_compressed(blobs):
         compress(mercer.LinearSVC().fit(X, y), 0.1)
     with pytest.raises(ParameterError, match="precomputed"):
         compress(SVC(kernel="precomputed").fit(X @ X.T, y), 0.1)
+    with pytest.warns(ConvergenceWarning, match="NOT_CONVEX"):
+        indefinite = SVC(kernel=k.Sigmoid(gamma=0.01)).fit(X, y)
     with pytest.raises(ParameterError, match="positive semidefinite"):
-        compress(SVC(kernel=k.Sigmoid(gamma=0.01)).fit(X, y), 0.1)
+        compress(indefinite, 0.1)
 
 
 @given(

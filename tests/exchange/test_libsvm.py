@@ -105,6 +105,7 @@ def _in_our_order(values, labels):
 @needs_libsvm
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.filterwarnings("ignore:NOT_CONVEX")  # the sigmoid
 def test_models_that_mercer_writes_have_its_values_in_libsvm(tmp_path, kernel, n_classes):
     X, y, new = rows(n_classes=n_classes)
     model = mercer.SVC(**KERNELS[kernel]).fit(X, y)

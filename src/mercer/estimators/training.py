@@ -46,6 +46,8 @@ FINEST_SINGLE_GAP = 1e-4
 OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
 # Rows on which a kernel that may be indefinite is looked at: a factorisation of them takes some milliseconds.
 LOOKED_AT = 500
+# What is negative by less than this share of the largest eigenvalue makes no difference to a machine.
+NEGLIGIBLE = 1e-4
 # Kernel values beyond this overflow when they are multiplied and summed.
 LARGEST_ENTRY = 1e100
 
@@ -191,7 +193,7 @@ class TrainingData:
         places = np.linspace(0, len(indices) - 1, min(len(indices), LOOKED_AT)).astype(np.int64)
         points = self.prepare(np.float64, indices[places])
         gram = engine.gram(self.kernel, points, np.empty((len(places), len(places))))
-        return is_seen_indefinite(gram)
+        return is_seen_indefinite(gram, NEGLIGIBLE)
 
     def matrix(self, tol, gap_tol, budget, n_jobs):
         """The kernel matrix of all rows, in the precision that the tolerances need."""

@@ -75,10 +75,12 @@ def _near_pair(rows, squares):
     """Two rows whose squared distance has less than three digits, or None."""
     rng, lost = np.random.default_rng(0), np.finfo(np.float64).eps / WRONG
     for _ in range(LINES):
-        order = np.argsort(rows @ rng.normal(size=rows.shape[1]))
-        left, right = order[:-1], order[1:]
-        apart = squared_lengths(rows[left] - rows[right])
-        near = np.flatnonzero(apart < 4.0 * lost * (squares[left] + squares[right]))
+        # What overflows is refused for that, by who computes inner products.
+        with np.errstate(over="ignore", invalid="ignore"):
+            order = np.argsort(rows @ rng.normal(size=rows.shape[1]))
+            left, right = order[:-1], order[1:]
+            apart = squared_lengths(rows[left] - rows[right])
+            near = np.flatnonzero(apart < 4.0 * lost * (squares[left] + squares[right]))
         if len(near):
             return left[near[0]], right[near[0]]
     return None

@@ -12,13 +12,13 @@ INDEFINITE = -1e-8
 ROUNDING = 1e-7
 
 
-def is_seen_indefinite(gram):
-    """Whether a symmetric matrix has a negative eigenvalue that rounding does not explain."""
+def is_seen_indefinite(gram, share=ROUNDING):
+    """Whether a symmetric matrix has an eigenvalue below minus a share of the largest, or rather of its bound."""
     largest = float(np.abs(gram).max(initial=0.0))
     if not 0.0 < largest < np.inf:
         return False
     gram = gram / largest
-    return not is_definite(gram, ROUNDING * float(np.abs(gram).sum(axis=1).max()), is_symmetric=True)
+    return not is_definite(gram, share * float(np.abs(gram).sum(axis=1).max()), is_symmetric=True)
 
 
 def refuse_indefinite(matrix, indices):
