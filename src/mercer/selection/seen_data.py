@@ -14,6 +14,7 @@ from mercer.kernels.given import GivenMatrices
 from mercer.kernels.table.frame import is_data_frame
 from mercer.selection.mkl_kernels import is_given
 from mercer.selection.mkl_model import WeightedKernelModel
+from mercer.selection.shared_gram import take_part
 
 # The steps of a pipeline are fitted to so many rows at most: enough to see what comes out of them.
 MOST_SEEN = 5_000
@@ -101,11 +102,7 @@ def part_of(X, rows, is_matrix=False):
     """Some of the rows; of a kernel matrix the same columns too."""
     if isinstance(X, GivenMatrices):
         return [matrix[np.ix_(rows, rows)] for matrix in X.matrices]
-    if isinstance(X, list):
-        return [X[i] for i in rows]
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[np.ix_(rows, rows)] if is_matrix else X[rows]
+    return X.iloc[rows] if hasattr(X, "iloc") else take_part(X, rows, rows, is_matrix)
 
 
 def numbers_of(X):
