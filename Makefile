@@ -3,10 +3,20 @@
 PYTHON ?= python3
 DEMO_DIR ?= build/demo
 MARK ?= not slow
+PROCESSORS ?= haswell nehalem
+PROCESSOR_TESTS ?= tests/oracles tests/laws tests/solvers tests/estimators tests/conformance
 RACE ?=
 FUZZ ?= csv json_lines any_table svmlight trees graphs database kernel_expression \
 	model_file sealed_model libsvm_model svmlight_model liblinear_model
 FUZZ_SECONDS ?= 60
+CAMPAIGN_SECONDS ?= 600
+VERSIONS ?= python3.12 python3.13 oldest
+MUTANTS ?= problems exchange solvers
+MUTANTS_SECONDS ?= 3600
+
+# What is most sensitive to the rounding of numbers, in minutes.
+ROUNDING_TESTS := tests/oracles tests/laws tests/jit/test_byte_products.py tests/kernels/test_levels.py \
+	tests/solvers/test_smo.py tests/solvers/test_best_bias.py tests/estimators/test_crammer_singer.py
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,6 +24,8 @@ BIN := $(VENV)/bin
 # A test worker is one of two processes; were BLAS to start a thread for every core in
 # each of them, they would fight. Mercer's own threads are not affected.
 ONE_BLAS_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+TESTING := $(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg
+PYTEST := $(BIN)/python -m pytest -q -n 2 -m "$(MARK)"
 
 # What happens to be on the path of whoever calls must not change what is tested.
 unexport PYTHONPATH
@@ -22,12 +34,12 @@ unexport PYTHONHOME
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo studio test lint race fuzz docs clean
+.PHONY: help demo studio test test-processors sample-processors test-versions mutants lint race fuzz campaign docs clean
 # Without this, make would remove the stamps of pattern rules as intermediate files.
 .PRECIOUS: $(VENV)/.installed-%
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed-plot ## train on digits, texts and a table, write reports to look at
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
@@ -36,7 +48,17 @@ studio: $(VENV)/.installed-studio ## open the page on which machines are drawn a
 	@$(BIN)/mercer studio
 
 test: lint programs ## style, types, layers and every test (MARK=slow for the long ones)
-	$(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg $(BIN)/python -m pytest -q -n 2 -m "$(MARK)" $(PYTEST_ARGS)
+	$(TESTING) $(PYTEST) $(PYTEST_ARGS)
+
+test-processors: $(VENV)/.installed-test ## the tests that compute, as on other processors (PROCESSORS="zen skylakex" for those)
+	@failed=; for processor in $(PROCESSORS); do \
+		echo "as on $$processor"; \
+		$(TESTING) $(BIN)/python -m tests.processors $$processor $(PYTEST) $(PROCESSOR_TESTS) $(PYTEST_ARGS) || \
+			failed="$$failed $$processor"; \
+	done; test -z "$$failed" || { echo "failed as on:$$failed" >&2; exit 1; }
+
+sample-processors: ## some minutes of test-processors: what is most sensitive to rounding
+	@$(MAKE) --no-print-directory test-processors PROCESSOR_TESTS="$(ROUNDING_TESTS)"
 
 # Tests drive Debian's chromium, and compare files with LIBSVM's and LIBLINEAR's own programs. Where one is missing,
 # root can have it; anybody else is told.
@@ -59,6 +81,19 @@ fuzz: $(VENV)/.installed-fuzz ## hostile input for every reader (FUZZ=libsvm_mod
 	for target in $(FUZZ); do \
 		$(ONE_BLAS_THREAD) $(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; \
 	done
+
+test-versions: ## core tests on other Pythons and the oldest versions (VERSIONS="python3.12 oldest")
+	$(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg $(PYTHON) -m tests.versions $(VERSIONS)
+
+mutants: $(VENV)/.installed-test ## do the tests notice faults put in on purpose? (MUTANTS=problems MUTANTS_SECONDS=600)
+	for room in $(MUTANTS); do \
+		$(ONE_BLAS_THREAD) SCIPY_ARRAY_API=1 MPLBACKEND=Agg $(BIN)/python -m tests.mutants $$room \
+			--seconds $(MUTANTS_SECONDS) || exit 1; \
+	done
+	$(BIN)/python -m tests.mutants --report
+
+campaign: $(VENV)/.installed-test ## random problems for every estimator, judged by an oracle (CAMPAIGN_SECONDS=3600 for longer)
+	$(ONE_BLAS_THREAD) $(BIN)/python -m tests.campaign --seconds $(CAMPAIGN_SECONDS)
 
 docs: $(VENV)/.installed-docs ## build the documentation into docs/_build/html
 	MPLBACKEND=Agg $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

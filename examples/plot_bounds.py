@@ -63,7 +63,9 @@ print(report)
 # Promise and outcome
 # -------------------
 # Far to the right the theorem of the margin says something long before the bound of the dimension does. Neither
-# is near the truth. The leave-one-out estimates are, because they look at the fit itself.
+# is near the truth. The leave-one-out estimates are, because they look at the fit itself. The shaded area is the
+# lower bound of d/ε: for every algorithm there is *some* distribution of these dimensions on which its expected
+# error is no smaller. This one has a margin, so it may be learnt from fewer rows.
 
 all_sizes = np.geomspace(20, 1e7, 200).astype(int)
 figure, ax = plt.subplots(figsize=(10, 5.6), layout="constrained")
@@ -72,6 +74,10 @@ ax.text(30, 60, "vacuous", color="0.45", fontsize=18)
 theorem = [theory.hard_svm_bound(m, gamma, rho, delta) for m in all_sizes]
 dimension = [theory.vc_bound(m, theory.vc_dimension(d, homogeneous=True), delta) for m in all_sizes]
 ax.loglog(all_sizes, dimension, color=BLUE, linewidth=3, label=f"VC bound, d = {d}")
+forbidden = [theory.vc_lower_bound(m, theory.vc_dimension(d, homogeneous=True)) for m in all_sizes]
+ax.fill_between(
+    all_sizes, 1e-5, forbidden, color=BLUE, alpha=0.12, label="what no algorithm can promise without a margin"
+)
 ax.loglog(all_sizes, theorem, color=ORANGE, linewidth=3, label="Theorem 15.4, (ρ/γ)² = 400")
 ax.loglog(sizes, found["support_vectors"], "s-", color=PINK, label="leave-one-out, mean of 3: support vectors over m")
 ax.loglog(sizes, found["xi_alpha"], "D-", color=GREEN, label="leave-one-out, mean of 3: xi-alpha")

@@ -4,7 +4,7 @@ Two Lagrange multipliers
 
 Where a function is largest on a line or on a disc, its gradient points straight out of the
 constraint: moving along it gains nothing more. The factor between the two gradients is the
-Lagrange multiplier. Both textbook examples are solved here, and checked.
+Lagrange multiplier. Both textbook examples are solved here, with verdicts, and checked another way.
 """
 
 import matplotlib.pyplot as plt
@@ -34,6 +34,21 @@ print("on the line at", line.u.round(6), "value", round(1 - line.value, 6), "mul
 a = minimize_scalar(lambda a: 25 / a + a, bounds=(0.1, 100.0), options={"xatol": 1e-10}).x
 reply = np.array([6.0, 8.0]) / (2 * a)
 print("on the disc at", reply.round(6), "value", (reply @ [6.0, 8.0]).round(6), "multiplier", a.round(6))
+
+# %%
+# Both from their functions alone
+# -------------------------------
+# `theory.maximise` needs no form of its own for each: it goes there from several starts and gives every point its
+# multipliers and a verdict. The multiplier of an inequality must not be negative; that of an equality may be.
+
+print("line:", theory.maximise(lambda u: 1 - u @ u, [0.0, 0.0], equalities=[lambda u: u.sum() - 1]))
+print("disc:", theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1]))
+
+# %%
+# With the constraint the wrong way round, as the slide has it, there is no largest value:
+
+outside = theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [1.0, 1.0], inequalities=[lambda u: 1 - u @ u]).best
+print("outside:", outside.verdict)
 
 # %%
 # The conditions of Karush, Kuhn and Tucker hold at the point found, and fail at its neighbours.

@@ -10,29 +10,31 @@ Lipschitz constant, on which the bounds rest.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from mercer import theory
+from mercer import SVC, theory
+from mercer.plot import LossDisplay
 
-z = np.linspace(-2.5, 2.5, 501)
-figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained", sharey=True)
-styles = {
-    "hinge": ("#0072B2", "-"),
-    "squared_hinge": ("#D55E00", "-"),
-    "logistic": ("#009E73", "-"),
-    "exponential": ("#CC79A7", "--"),
-    "squared": ("#56B4E9", "--"),
-}
-for ax, names in ((left, ("hinge", "squared_hinge", "logistic")), (right, ("exponential", "squared"))):
-    for name in names:
-        loss = theory.LOSSES[name]
-        colour, style = styles[name]
-        ax.plot(z, loss.value(z), style, color=colour, linewidth=3, label=f"{name}: {loss.formula}")
-right.plot(z, theory.LOSSES["ramp"].value(z), color="#E69F00", linewidth=4, label="ramp: min(1, hinge)")
-for ax in (left, right):
-    ax.step(z, theory.LOSSES["zero_one"].value(z), color="black", linewidth=2, where="post", label="0-1: the error")
-    ax.set(xlabel="margin z = y f(x)", ylim=(-0.1, 4.0), xlim=(-2.5, 2.5))
-    ax.legend(frameon=False, loc="upper right")
-left.set(title="What machines minimise in its place", ylabel="loss")
-right.set(title="The ramp, and two that punish more")
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.6), layout="constrained", sharey=True)
+LossDisplay.from_losses(["zero_one", "perceptron", "hinge", "squared_hinge", "logistic"], ax=left)
+LossDisplay.from_losses(["zero_one", "ramp", "exponential", "squared"], ax=right)
+left.set_title("What machines minimise in its place")
+right.set_title("The ramp, and two that punish more")
+plt.show()
+
+# %%
+# The perceptron's loss is the hinge moved by 1. Where the hinge asks for a margin, the perceptron is content with
+# the right side, and w = 0 costs it nothing: it is the loss of a rule, not one to put beside a penalty.
+#
+# Which rows pay
+# --------------
+# Below the curves, the margins y f(x) of the rows that a machine has learnt from: those left of 1 are its
+# support vectors, those left of 0 its mistakes.
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(120, 2))
+y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1)
+model = SVC(kernel="linear", C=1.0).fit(X, y)
+display = LossDisplay.from_estimator(model, X, y, losses=["zero_one", "perceptron", "hinge", "ramp"])
+display.ax_.set_title(f"{len(model.support_)} of {len(y)} rows pay, {np.sum(model.predict(X) != y)} are mistakes")
 plt.show()
 
 # %%

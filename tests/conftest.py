@@ -1,6 +1,11 @@
 """Fixtures for every room, and how hypothesis searches."""
 
 import os
+import signal
+
+# Started in the background of a shell, the suite would not hear Ctrl-C, and nor would any process that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before anything imports pyplot: tests draw into memory, on machines without a display.
 os.environ["MPLBACKEND"] = "Agg"
@@ -9,6 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_iris
+
+from tests.compiled_in_time import pytest_pyfunc_call  # noqa: F401 - a hook of pytest's
+from tests.every_fit import watching
 
 # The first example may meet a function that has yet to be compiled: no deadline.
 _SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -37,3 +45,16 @@ def petals():
     """Petal lengths and widths of the irises, and their species as numbers."""
     bunch = load_iris()
     return bunch.data[:, 2:], bunch.target
+
+
+@pytest.fixture(autouse=True)
+def _every_fit_is_true(request):
+    """OPTIMAL is what certificates say, and predictions what coefficients say, after every fit of every test.
+
+    A test that looks at the frame that called `fit` is marked `unwatched`: the watcher is a frame between.
+    """
+    if request.node.get_closest_marker("unwatched"):
+        yield
+        return
+    with watching():
+        yield

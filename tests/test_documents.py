@@ -66,6 +66,20 @@ def test_every_page_of_the_gallery_runs(script, monkeypatch):
     runpy.run_path(str(script))
 
 
+def test_every_worked_example_names_pages_that_exist():
+    text = (ROOT / "docs/theory.md").read_text()
+    table = text[text.index("## Worked examples of the sources") :].partition("```")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ") and not line.startswith("| the example")]
+    assert len(rows) >= 18
+    stems = {script.stem for script in EXAMPLES}
+    for row in rows:
+        shown = set(re.findall(r"`(plot_\w+)`", row))
+        linked = set(re.findall(r"\]\((\w+)\.md", row))
+        assert shown <= stems, row
+        assert linked <= {page.stem for page in PAGES}, row
+        assert shown or linked, row
+
+
 def test_every_page_of_the_documentation_is_in_its_contents():
     listed = set(re.findall(r"^([a-z_]+)$", (ROOT / "docs/index.md").read_text(), flags=re.MULTILINE))
     pages = {page.stem for page in PAGES} - {"index"}

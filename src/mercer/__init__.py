@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import NotPositiveSemidefiniteError as NotPositiveSemidefiniteError
     from mercer._errors import NotSeparableError as NotSeparableError
     from mercer._errors import ParameterError as ParameterError
+    from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
@@ -57,6 +58,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.exchange.svmlight_model import read_svmlight_model as read_svmlight_model
     from mercer.exchange.svmlight_model import write_svmlight_model as write_svmlight_model
     from mercer.explanation.contributions import explain as explain
+    from mercer.explanation.polynomials import as_polynomial as as_polynomial
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.kernels.tree.tree import Tree as Tree
@@ -132,7 +134,9 @@ _HOME = {
     "SVDD": "mercer.estimators.detect",
     "SVR": "mercer.estimators.regress",
     "SVRCV": "mercer.selection.tune",
+    "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
+    "as_polynomial": "mercer.explanation.polynomials",
     "compress": "mercer.exchange.compress",
     "explain": "mercer.explanation.contributions",
     "load": "mercer.exchange.saving",

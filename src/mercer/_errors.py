@@ -39,3 +39,7 @@ class ModelFileError(MercerError, ValueError):
 
 class CancelledError(MercerError):
     """A callback of the caller's asked for an end before there was a result."""
+
+
+class TimeLimitError(MercerError, TimeoutError):
+    """`time_limit` was over before there was a model; the estimator is as it was before."""

@@ -111,3 +111,25 @@ def test_broken_files_are_a_sentence_and_markup_stays_text(page):
     assert page.title() != "owned"
     assert page.locator(".view img").count() == 0
     assert script in page.text_content(".cards")
+
+
+def test_a_connection_lost_while_training_leaves_everything_usable(page, noise):
+    """The work ends with the connection; the page says so, and can be asked again."""
+    open_data(page)
+    upload(page, "noise.csv", noise)
+    page.wait_for_selector("[data-rows='5000']")
+    page.locator("input[data-name=data-C-box]").fill("100000")
+    page.locator("input[data-name=data-C-box]").press("Enter")
+    page.click("[data-name=train]")
+    page.wait_for_selector("[data-busy=train]")
+    page.evaluate("mercerStudio.drop()")
+    page.wait_for_selector("[data-error=true]")
+    assert "connection was lost" in page.text_content("[data-name=data-notice]")
+    page.wait_for_selector(".live[data-state=on]")
+    assert page.is_enabled("[data-name=train]")
+    assert not page.is_enabled("[data-name=stop]")
+    page.locator("input[data-name=data-C-box]").fill("0.01")
+    page.locator("input[data-name=data-C-box]").press("Enter")
+    page.click("[data-name=train]")
+    page.wait_for_selector("[data-number=score]", timeout=120_000)
+    assert page.get_attribute(".view", "data-error") == "false"

@@ -70,7 +70,7 @@ def test_who_reads_may_stop_reading(files):
     process.stdout.close()
     error = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=600) == 0
     assert b"Traceback" not in error
 
 

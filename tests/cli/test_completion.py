@@ -30,7 +30,7 @@ def test_bash_offers_commands_options_and_files(tmp_path, words, last, offered):
     (tmp_path / "completion").write_text(app.generate_completion(shell="bash"))  # noqa: S604 - the name of one
     (tmp_path / "flowers.csv").touch()
     asked = [shutil.which("bash"), "-c", BASH.format(words=words, last=last)]
-    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600)
     assert sorted(done.stdout.split()) == offered
 
 

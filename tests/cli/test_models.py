@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -221,3 +223,40 @@ def test_what_cannot_be_converted(arguments, code, message, models, mercer, tmp_
     found, out, err = mercer("convert", *given)
     assert (found, out) == (code, ""), err
     assert message in err
+
+
+def test_labels_that_are_formulas_are_texts_in_a_spreadsheet(mercer, answer, tmp_path):
+    """Only texts get an apostrophe: a label such as "-1" is a number wherever it is read, and stays one."""
+    labels = ['=HYPERLINK("http://example.org")', "@sum", "-1", "plain"]
+    rows = [[k + 10 * (k % 4), labels[k % 4]] for k in range(40)]
+    with open(tmp_path / "d.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["x", "label"], *rows])
+    assert (
+        mercer("train", "d.csv", "--target", "label", "--C", "1000", "--holdout", "0", "--output", "m.mercer")[0] == 0
+    )
+    code, out, _ = mercer("predict", "m.mercer", "d.csv")
+    assert code == 0
+    shown = {line[0] for line in list(csv.reader(out.splitlines()))[1:]}
+    known = set(answer("predict", "m.mercer", "d.csv")["prediction"])
+    assert known <= set(labels)
+    assert shown == {f"'{label}" if label[0] in "=@" else label for label in known}
+    assert any(label.startswith("'=") for label in shown)
+
+
+def test_limits_reach_what_reads_the_data(mercer, tmp_path):
+    """A view without end, and a small file of much, in commands that fit and in those that do not."""
+    with closing(sqlite3.connect(tmp_path / "d.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (x REAL, y TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [(k, "ab"[k > 9]) for k in range(20)])
+        endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT"
+        connection.execute(f"CREATE VIEW rows AS {endless} n AS x, 'a' AS y FROM c")
+        connection.execute(f"CREATE VIEW slow AS {endless} count(*) AS x, 'a' AS y FROM c")
+        connection.commit()
+    train = ("train", "d.sqlite", "--target", "y", "--output", "m.mercer")
+    assert mercer(*train, "--table", "t")[0] == ExitCode.DONE
+    for command in (train, ("predict", "m.mercer", "d.sqlite"), ("evaluate", "m.mercer", "d.sqlite"),
+                    ("inspect", "m.mercer", "d.sqlite")):  # fmt: skip
+        code, _, said = mercer(*command, "--table", "rows", "--memory-limit", "2MB")
+        assert (code, "2,000,000 bytes of memory" in said) == (ExitCode.BAD_DATA, True)
+        code, _, said = mercer(*command, "--table", "slow", "--time-limit", "0.2")
+        assert (code, "no answer within 0.2 seconds" in said) == (ExitCode.BAD_DATA, True)

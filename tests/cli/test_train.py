@@ -152,6 +152,15 @@ def noise(tmp_path):
     return tmp_path / "noise.csv"
 
 
+@pytest.fixture
+def default_handler():
+    """As in a plain program; whoever runs the tests may have set another, or ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("default_handler")
 def test_control_c_keeps_the_best_model_and_exits_with_130(noise, answer, monkeypatch, tmp_path):
     @contextmanager
     def pressed(machine, *_):
@@ -166,7 +175,36 @@ def test_control_c_keeps_the_best_model_and_exits_with_130(noise, answer, monkey
     assert library.load(tmp_path / "noise.mercer")["model"].status_ == Status.INTERRUPTED
 
 
+@pytest.mark.usefixtures("default_handler")
+def test_control_c_between_the_fit_and_its_file_waits_for_the_file(files, mercer, monkeypatch, tmp_path):
+    def pressed(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        return described(*arguments)
+
+    described = training.Record.of_model
+    monkeypatch.setattr(training.Record, "of_model", pressed)
+    code, out, err = mercer("train", files / "iris.csv", "--target", "species")
+    assert (code, out) == (ExitCode.INTERRUPTED, "iris.mercer\n")
+    assert "the model is written" in err
+    assert library.load(tmp_path / "iris.mercer")["model"].status_ == Status.OPTIMAL
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_control_c_before_the_fit_writes_nothing(files, mercer, monkeypatch, tmp_path):
+    def pressed(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        return divided(*arguments)
+
+    divided = training.split
+    monkeypatch.setattr(training, "split", pressed)
+    code, out, _ = mercer("train", files / "iris.csv", "--target", "species")
+    assert (code, out) == (ExitCode.INTERRUPTED, "")
+    assert not (tmp_path / "iris.mercer").exists()
+
+
 def test_the_time_limit_ends_a_fit_that_is_then_written(noise, answer, tmp_path):
+    answer("train", noise, "--target", "y")  # compiled before
     found = answer("train", noise, "--target", "y", "--C", "1e7", "--time-limit", "0.2", code=ExitCode.NOT_CONVERGED)
     assert found["model"]["status"] == "TIME_LIMIT"
     assert (tmp_path / "noise.mercer").exists()

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import (
 
 import mercer
 from mercer import LinearSVC, LinearSVR
-from tests.conformance.test_sklearn_svm import functions_of, load
+from tests.conformance.borrowed import as_class, functions_of, load
 
 VARIANTS = [
     LinearSVC(),
@@ -73,14 +73,14 @@ def test_no_intercept_passes_all_checks_but_one():
 
 def about_linear(name):
     """The tests of a module that mention one of the two classes."""
-    found = functions_of(load(name, **REPLACED))
+    found = functions_of(load(f"svm.tests.{name}", "svm", **REPLACED))
     return {each: test for each, test in found.items() if "LinearSV" in inspect.getsource(test)}
 
 
-def borrowed(name):
-    """A class body: every test that applies, as a static method."""
-    applying = {each: test for each, test in about_linear(name).items() if each not in CANNOT_APPLY[name]}
-    return {each: staticmethod(with_listed_values(test)) for each, test in applying.items()}
+def applicable(title, name):
+    """Every test that applies, as a class."""
+    tests = {each: with_listed_values(test) for each, test in about_linear(name).items()}
+    return as_class(title, tests, CANNOT_APPLY[name])
 
 
 def with_listed_values(test):
@@ -96,8 +96,8 @@ def with_listed_values(test):
 
 # scikit-learn's tests stop some fits early on purpose.
 early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-TestDense = early(type("TestDense", (), borrowed("test_svm")))
-TestSparse = early(type("TestSparse", (), borrowed("test_sparse")))
+TestDense = early(applicable("TestDense", "test_svm"))
+TestSparse = early(applicable("TestSparse", "test_sparse"))
 
 
 @pytest.mark.parametrize("name", CANNOT_APPLY)
@@ -106,7 +106,7 @@ def test_every_test_that_is_left_out_exists(name):
 
 
 def test_the_classes_are_ours():
-    module = load("test_svm", **REPLACED)
+    module = load("svm.tests.test_svm", "svm", **REPLACED)
     assert module.LinearSVC is LinearSVC
     assert module.svm.LinearSVR is LinearSVR
     assert len(about_linear("test_svm")) > 15

@@ -5,18 +5,12 @@ FORMS standing for Mercer's, and everything else as it is; its test functions th
 that cannot apply is named below with its reason, and nothing is left out in any other way.
 """
 
-import importlib.util
 import inspect
-import sys
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from unittest.mock import patch
 
 import pytest
-import sklearn
-from sklearn import svm
 
 import mercer
+from tests.conformance.borrowed import as_class, functions_of, load
 
 PRIVATE = "looks at or alters a private attribute of scikit-learn's"
 ONE_STEP = "stops after one or two steps, but the first step here solves its six points"
@@ -68,23 +62,9 @@ ABOUT_OTHER_ESTIMATORS = {
 FORMS = {name: getattr(mercer, name) for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM")}
 
 
-def load(name, **replacements):
-    """The test module of this name, executed with these classes in scikit-learn's place."""
-    spec = importlib.util.find_spec(f"sklearn.svm.tests.{name}")
-    module = ModuleType(f"{name}_with_mercer")
-    module.__file__ = spec.origin
-    code = compile(Path(spec.origin).read_text(encoding="utf-8"), spec.origin, "exec")
-    stand_in = SimpleNamespace(**{**vars(svm), **replacements})
-    # `from sklearn import svm` looks at the package, `from sklearn.svm import SVC` at the list of modules.
-    with patch.object(sklearn, "svm", stand_in), patch.dict(sys.modules, {"sklearn.svm": stand_in}):
-        exec(code, vars(module))  # noqa: S102 - the installed tests are the subject
-    return module
-
-
-def functions_of(module):
-    """Its test functions by name."""
-    found = inspect.getmembers(module, inspect.isfunction)
-    return {name: function for name, function in found if name.startswith("test_")}
+def with_mercer(name):
+    """The tests of this module by name, with Mercer's classes in scikit-learn's place."""
+    return functions_of(load(f"svm.tests.{name}", "svm", SVC=mercer.SVC, **FORMS))
 
 
 def for_svc(test):
@@ -96,12 +76,11 @@ def for_svc(test):
     return test_of_svc
 
 
-def borrowed(name):
-    """A class body: every test of a module that applies, as a static method."""
-    tests = functions_of(load(name, SVC=mercer.SVC, **FORMS))
+def applicable(title, name):
+    """Every test of a module that applies, as a class."""
+    tests = with_mercer(name)
     tests |= {each: for_svc(tests[each]) for each in ONLY_FOR_SVC[name]}
-    left_out = {**CANNOT_APPLY[name], **ABOUT_OTHER_ESTIMATORS[name]}
-    return {each: staticmethod(function) for each, function in tests.items() if each not in left_out}
+    return as_class(title, tests, {*CANNOT_APPLY[name], *ABOUT_OTHER_ESTIMATORS[name]})
 
 
 # scikit-learn's tests stop some fits early on purpose.
@@ -111,18 +90,18 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The `probability` parameter was deprecated:FutureWarning"),
 ]
 
-TestDense = type("TestDense", (), borrowed("test_svm"))
-TestSparse = type("TestSparse", (), borrowed("test_sparse"))
+TestDense = applicable("TestDense", "test_svm")
+TestSparse = applicable("TestSparse", "test_sparse")
 
 
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_every_test_that_is_left_out_exists(name):
     listed = {*CANNOT_APPLY[name], *ONLY_FOR_SVC[name], *ABOUT_OTHER_ESTIMATORS[name]}
-    assert listed <= set(functions_of(load(name, SVC=mercer.SVC, **FORMS)))
+    assert listed <= set(with_mercer(name))
 
 
 @pytest.mark.parametrize("name", CANNOT_APPLY)
 def test_tests_about_other_estimators_do_not_mention_ours(name):
-    tests = functions_of(load(name, SVC=mercer.SVC, **FORMS))
+    tests = with_mercer(name)
     sources = [inspect.getsource(tests[each]) for each in ABOUT_OTHER_ESTIMATORS[name]]
     assert not [each for each in sources if any(f"svm.{ours}(" in each for ours in ("SVC", *FORMS))]

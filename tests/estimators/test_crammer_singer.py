@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, LinearSVC, ParameterError, Status
 from mercer.kernels import RBF
 from mercer.solvers import kernel_crammer_singer
+from mercer.solvers.crammer_singer import project, settle
 
 
 def together(**parameters):
@@ -42,6 +43,32 @@ def by_clarabel(K, codes, C, n_classes, free=False):
         options,
     ).solve()
     return np.array(found.x).reshape(n_classes, n).T, -found.obj_val
+
+
+@pytest.mark.parametrize("bias", ["penalised", "none", "free"])
+@pytest.mark.parametrize("least", [1e-4, 1e-6])
+def test_rows_of_little_weight_beside_heavy_ones(least, bias):
+    """A coefficient that misses its tiny bound by a rounding of its scores is at it."""
+    X, y = make_blobs(50, centers=3, cluster_std=20, random_state=0)
+    weights = {0: 1000.0, 1: least, 2: least}
+    model = together(class_weight=weights, bias=bias, max_iter=1000).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    certificate = model.certificate_
+    assert certificate.kkt_violation <= model.tol
+    K = RBF(gamma=1.0 / (2 * X.var()))(X) + (1.0 if bias == "penalised" else 0.0)
+    _, value = by_clarabel(K, y, np.array([weights[label] for label in y]), 3, bias == "free")
+    assert certificate.dual == pytest.approx(value, rel=1e-4)
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e-4, 1.0, 1e6])
+def test_a_row_sums_to_zero_within_its_bounds_however_small_they_are(C, rng):
+    for _ in range(200):
+        B, code, alpha = rng.normal(size=5), int(rng.integers(5)), np.empty(5)
+        project(B, code, C, 1.0, alpha)
+        settle(alpha, code, C)
+        assert abs(alpha.sum()) <= 1e-15 * C
+        assert alpha[code] <= C
+        assert np.delete(alpha, code).max() <= 0.0
 
 
 @pytest.mark.parametrize("bias", ["penalised", "none", "free"])

@@ -1,15 +1,13 @@
 """The hard margin: the examples worked by hand, proofs for what has none, and any kernel."""
 
 import pickle
-import signal
-import threading
-import time
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import mercer
@@ -23,9 +21,10 @@ from mercer import (
     ParameterError,
     Status,
 )
-from mercer.kernels import RBF, Custom, Linear, Polynomial, SecondOrder, Sigmoid
+from mercer.kernels import RBF, Custom, Linear, Matern, Polynomial, SecondOrder, Sigmoid
 from mercer.plot import DecisionBoundaryDisplay
 from tests.estimators.datasets import scaled
+from tests.faults.own_time import CtrlC
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 LABELS = np.array([0, 0, 1, 1])
@@ -261,7 +260,9 @@ def test_more_features_than_coordinates_are_kept_of(layout, bias, rng):
     assert values.min() >= 1.0 - 1e-9
     Q = X @ X.T + (1.0 if bias == "penalised" else 0.0)
     few = HardMarginSVC(kernel="precomputed", bias="free" if bias == "free" else "none").fit(Q, y)
-    assert model.margin_ == pytest.approx(few.margin_, rel=1e-9)
+    # In the space with the further feature the normal is (w, b); a distance is measured without it.
+    lifted = model.intercept_[0] if bias == "penalised" else 0.0
+    assert np.hypot(1.0 / model.margin_, lifted) == pytest.approx(1.0 / few.margin_, rel=1e-9)
     assert model.certificate_.kkt_violation <= 1e-8
 
 
@@ -345,13 +346,9 @@ def test_ctrl_c_keeps_the_best_so_far(rng):
     X = rng.normal(size=(3000, 3))
     y = np.where(X[:, 0] + np.sin(3 * X[:, 1]) > 0, 1, 0)
     HardMarginSVC(kernel=RBF(0.5)).fit(X[:200], y[:200])  # compiled before
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    begin = time.monotonic()
-    timer.start()
-    with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
+    with pytest.warns(ConvergenceWarning, match="INTERRUPTED"), CtrlC(0.3) as key:
         model = HardMarginSVC(kernel=RBF(0.05)).fit(X, y)
-    assert time.monotonic() - begin < 1.5
+    assert key.waited < 1.2
     assert model.status_ is Status.INTERRUPTED
     assert model.score(X, y) > 0.5
 
@@ -467,3 +464,69 @@ def test_a_model_file_holds_the_proof(tmp_path):
     again = mercer.load(tmp_path / "model")
     assert again.proofs_[0].check()
     np.testing.assert_array_equal(again.proofs_[0].weights, model.proofs_[0].weights)
+
+
+# --- a penalised bias is no part of a distance --------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("kernel", ["linear", QUADRATIC, "rbf"])
+def test_the_margin_is_the_distance_of_the_nearest_point(kernel, bias, layout, rng):
+    X = rng.normal(size=(30, 2)) + 3.0
+    y = np.where(X[:, 0] > 3.0, 1, -1)
+    X[:, 0] += 0.5 * y
+    if bias == "none" and kernel == "linear":
+        X = X - [3.0, 0.0]
+    model = HardMarginSVC(kernel=kernel, gamma=0.5, bias=bias).fit(layout(X), y)
+    beta = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+    norm = float(np.sqrt(beta[0] @ model.expansion_.kernel(X[model.support_]) @ beta[0]))
+    nearest = (y * model.decision_function(layout(X))).min() / norm
+    assert model.margin_ == pytest.approx(nearest, rel=1e-5)
+    assert model.normalised_intercept_ == pytest.approx(model.intercept_ / norm, rel=1e-5, abs=1e-9)
+    if kernel == "linear":
+        assert np.linalg.norm(model.normalised_coef_) == pytest.approx(1.0, rel=1e-9)
+
+
+# --- what double precision cannot tell ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", Matern(nu=2.5)])
+def test_rows_that_double_precision_cannot_tell_apart_are_no_proof(kernel):
+    """Every Gaussian separates rows that differ; 1e-8 apart they have the same kernel values."""
+    X = np.array([[0.0, 0.0], [1e-8, 0.0], [3.0, 0.0], [5.0, 1.0]])
+    error = refusal(X, [0, 1, 0, 1], kernel=kernel, gamma=1.0)
+    assert "rows 1 and 0 have different labels and cannot be told apart" in str(error)
+    assert "in double precision" in str(error)
+    assert "point in common" not in str(error)
+    assert not error.proof.is_exact
+    assert " ~ " in str(error.proof)
+
+
+def test_neighbouring_numbers_are_told_apart_by_exact_arithmetic_only():
+    error = refusal([[1.0], [np.nextafter(1.0, 2.0)], [0.0], [3.0]], [0, 1, 0, 1], kernel="linear")
+    assert "rows 1 and 0 have different labels and cannot be told apart" in str(error)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_equal_rows_with_different_labels_are_a_proof(kernel):
+    error = refusal([[0.0, 0.0], [0.0, 0.0], [3.0, 0.0], [5.0, 1.0]], [0, 1, 0, 1], kernel=kernel, gamma=1.0)
+    assert "point in common" in str(error)
+    assert error.proof.is_exact
+
+
+def test_hulls_that_kernel_values_show_to_meet_meet_as_far_as_those_can_tell(rng):
+    X = rng.normal(size=(300, 40))
+    error = refusal(X, rng.integers(0, 2, 300), kernel=lambda A, B: A @ B.T)
+    assert "as far as double precision can tell: their convex hulls are" in str(error)
+    assert not error.proof.is_exact
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_equal_rows_of_a_given_matrix_with_different_labels_are_a_proof(bias):
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    X[4] = X[1]
+    with pytest.raises(NotSeparableError) as told:
+        HardMarginSVC(kernel="precomputed", bias=bias).fit(np.exp(-cdist(X, X)), [0, 0, 0, 1, 1, 1])
+    assert sorted(told.value.proof.indices) == [1, 4]
+    assert told.value.proof.is_exact

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC, NuSVC, ParameterError, Status
+from mercer import SVC, NuSVC, OneClassSVM, ParameterError, Status
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,8 @@ def test_endings(cancer):
 
 
 def test_no_margin_at_all():
-    model = NuSVC().fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+    with pytest.warns(ConvergenceWarning, match="the margin is zero"):
+        model = NuSVC().fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
     assert np.isfinite(model.decision_function(np.ones((1, 2)))).all()
 
 
@@ -150,3 +151,30 @@ def test_weights_beyond_all_bounds_have_a_status_and_no_other_warning(cancer):
     with pytest.warns(ConvergenceWarning, match="STALLED"):
         model = NuSVC(nu=0.3).fit(X[:100], y[:100], sample_weight=np.full(100, 1e300))
     assert set(model.predict(X)) <= {0, 1}
+
+
+def test_a_zero_margin_is_told_and_names_nu(rng):
+    """On random labels the optimum is w = 0: a perfect certificate, and a classifier of rounding noise."""
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
+    with pytest.warns(ConvergenceWarning, match=r"the margin is zero: nu=0.1 .* Raise nu"):
+        model = NuSVC(nu=0.1, kernel="linear").fit(X, y)
+    assert np.abs(model.coef_).max() < 1e-10
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1e-3, 1e3])
+def test_a_small_margin_of_small_data_is_a_margin(scale, rng):
+    X = rng.normal(size=(80, 2))
+    # A box that grows as kernel values shrink leaves the same problem.
+    weights = np.full(80, scale**-2.0)
+    model = NuSVC(nu=0.3, kernel="linear", tol=1e-6).fit(scale * X, X[:, 0] > 0, sample_weight=weights)
+    assert model.status_ is Status.OPTIMAL
+    plain = NuSVC(nu=0.3, kernel="linear", tol=1e-6).fit(X, X[:, 0] > 0)
+    np.testing.assert_allclose(model.decision_function(scale * X), plain.decision_function(X), atol=1e-3)
+
+
+def test_so_is_a_half_space_that_is_none(rng):
+    X = rng.normal(size=(60, 2))
+    X = np.vstack([X, -X])
+    with pytest.warns(ConvergenceWarning, match=r"the half-space is none: with nu=0.2 .* SVDD"):
+        OneClassSVM(nu=0.2, kernel="linear").fit(X)
+    assert OneClassSVM(nu=0.2, kernel="linear").fit(X + 9.0).status_.name == "OPTIMAL"

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, DataError, PegasosSVC, Regularization, Status
+import mercer
+from mercer import SVC, DataError, ParameterError, PegasosSVC, Regularization, Status
 from mercer.kernels import RBF, Custom, Linear
 
 
@@ -243,3 +244,61 @@ def test_the_expansion_is_the_decision_function(cancer):
     for model in (PegasosSVC(T=500), PegasosSVC(T=500, kernel="rbf"), PegasosSVC(T=500, kernel=Linear(), form="alpha")):
         fitted = clone(model).fit(X, y)
         assert fitted.expansion_.values(X)[:, 0] == pytest.approx(fitted.decision_function(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_form_of_the_weight_is_the_lambda_that_it_stands_for(weighted, rng):
+    """The four forms of soft-SVM: the same draws, the same steps, and SVC's objective for the certificate."""
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1, -1)
+    weights = rng.integers(1, 4, size=60).astype(float) if weighted else None
+    m = 60.0 if weights is None else weights.sum()
+    plain = PegasosSVC(lam=0.02, T=5_000, bias="none").fit(X, y, weights)
+    for C in (
+        Regularization.from_lambda(0.02, half=True),
+        Regularization.from_lambda(0.01),
+        Regularization.from_box_over_n(50.0),
+        50.0 / m,
+    ):
+        model = PegasosSVC(C=C, T=5_000, bias="none").fit(X, y, weights)
+        assert model.lam_ == pytest.approx(0.02, rel=1e-12)
+        assert model.coef_ == pytest.approx(plain.coef_, rel=1e-9)
+        best = SVC(C=C, kernel="linear", bias="none", tol=1e-9).fit(X, y, weights)
+        lower = best.certificate_.dual * model.lam_
+        assert model.certificate_.dual <= lower + 1e-9
+        assert model.certificate_.primal >= lower - 1e-9
+        assert model.certificate_.gap == pytest.approx(plain.certificate_.gap, abs=1e-9)
+
+
+def test_a_stream_takes_forms_of_the_mean_only():
+    X, y = [[0.0, 1.0], [1.0, 0.0]], [1, 0]
+    model = PegasosSVC(C=Regularization.from_lambda(0.01)).partial_fit(X, y, classes=[0, 1])
+    assert model.lam_ == pytest.approx(0.02)
+    assert model.coef_ == pytest.approx(PegasosSVC(lam=0.02).partial_fit(X, y, classes=[0, 1]).coef_)
+    for C in (1.0, Regularization.from_penalty(1.0)):
+        with pytest.raises(ParameterError, match="needs the number of rows, which a stream does not have; pass lam"):
+            PegasosSVC(C=C).partial_fit(X, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("C", "message"),
+    [
+        (-1.0, "C must be a positive number, got -1.0"),
+        ("auto", "C must be a positive number, got 'auto'"),
+        (np.inf, "C must leave a lambda = 1/\\(C m\\) that is positive and finite, got inf: 0"),
+    ],
+)
+def test_a_weight_that_is_none_is_refused(C, message):
+    with pytest.raises(ParameterError, match=message):
+        PegasosSVC(C=C).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_saved_model_knows_its_lambda(tmp_path, rng):
+    X = rng.normal(size=(30, 2))
+    y = X[:, 0] > 0
+    model = PegasosSVC(C=Regularization.from_lambda(0.05), T=500).fit(X, y)
+    path = tmp_path / "model.mercer"
+    mercer.save(model, path)
+    loaded = mercer.load(path)
+    assert loaded.lam_ == model.lam_
+    assert loaded.get_params()["C"] == model.C

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, DataError, ParameterError, RampSVC, Regularization, Status
 from mercer.kernels import RBF, Custom
+from mercer.problems.ramp import RampMargin
 
 
 def tilted():
@@ -230,3 +231,125 @@ def test_the_same_bits_again_and_after_a_journey():
     away = pickle.loads(pickle.dumps(one))  # noqa: S301 - our own
     assert away.certificate_ == two.certificate_
     assert away.steps_[-1].objective == one.steps_[-1].objective
+
+
+# --- margins exactly at s, and where to begin -----------------------------------------------------
+
+CORNERS, DIAGONALS = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([-1, -1, 1, 1])
+
+
+def ramp_objective(w, b, X, y, C):
+    return 0.5 * w @ w + C * np.minimum(1.0, np.maximum(0.0, 1.0 - y * (X @ w + b))).sum()
+
+
+def test_a_local_maximum_is_not_the_end():
+    """w = 0 is its own tangent's minimum, with all margins at s; every direction leads down from it."""
+    model = RampSVC(kernel="linear", C=10.0).fit(CORNERS, DIAGONALS)
+    assert model.steps_[0].objective == pytest.approx(40.0)
+    assert model.certificate_.ramp_objective == pytest.approx(14.0)
+    assert model.certificate_.is_stationary(1e-6)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_the_certificate_looks_at_both_sides_of_a_kink(bias):
+    """Of the hinge solution of these corners, which the convex problem alone would call optimal."""
+    K, signs = CORNERS @ CORNERS.T, DIAGONALS.astype(float)
+    problem, beta = RampMargin(signs, np.full(4, 10.0), 0.0, bias), 10.0 * signs
+    found = problem.certificate(beta, K @ beta, 0.0, lambda places: K[np.ix_(places, places)])
+    assert found.is_optimal(1e-9)
+    assert found.linearisation_violation == 0.0
+    assert found.n_at_kink == 4
+    assert found.kink_slope > 0.5
+    assert not found.is_stationary()
+    assert "4 margins at the kink" in str(found)
+    assert not problem.certificate(beta, K @ beta, 0.0).is_stationary()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_nothing_that_is_certified_gets_better_by_a_small_step(seed):
+    rng = np.random.default_rng(seed)
+    n, d, C = int(rng.integers(4, 12)), int(rng.integers(1, 3)), float(rng.choice([0.1, 1.0, 10.0]))
+    X, y = rng.integers(-2, 3, size=(n, d)).astype(float), np.where(np.arange(n) % 2, 1, -1)
+    model = RampSVC(kernel="linear", C=C, tol=1e-8).fit(X, y)
+    assert model.certificate_.is_stationary(1e-6)
+    w, b = model.coef_[0], model.intercept_[0]
+    here = ramp_objective(w, b, X, y, C)
+    assert here == pytest.approx(model.certificate_.ramp_objective, abs=1e-9)
+    steps = rng.normal(size=(300, d + 1))
+    steps = np.vstack([steps / np.linalg.norm(steps, axis=1)[:, None], np.eye(d + 1), -np.eye(d + 1)])
+    around = [ramp_objective(w + h * v[:d], b + h * v[d], X, y, C) for h in (1e-2, 1e-4) for v in steps]
+    assert min(around) >= here - 1e-9 * max(1.0, here)
+
+
+def lost():
+    """So many wrong labels, so far away, that the hinge solution takes the good rows for the outliers."""
+    rng = np.random.default_rng(5)
+    good = [rng.normal([side, 0.0], 0.4, (40, 2)) for side in (-1.0, 1.0)]
+    bad = rng.normal([14.0, 0.0], 0.4, (20, 2))
+    return np.concatenate([*good, bad]), np.repeat([0, 1, 0], [40, 40, 20])
+
+
+def test_a_start_of_ones_own():
+    X, y = lost()
+    plain = RampSVC(kernel="linear", C=0.5).fit(X, y)
+    bad = np.arange(len(y)) >= 80
+    by_mask = RampSVC(kernel="linear", C=0.5, start=bad).fit(X, y)
+    clean = SVC(kernel="linear", C=0.5).fit(X[:80], y[:80])
+    by_values = RampSVC(kernel="linear", C=0.5, start=clean.decision_function(X)).fit(X, y)
+    assert by_mask.score(X[:80], y[:80]) > 0.95
+    assert by_mask.certificate_.ramp_objective < plain.certificate_.ramp_objective
+    np.testing.assert_allclose(by_values.coef_, by_mask.coef_, atol=1e-5)
+    np.testing.assert_array_equal(by_mask.outliers_, np.flatnonzero(bad))
+
+
+def test_several_starts_keep_the_best():
+    X, y = lost()
+    model = RampSVC(kernel="linear", C=0.5, n_starts=12).fit(X, y)
+    assert len(model.start_objectives_) == 12
+    assert model.certificate_.ramp_objective == pytest.approx(model.start_objectives_.min())
+    assert model.certificate_.is_stationary()
+    one = RampSVC(kernel="linear", C=0.5).fit(X, y)
+    assert model.start_objectives_[0] == pytest.approx(one.certificate_.ramp_objective)
+    again = RampSVC(kernel="linear", C=0.5, n_starts=12).fit(X, y)
+    np.testing.assert_array_equal(model.start_objectives_, again.start_objectives_)
+
+
+def test_a_warm_start_stays_at_a_better_point():
+    X, y = lost()
+    model = RampSVC(kernel="linear", C=0.5, start=np.arange(len(y)) >= 80, warm_start=True).fit(X, y)
+    better = model.certificate_.ramp_objective
+    model.set_params(start=None).fit(X, y)
+    assert model.certificate_.ramp_objective == pytest.approx(better)
+    assert RampSVC(kernel="linear", C=0.5).fit(X, y).certificate_.ramp_objective > better
+
+
+def test_starts_of_several_classes():
+    X, y = load_iris(return_X_y=True)
+    mask = np.arange(150) % 50 == 0
+    model = RampSVC(start=mask, n_starts=2).fit(X, y)
+    assert len(model.start_objectives_) == 3
+    values = SVC(decision_function_shape="ovo").fit(X, y).decision_function(X)
+    assert RampSVC(start=values).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("wrong", [[True], np.zeros(5), np.full(4, np.nan), np.zeros((4, 2)), ["a"] * 4])
+def test_a_start_that_is_none_is_refused(wrong):
+    with pytest.raises(DataError, match="start must be a mask of 4 Booleans"):
+        RampSVC(start=wrong).fit(CORNERS, DIAGONALS)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True])
+def test_there_is_at_least_one_start(wrong):
+    with pytest.raises(ParameterError, match="n_starts"):
+        RampSVC(n_starts=wrong).fit(CORNERS, DIAGONALS)
+
+
+def test_time_that_is_over_between_starts_is_told():
+    X, y = lost()
+    points = []
+    with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
+        model = RampSVC(kernel="linear", n_starts=50, callbacks=[lambda p: points.append(p) or len(points) > 4]).fit(
+            X, y
+        )
+    assert len(model.start_objectives_) < 50
+    assert np.isfinite(model.certificate_.ramp_objective)

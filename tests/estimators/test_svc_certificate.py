@@ -22,6 +22,7 @@ def test_two_classes_have_one_certificate_and_more_have_one_each():
     assert len(SVC(multi_class="ovr").fit(*scaled("wine")).certificate_) == 3
 
 
+@pytest.mark.unwatched
 def test_a_certificate_is_computed_when_it_is_first_read(monkeypatch):
     X, y = two_classes("iris")
     computed = []

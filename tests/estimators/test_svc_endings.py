@@ -57,6 +57,7 @@ def test_max_iter_bounds_the_steps_of_each_pair():
     assert all(each.gap > 0 for each in model.certificate_)
 
 
+@pytest.mark.unwatched
 def test_a_warning_points_at_the_line_that_called_fit():
     X, y = scaled("wine")
     assert ending(SVC(max_iter=1), X, y).filename == __file__

@@ -96,6 +96,44 @@ def test_killed_at_two_hundred_random_moments(models, tmp_path):
     assert set(kill_while_saving(models, tmp_path / "m.mercer", moments)) == {0, 1}
 
 
+def left_by_a_killed_writer(path):
+    """The temporary file of a process that is killed while it writes to `path`; it looks old enough to be let go."""
+
+    def write():
+        replace_file(path, [b"half"], check=lambda _: time.sleep(60))
+
+    before = set(path.parent.iterdir())
+    with child(write) as pid:
+        while not (found := [file for file in set(path.parent.iterdir()) - before if file.stat().st_size == 4]):
+            time.sleep(0.01)
+        os.utime(found[0], (0, 0))
+        # As long as its writer lives, nobody else removes it.
+        replace_file(path.with_name("other"), [b"whole"])
+        assert found[0].exists()
+        os.kill(pid, signal.SIGKILL)
+        ended(pid)
+    return found[0]
+
+
+def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path):
+    left = left_by_a_killed_writer(tmp_path / "m")
+    (tmp_path / ".mine.part").write_bytes(b"not ours")
+    replace_file(tmp_path / "n", [b"new"])
+    assert not left.exists()
+    assert sorted(names(tmp_path)) == [".mine.part", "n", "other"]
+
+
+def test_a_temporary_file_that_was_just_made_is_left_alone(tmp_path):
+    """Its writer may not have locked it yet."""
+    young = tmp_path / ".m.0123456789ab.mercer-part"
+    young.write_bytes(b"")
+    replace_file(tmp_path / "m", [b"new"])
+    assert young.exists()
+    os.utime(young, (0, 0))
+    replace_file(tmp_path / "m", [b"newer"])
+    assert names(tmp_path) == ["m"]
+
+
 def test_no_space_left(models, tmp_path):
     """A limit on the size of files stands for a full disk: the write fails half-way."""
     old, new, points = models
@@ -179,7 +217,7 @@ def test_what_is_flushed_and_in_which_order(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda fd: (events.append(Path(f"/proc/self/fd/{fd}").resolve().name), flush(fd)))
     monkeypatch.setattr(Path, "replace", lambda own, to: (events.append("rename"), rename(own, to)))
     replace_file(tmp_path / "m", [b"x"])
-    assert events[0].endswith(".part")
+    assert events[0].endswith(".mercer-part")
     assert events[1:] == ["rename", tmp_path.name]
 
 

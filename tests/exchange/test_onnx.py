@@ -23,7 +23,6 @@ from sklearn.preprocessing import (
 
 import mercer
 from mercer import MissingExtraError, ParameterError, to_onnx
-from mercer.exchange.polynomial_functions import PolynomialFunctions
 from mercer.kernels import (
     RBF,
     ChiSquared,
@@ -38,6 +37,7 @@ from mercer.kernels import (
     SecondOrder,
     Sigmoid,
 )
+from mercer.kernels.polynomial_functions import PolynomialFunctions
 from tests.exchange.machines import assert_same, rows, targets
 
 VECTOR_KERNELS = {
@@ -185,6 +185,24 @@ def test_probabilities(method, n_classes, strategy):
     assert_same(found["probabilities"].sum(axis=1), np.ones(len(far)))
 
 
+def names_of_nodes(graph):
+    """Of a graph and of those inside it."""
+    for node in graph.node:
+        yield node.name
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from names_of_nodes(attribute.g)
+
+
+def test_every_node_has_a_name_of_its_own():
+    """onnxruntime 1.20 joins nodes into one that it names after them, and refuses two of the same name."""
+    X, y, _ = rows(n=60, n_classes=3)
+    model = mercer.SVC(kernel=Laplacian(0.3), probability="sigmoid").fit(X, y)
+    names = list(names_of_nodes(to_onnx(model).graph))
+    assert all(names)
+    assert len(set(names)) == len(names) > 10
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("probability", [False, "sigmoid", "isotonic"])
 def test_linear_classifiers(n_classes, probability):
@@ -271,7 +289,7 @@ def test_features_in_place_of_support_vectors(name):
     X, _, new = rows(n=30)
     model = mercer.SVR(kernel=POLYNOMIALS[name], C=0.1).fit(X, targets(X))
     assert_answers(model, new, 1e-9, support_vectors=False)
-    functions = PolynomialFunctions.of(model.expansion_)
+    functions = PolynomialFunctions.of(model.expansion_, "this", "that")
     assert_same(functions.values(new)[:, 0], model.predict(new), 1e-9)
     exported = to_onnx(model, support_vectors=False)
     # No constant is a matrix of support vectors.
@@ -349,7 +367,7 @@ def test_what_cannot_be_exported_is_named():
     with pytest.raises(NotFittedError):
         to_onnx(mercer.SVC())
     wide = mercer.SVC(kernel=Polynomial(4)).fit(np.random.default_rng(0).normal(size=(20, 200)), [0, 1] * 10)
-    with pytest.raises(ParameterError, match="would write 68,685,050 weights of monomials"):
+    with pytest.raises(ParameterError, match="would have 68,685,050 weights of monomials"):
         to_onnx(wide, support_vectors=False)
 
 

@@ -24,7 +24,8 @@ from mercer import (
     explain,
     kernels,
 )
-from mercer.kernels import RBF, Columns, Custom, Delta, Linear, Link, On, Polynomial, Record
+from mercer.explanation.parts import by_parts
+from mercer.kernels import RBF, Columns, Custom, Delta, Linear, Link, Mismatch, On, Polynomial, Record, Subsequence
 from mercer.kernels.structured import Packed, StructuredKernel
 from tests.kernels.test_records import LABELS, NAMES, sqlite_memory
 from tests.kernels.test_tables import DATA, ROWS, Letters, Y
@@ -216,3 +217,32 @@ def test_printing_leaves_the_small_ones_together():
     assert "intercept" in lines[-1]
     table = explain(model, np.arange(1.0, 13.0)).by_feature
     assert [name for name, _ in table.top(2)] == ["x11", "x10"]
+
+
+@pytest.mark.parametrize("tokenizer", ["words", str.split])
+@pytest.mark.parametrize("is_normalised", [False, True])
+def test_subsequences_of_words_by_word(tokenizer, is_normalised):
+    """What is left of the value when a word is another one, for the pairs of words that the kernel counts."""
+    texts = ["man bites dog", "man bites hot dog", "dog bites man", "dog bites bad man"]
+    kernel = Subsequence(length=2, decay=0.5, tokenizer=tokenizer)
+    model = SVC(kernel=kernel.normalized() if is_normalised else kernel, C=10.0).fit(texts, [0, 0, 1, 1])
+    item = "man bites cold dog"
+    found = explain(model, item)
+    assert found.by_position.names == ["0: man", "1: bites", "2: cold", "3: dog"]
+    assert found.by_position.values.sum(axis=1) + found.intercept == pytest.approx(model.decision_function([item]))
+    assert found.by_position.as_dict()["2: cold"] == pytest.approx(0.0, abs=1e-12)
+    assert found.main is found.by_position
+    if not is_normalised:
+        # Every pair uses two words: half of what goes with a word is its own.
+        without = model.decision_function(["man nothing cold dog"])[0]
+        expected = (model.decision_function([item])[0] - without) / 2
+        assert found.by_position.as_dict()["1: bites"] == pytest.approx(expected)
+
+
+def test_tokens_that_are_no_texts_keep_their_kind():
+    numbers = [[1, 2, 3], [1, 2, 4], [3, 2, 1], [4, 2, 1]]
+    model = SVC(kernel=Mismatch(length=2, mismatches=1)).fit(numbers, [0, 0, 1, 1])
+    parts = by_parts(model, [1, 2, 3], explain(model, [1, 2, 3]))
+    hidden = model.decision_function([[1, 2, 3], ["nothing", 2, 3]])
+    assert parts.names == ["1", "2", "3"]
+    assert parts.values[0, 0] == pytest.approx(hidden[0] - hidden[1])

@@ -104,6 +104,11 @@ def test_a_text_that_is_too_long_is_refused():
         parts_of(model, "a" * (MOST_PARTS + 1))
 
 
-def test_what_a_tokenizer_hides_has_no_parts():
+def test_what_a_tokenizer_finds_are_the_parts():
     model = SVC(kernel=Spectrum(length=1, tokenizer=str.split)).fit(["a b", "a c", "d e", "d f"], SIDES)
-    assert parts_of(model, "a d") is None
+    parts = parts_of(model, "a d")
+    assert parts.names == ["a", "d"]
+    np.testing.assert_allclose(parts.values.sum() + model.intercept_, model.decision_function(["a d"]), atol=1e-9)
+    model = SVC(kernel=Mismatch(length=2, tokenizer=str.split)).fit(["a b", "a c", "d e", "d f"], SIDES)
+    hidden = model.decision_function(["a d", f"{NOWHERE} d"])
+    np.testing.assert_allclose(parts_of(model, "a d").values[0, 0], hidden[0] - hidden[1])

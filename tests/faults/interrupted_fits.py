@@ -1,18 +1,18 @@
 """A process that fits long problems, one for each line it reads, and tells what came of it.
 
-Run as ``python -m tests.faults.interrupted_fits``; the parent presses Ctrl-C. A line of input names a
-problem; answers are lines of JSON, the first when the fit begins, the second when it is over.
+Run as ``python -m tests.faults.interrupted_fits``. A line of input says after how many seconds of work Ctrl-C is
+pressed, and names a problem; the answer is a line of JSON when the fit is over.
 """
 
 import json
 import sys
-import time
 import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC
+from tests.faults.own_time import CtrlC
 
 
 def noise(n, d, n_classes=2):
@@ -29,6 +29,14 @@ PROBLEMS = {
 }
 
 
+def compile_all():
+    """Fit every problem for a few steps, so that code is compiled, or found in the cache, before time counts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for (X, y), parameters in PROBLEMS.values():
+            SVC(**parameters, max_iter=10).fit(X, y)
+
+
 def say(**what):
     print(json.dumps(what), flush=True)  # noqa: T201 - the parent reads it
 
@@ -39,18 +47,17 @@ def small_fit():
     return SVC().fit(X, y).dual_coef_.tolist()
 
 
-def interrupted(name):
+def interrupted(name, after):
     (X, y), parameters = PROBLEMS[name]
-    model = SVC(**parameters)
-    say(begun=time.monotonic())
+    model, key = SVC(**parameters), CtrlC(after)
     try:
-        model.fit(X, y)
+        with key:
+            model.fit(X, y)
     except KeyboardInterrupt:
         return {"raised": True}
-    ended = time.monotonic()
     certificates = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]
     return {
-        "ended": ended,
+        "waited": key.waited,
         "status": model.status_.name,
         "dual": [certificate.dual for certificate in certificates],
         "gap": [certificate.gap for certificate in certificates],
@@ -63,11 +70,11 @@ def interrupted(name):
 def main():
     warnings.simplefilter("ignore", ConvergenceWarning)
     before = small_fit()
-    for (X, y), parameters in PROBLEMS.values():
-        SVC(**parameters, max_iter=10).fit(X[:100], y[:100])  # compiled, or found in the cache
+    compile_all()
     say(ready=True)
     for line in sys.stdin:
-        answer = interrupted(line.strip())
+        after, name = line.strip().split(" ", 1)
+        answer = interrupted(name, float(after))
         say(**answer, next_fit_is_right=small_fit() == before)
 
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +10,15 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, Status
-from tests.faults.interrupted_fits import PROBLEMS, noise
+from tests.faults.interrupted_fits import PROBLEMS, compile_all, noise
 from tests.faults.overlapping import overlapping
+from tests.faults.own_time import Stopwatch
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
 ROOT = Path(__file__).parents[2]
 MB = 2**20
-# The promise is 0.5 s; a machine that has other things to do may take longer, never this long.
+# The promise is 0.5 s of a processor; on a busy machine each takes longer, never this long.
 LONGEST = 2.0
 
 
@@ -36,14 +36,20 @@ def assert_usable(model, X):
 # --- time -----------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def compiled_problems():
+    compile_all()
+
+
+@pytest.mark.usefixtures("compiled_problems")
 @pytest.mark.parametrize("time_limit", [0.05, 0.5, 1.5])
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_time_is_up(problem, time_limit):
     (X, y), parameters = PROBLEMS[problem]
-    begin = time.monotonic()
+    watch = Stopwatch()
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT: stopped at time_limit"):
         model = SVC(**parameters, time_limit=time_limit).fit(X, y)
-    assert time.monotonic() - begin <= time_limit + LONGEST
+    assert watch.seconds <= time_limit + LONGEST
     assert model.status_ is Status.TIME_LIMIT
     assert_usable(model, X)
 
@@ -115,7 +121,7 @@ def limited_fit(**how):
     """
     command = [sys.executable, "-m", "tests.faults.limited_fit", json.dumps(how)]
     for _ in range(2):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr[-2000:]
         answer = json.loads(done.stdout)
         if not answer["compiled"]:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -12,39 +11,35 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import LinearSVC, LinearSVR, PegasosSVC, Status
+from tests.faults.own_time import Stopwatch
 
 ROOT = Path(__file__).parents[2]
-# The promise is 0.5 s; a machine that has other things to do may take longer, never this long.
+# The promise is 0.5 s of a processor; on a busy machine each takes longer, never this long.
 LONGEST = 2.0
 
 SCRIPT = """
-import json, os, signal, sys, threading, time, warnings
+import json, sys, warnings
 import numpy as np
+from tests.faults.own_time import CtrlC
 from tests.faults.test_linear_interrupted import LONG, long_rows
 
 warnings.simplefilter("ignore")
 X, y = long_rows()
 make = LONG[sys.argv[1]]
 make().set_params(**({"T": 100} if "pegasos" in sys.argv[1] else {"max_iter": 1})).fit(X, y)  # code is loaded
-model, pressed = make(), []
-
-def press():
-    pressed.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-
+model, steps = make(), []
 # Newton steps are done within half a second, so that the key is pressed after the first of them.
 is_quick = sys.argv[1] == "newton"
+key = CtrlC(None if is_quick else 0.4)
 if is_quick:
-    model.set_params(callbacks=[lambda point: pressed or press()])
-timer = threading.Timer(0.0 if is_quick else 0.4, (lambda: None) if is_quick else press)
-timer.start()
+    model.set_params(callbacks=[lambda point: steps.append(point) or (len(steps) == 1 and key.press())])
 try:
-    model.fit(X, y)
-    ended, status = time.monotonic(), model.status_.name
+    with key:
+        model.fit(X, y)
+    status = model.status_.name
 except KeyboardInterrupt:
-    ended, status = time.monotonic(), "raised"
-timer.join()
-print(json.dumps({"status": status, "waited": ended - pressed[0], "finite": bool(np.isfinite(model.coef_).all())}))
+    status = "raised"
+print(json.dumps({"status": status, "waited": key.waited, "finite": bool(np.isfinite(model.coef_).all())}))
 """
 
 LONG = {
@@ -66,7 +61,7 @@ def long_rows():
 @pytest.mark.parametrize("kind", LONG)
 def test_ctrl_c_keeps_the_best_machine(kind):
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, kind], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", SCRIPT, kind], cwd=ROOT, capture_output=True, text=True, check=True, timeout=600
     )
     answer = json.loads(done.stdout.splitlines()[-1])
     assert answer["status"] == "INTERRUPTED"
@@ -79,16 +74,13 @@ def test_a_time_limit_is_kept_and_so_is_the_machine(kind):
     X, y = long_rows()
     limit = 0.05 if kind == "newton" else 0.5
     model = LONG[kind]().set_params(time_limit=limit)
-    begin = time.monotonic()
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
-        model.fit(X, y)
-    # The first call also compiles or loads code.
-    assert time.monotonic() - begin < 30.0
+        model.fit(X, y)  # which also compiles or loads code
     assert model.status_ == Status.TIME_LIMIT
-    begin = time.monotonic()
+    watch = Stopwatch()
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
         model.fit(X, y)
-    assert time.monotonic() - begin < limit + LONGEST
+    assert watch.seconds < limit + LONGEST
     assert np.isfinite(model.coef_).all()
     if kind != "pegasos":
         certificates = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]

@@ -76,9 +76,9 @@ def in_processes(method, count=2):
     for process in processes:
         process.start()
     try:
-        found = dict(queue.get(timeout=60) for _ in processes)
+        found = dict(queue.get(timeout=600) for _ in processes)
         for process in processes:
-            process.join(30)
+            process.join(600)
             assert process.exitcode == 0
     finally:
         for process in processes:
@@ -95,7 +95,12 @@ def test_processes_started_in_every_way_after_a_fit_here(method, alone):
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_forks_while_other_threads_are_fitting(alone):
-    """A fork takes whatever locks are held at that moment with it."""
+    """A fork takes whatever locks are held at that moment with it.
+
+    Python's own locks of modules that are being imported too, which nobody but Python could renew: so what such a fit
+    imports is imported before.
+    """
+    fingerprint(0, n=900)
     stop = threading.Event()
 
     def fit_on():
@@ -149,7 +154,7 @@ def start(cache, program=PROGRAM):
 
 
 def outcome(process):
-    out, error = process.communicate(timeout=170)
+    out, error = process.communicate(timeout=600)
     assert process.returncode == 0, error[-2000:]
     return out.split(), error
 
@@ -164,7 +169,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(tmp_path, expected):
     (tmp_path / "file").write_text("")
     found, said = outcome(start(tmp_path / "file" / "cache"))
     assert found == expected
-    assert "no writable cache directory: MERCER_CACHE_DIR chooses one" in said
+    assert "not kept, for want of a writable folder: MERCER_CACHE_DIR names one" in said
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

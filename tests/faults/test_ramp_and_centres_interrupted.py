@@ -10,9 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
-import json, os, signal, sys, threading, time, warnings
+import json, sys, warnings
 import numpy as np
 from mercer import BayesPointMachine, RampSVC
+from tests.faults.own_time import CtrlC
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
@@ -25,25 +26,17 @@ make = kinds[sys.argv[1]]
 small = make().set_params(tol=1e-3 if sys.argv[1] != "bayes" else 0.5)
 expected = small.fit(X[:60], y[:60]).decision_function(X[:60])
 
-model, pressed = make(), []
-
-def press():
-    pressed.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-
-timer = threading.Timer(float(sys.argv[2]), press)
-timer.start()
+model, key = make(), CtrlC(float(sys.argv[2]))
 try:
-    model.fit(X, y)
-    ended = time.monotonic()
+    with key:
+        model.fit(X, y)
     status = model.status_.name
 except KeyboardInterrupt:
-    ended, status = time.monotonic(), "raised"
-timer.join()
+    status = "raised"
 again = small.fit(X[:60], y[:60]).decision_function(X[:60])
 print(json.dumps({
     "status": status,
-    "waited": ended - pressed[0],
+    "waited": key.waited,
     "finite": bool(np.isfinite(model.decision_function(X[:9])).all()),
     "next_fit_is_right": bool((again == expected).all()),
 }))
@@ -58,11 +51,11 @@ def test_control_comes_back_with_a_model(kind, after):
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=600,
     )
     answer = json.loads(done.stdout)
     assert answer["status"] == "INTERRUPTED"
-    # The promise is 0.5 s; a machine that has other things to do may take longer, never this long.
+    # The promise is 0.5 s of a processor; on a busy machine each takes longer, never this long.
     assert answer["waited"] <= 2.0
     assert answer["finite"]
     assert answer["next_fit_is_right"]

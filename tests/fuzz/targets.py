@@ -29,7 +29,9 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.table.frame import as_frame
 from mercer.report.kernel_words import kernel_words
 
-_FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-")
+# In memory where there is such a folder: a disk is most of what a small file costs.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
+_FOLDER = tempfile.TemporaryDirectory(prefix="mercer-fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None)
 # Rows wider than this are not asked for: a row of a model is as wide as its largest index.
 WIDEST = 100_000
 _GRAPH_FILES = ("A", "graph_indicator", "graph_labels", "node_labels", "edge_labels", "node_attributes")

@@ -1,5 +1,7 @@
 """TU files: what is read, and what is wrong with which line of which file."""
 
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -154,4 +156,57 @@ def test_graphs_without_labels_are_no_more_than_nodes(tmp_path):
     (tmp_path / "DS_A.txt").write_text("")
     (tmp_path / "DS_graph_indicator.txt").write_text("999999999\n")
     with pytest.raises(DataError, match=r"line 1: graph 999999999 was not expected, there are 1 nodes in all"):
+        read_graphs(tmp_path)
+
+
+# What a process takes at most is only its own where nothing else has run in it.
+MEASURED = """
+import resource, sys
+import numpy, zipfile
+from mercer import DataError
+from mercer.io import read_graphs
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+try:
+    read_graphs(sys.argv[1], memory_limit=int(sys.argv[2]))
+except DataError as error:
+    print(error)
+else:
+    print("read")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)
+"""
+BOMBS = {
+    "arcs": ("1,1\n" * 6_000_000, "1\n"),
+    "nodes": ("", "1\n" * 9_000_000),
+    "graphs": ("", "".join(f"{k}\n" for k in range(1, 1_000_000))),
+    "one line": ("1" * 60_000_000, "1\n"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_zip_of_large_files_is_bounded(name, tmp_path):
+    arcs, nodes = BOMBS[name]
+    with zipfile.ZipFile(tmp_path / "g.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("DS_A.txt", arcs)
+        archive.writestr("DS_graph_indicator.txt", nodes)
+    limit = 40_000_000
+    command = [sys.executable, "-c", MEASURED, str(tmp_path / "g.zip"), str(limit)]
+    said, taken = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[:2]
+    assert "g.zip: the graphs do not fit into 40,000,000 bytes of memory" in said
+    assert int(taken) < 2 * limit
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_zips_that_cannot_be_unpacked_piece_by_piece_are_refused(method, tmp_path):
+    with zipfile.ZipFile(tmp_path / "g.zip", "w", method) as archive:
+        archive.writestr("DS_A.txt", "1, 2\n2, 1\n")
+        archive.writestr("DS_graph_indicator.txt", "1\n1\n")
+    with pytest.raises(DataError, match="pack the zip again"):
+        read_graphs(tmp_path / "g.zip")
+
+
+def test_lines_are_counted_over_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr("mercer.io.graphs.PIECE", 7)
+    assert len(read_graphs(written(tmp_path)).graphs) > 0
+    (tmp_path / "DS_A.txt").write_text("\n\n" + "1, 2\n" * 20 + "1, x\n")
+    with pytest.raises(DataError, match=r"DS_A.txt in .*, line 21: 2 whole numbers were expected"):
         read_graphs(tmp_path)

@@ -59,22 +59,22 @@ def test_values_survive_wherever_a_block_ends(ending, note):
     count = LONG // (len(note) + 8)
     rows = [("n", "note"), *((k % 7, f"{note}{k % 3}") for k in range(count))]
     found = read_table(table_of(rows, ending), format="csv").data
-    assert found.num_rows == count
-    assert found.column("note").to_pylist() == [note for _, note in rows[1:]]
-    assert found.column("n").to_pylist() == [n for n, _ in rows[1:]]
+    assert len(found) == count
+    assert found.column("note").as_came() == [note for _, note in rows[1:]]
+    assert found.column("n").as_came() == [n for n, _ in rows[1:]]
 
 
 def test_a_tail_that_looks_like_a_row_is_not_taken_for_one():
     # Cut at any line break, each piece has two fields: only their number tells.
     rows = [("a", "b"), *(("1", 'x\n2,y"') for _ in range(LONG // 8))]
     found = read_table(table_of(rows), format="csv").data
-    assert found.num_rows == len(rows) - 1
-    assert set(found.column("b").to_pylist()) == {'x\n2,y"'}
+    assert len(found) == len(rows) - 1
+    assert set(found.column("b").as_came()) == {'x\n2,y"'}
 
 
 def test_blank_lines_are_no_rows():
     text = b'a,b\n1,"x"\n\n2,"y"\n\n'
-    assert read_table(io.BytesIO(text), format="csv").data.column("a").to_pylist() == [1, 2]
+    assert read_table(io.BytesIO(text), format="csv").data.column("a").as_came() == [1, 2]
 
 
 def test_a_mark_that_stays_open_is_named_by_its_line():
@@ -86,13 +86,13 @@ def test_a_mark_that_stays_open_is_named_by_its_line():
 def test_what_was_written_is_read(values):
     rows = [("n", "note"), *((n, f"x{note}") for n, note in values)]
     found = read_table(table_of(rows), format="csv", text=("n", "note")).data
-    assert list(zip(found.column("n").to_pylist(), found.column("note").to_pylist(), strict=True)) == rows[1:]
+    assert list(zip(found.column("n").as_came(), found.column("note").as_came(), strict=True)) == rows[1:]
 
 
 @pytest.mark.parametrize("first", ["yes", "inf", "nan", "2020-01-01", "-", "7", "NA"])
 def test_a_target_is_what_it_would_be_without_codes(first):
     text = f"x,y\n1,{first}\n2,no\n3,yes\n4,no\n".encode()
-    alone = read_table(io.BytesIO(text), format="csv").data.column("y").to_pylist()
+    alone = read_table(io.BytesIO(text), format="csv").data.column("y").as_came()
     if None in alone:
         with pytest.raises(DataError, match="has no value in row 0"):
             read_table(io.BytesIO(text), target="y", format="csv")

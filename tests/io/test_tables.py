@@ -1,5 +1,6 @@
 """`read_table`: what every format gives, and what is said of every fault."""
 
+import csv
 import gzip
 import io
 import json
@@ -11,11 +12,12 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mercer import DataError, ParameterError
 from mercer.io import Dataset, read_table
 from mercer.io.delimited import BLOCK
-from mercer.io.frames import column_names
 from mercer.kernels.table.frame import as_frame
 
 PEOPLE = b"age,town,buys\n31,Ulm,yes\n60,Bonn,no\n45,,yes\n"
@@ -325,7 +327,7 @@ def test_a_matrix_needs_numbers_everywhere():
 def test_rows_are_chosen_with_their_target(either_reader):
     found = read(PEOPLE, target="buys").rows(np.array([2, 0]))
     assert isinstance(found, Dataset)
-    assert (column_names(found.data), found.target.tolist()) == (["age", "town"], ["yes", "yes"])
+    assert (found.columns, found.target.tolist()) == (["age", "town"], ["yes", "yes"])
     assert rows_of(found)[1]["age"] == 31
 
 
@@ -341,3 +343,37 @@ def test_whole_numbers_that_no_double_holds_are_read(either_reader, tmp_path):
     found = read_table(path)
     assert found.matrix()[:, 0].tolist() == [1111110111111111111.0, -9007199254740993.0, 7.0]
     assert read_table(path, target="id").target.tolist() == [1111110111111111111, -9007199254740993, 7]
+
+
+# ------------------------------------------------------------------ one path
+
+CELLS = ["1", "-2", "+3", "007", "2.5", ".5", "5.", "1e3", "1E+2", "0x1F", "inf", "-inf", "1e999", "Infinity", "NAN",
+         "", "NA", "nan", "?", "true", "False", "Ulm", "  7 ", " 8", "1_000",
+         "1,5", "9223372036854775808", "2024-01-02", "1 2",
+         "2024-01-02T03:04:05Z", "2024-01-02 03:04", "12:30", "12:30:01", "ä", "٣", '"', "'", "-", "+"]  # fmt: skip
+
+
+def as_stored(content, **options):
+    """What is read: types, values and None of each column; or that it is refused, and the line that is named."""
+    try:
+        frame = read(content, **options).data
+    except DataError as error:
+        return str(error)
+    return {name: (values.dtype, repr(values.tolist())) for name, values in frame.arrays.items()}
+
+
+def in_lines(cells):
+    text = io.StringIO()
+    csv.writer(text).writerows([["a"], *[[cell] for cell in cells if cell]])
+    return text.getvalue().encode()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(CELLS), min_size=1, max_size=6))
+def test_both_readers_of_csv_make_the_same_of_every_cell(cells):
+    content = in_lines([*cells, cells[0]])
+    with_arrow = as_stored(content)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, "pyarrow", None)
+        without = as_stored(content)
+    assert with_arrow == without

@@ -114,15 +114,15 @@ def test_in_order_means_in_order():
 @pytest.mark.parametrize(("first_time", "expected"), [(True, 1), (False, 0)])
 def test_compilation_is_announced_once(first_time, expected, monkeypatch, capsys):
     monkeypatch.setattr(compiling, "_FIRST_TIME", first_time)
-    compiling.announce_compilation()
-    compiling.announce_compilation()
+    compiling._announce_compilation()
+    compiling._announce_compilation()
     assert capsys.readouterr().err.count("mercer: compiling for this machine") == expected
 
 
 def test_the_announcement_says_how_to_get_a_cache(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "_FIRST_TIME", True)
     monkeypatch.setattr(compiling, "_DIRECTORY", None)
-    compiling.announce_compilation()
+    compiling._announce_compilation()
     assert "MERCER_CACHE_DIR" in capsys.readouterr().err
 
 

@@ -49,7 +49,7 @@ def test_every_job_is_done_once(workers, count):
 
 
 def test_several_workers_work_at_once():
-    barrier = threading.Barrier(2, timeout=10)
+    barrier = threading.Barrier(2, timeout=600)
     run_parallel(lambda _: barrier.wait(), range(2), workers=2)
 
 
@@ -69,9 +69,10 @@ def test_the_first_error_is_raised_and_the_rest_is_dropped(workers):
         done.append(job)
         time.sleep(0.001)
 
+    # Seconds of work: on a busy machine the thread that fails may have to wait for a core.
     with pytest.raises(ZeroDivisionError):
-        run_parallel(work, range(500), workers)
-    assert len(done) < 100
+        run_parallel(work, range(20_000), workers)
+    assert len(done) < 10_000
 
 
 def test_nothing_writes_to_the_callers_arrays_after_an_error():
@@ -168,7 +169,7 @@ def test_a_child_forked_in_the_middle_of_work_starts_afresh(four_blas_threads):
         time.sleep(0.01)
 
     run_parallel(work, range(4), workers=2)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:

@@ -29,7 +29,7 @@ def test_values_are_sums_of_kernels_and_an_intercept(functions, layout, vectors,
     assert expansion.n_functions == functions
     expected = np.exp(-0.4 * squared(X, vectors)) @ weights + intercepts
     np.testing.assert_allclose(expansion.values(layout(X)), expected, atol=1e-10)
-    np.testing.assert_allclose(expansion.values(layout(X), np.float32), expected, atol=1e-3)
+    np.testing.assert_allclose(expansion.values(layout(X.astype(np.float32)), 1e-3), expected, atol=1e-3)
 
 
 def test_an_origin_moves_vectors_and_rows_alike(vectors, X, rng):

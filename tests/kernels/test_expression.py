@@ -92,6 +92,8 @@ def test_understood(text, kernel):
         ("3 + 4", "expected a kernel, got 7"),
         ("-1 * rbf", "factor"),
         ("1e999 * rbf", "finite"),
+        ("rbf^" + "9" * 9000, "may have 18 digits, got 9000"),
+        ("rbf@" + "9" * 9000, "may have 18 digits, got 9000"),
         ("rbf; linear", "character 4: ';' has no meaning here"),
         ("'rbf'", "expected a kernel"),
         ("diffusion(beta=1)", "no kernel is called 'diffusion'"),

@@ -2,6 +2,7 @@
 
 import pickle
 import sqlite3
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -471,3 +472,14 @@ def test_algebra_and_constants():
     product = Record("train", columns=On("speed", RBF(1e-3)) * On("label", Delta()), links=[], database=sqlite_memory())
     assert product(["a"], ["d"]) == 0.0
     assert Record("train", columns=Constant(2.0), links=[], database=sqlite_memory())(["a"]) == 2.0
+
+
+@pytest.mark.parametrize("name", ["a#b.db", "a?mode=rwc.db", "a%23.db", "ä ö.db"])
+def test_files_of_any_name_are_opened_as_they_are_called(name, tmp_path):
+    """None of these characters is part of an address; nothing is created beside the file."""
+    with closing(sqlite3.connect(tmp_path / name)) as connection:
+        filled(connection, ROWS)
+        connection.commit()
+    database = SQLiteDatabase(tmp_path / name)
+    assert "train" in database.schema
+    assert [file.name for file in tmp_path.iterdir()] == [name]

@@ -1,9 +1,10 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
-from mercer import Certificate
+from mercer import SVC, SVR, Certificate, NuSVC
 
 EXAMPLE = Certificate(
     primal=2.0,
@@ -48,3 +49,20 @@ def test_printed_it_says_every_number():
 def test_it_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         EXAMPLE.gap = 0.0
+
+
+@pytest.mark.parametrize(("gap", "told"), [(-1e-16, 1e-16), (-0.5, 0.5), (0.0, 0.0), (float("inf"), float("inf"))])
+def test_a_gap_below_zero_is_how_little_the_two_values_are_known_to(gap, told):
+    """Zero would say that they are exact, and would hide an error that is large."""
+    found = dataclasses.replace(EXAMPLE, gap=gap, relative_gap=gap)
+    assert found.gap == found.relative_gap == told
+
+
+@pytest.mark.filterwarnings("ignore:the (margin|half-space) is:sklearn.exceptions.ConvergenceWarning")
+def test_no_gap_of_a_small_fit_is_negative():
+    rng = np.random.default_rng(10)
+    for n in rng.integers(4, 12, size=60):
+        X = rng.integers(-2, 3, size=(n, 2)).astype(float)
+        y = np.arange(n) % 2
+        for model in (SVC(kernel="linear", tol=1e-10), SVC(tol=1e-10), SVR(tol=1e-10), NuSVC(nu=0.5, tol=1e-10)):
+            assert model.fit(X, y).certificate_.gap >= 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import ParameterError
-from mercer.problems.dual import DualProblem
+from mercer.problems.dual import DualProblem, narrowed, widened
 from mercer.problems.nu import NuMargin
 from mercer.problems.one_class import OneClass, SoftBall
 from mercer.problems.regression import EpsilonRegression, NuRegression
@@ -116,3 +116,40 @@ def test_what_a_sum_has_too_much_is_taken_where_it_gains_least():
     problem = DualProblem(np.zeros(4), np.zeros(4), np.ones(4), total=1.25)
     found = problem.topped_up(np.array([1.0, 0.5, 1.0, 0.0]), np.array([1.0, 4.0, 2.0, 0.0]))
     np.testing.assert_allclose(found, [0.0, 0.5, 0.75, 0.0])
+
+
+def test_the_violation_of_groups_is_that_of_the_worst():
+    """In the first nothing can be gained, in the second 3: from the point that may fall to the one that may rise."""
+    beta, gradient = np.array([1.0, 0.0, 0.5, 0.5, 0.0]), np.array([2.0, 4.0, 2.0, 1.0, 2.0])
+    assert GROUPS.violation(beta, gradient) == 3.0
+
+
+def test_points_that_are_one_row_become_one_coordinate():
+    """Two halves of r (b/2)^2 are one half of (r/2) b^2."""
+    problem = DualProblem(
+        linear=np.array([1.0, 1.0, -2.0]),
+        lower=np.array([-1.0, -1.0, -3.0]),
+        upper=np.array([2.0, 2.0, 4.0]),
+        ridge=np.array([0.5, 0.5, 0.25]),
+    )
+    wide = widened(problem, np.array([3, 3, 1]), 5)
+    np.testing.assert_array_equal(wide.linear, [0.0, -2.0, 0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(wide.lower, [0.0, -3.0, 0.0, -2.0, 0.0])
+    np.testing.assert_array_equal(wide.upper, [0.0, 4.0, 0.0, 4.0, 0.0])
+    np.testing.assert_array_equal(wide.ridge, [0.0, 0.25, 0.0, 0.25, 0.0])
+
+
+def test_some_coordinates_keep_what_is_theirs():
+    problem = DualProblem(np.arange(4.0), -np.arange(4.0), 2.0 * np.arange(4.0), ridge=3.0 * np.arange(4.0))
+    part = narrowed(problem, np.array([3, 1]))
+    np.testing.assert_array_equal(part.linear, [3.0, 1.0])
+    np.testing.assert_array_equal(part.lower, [-3.0, -1.0])
+    np.testing.assert_array_equal(part.upper, [6.0, 2.0])
+    np.testing.assert_array_equal(part.ridge, [9.0, 3.0])
+
+
+def test_rounding_errors_of_a_sum_go_where_there_is_room_for_them():
+    problem = DualProblem(np.zeros(2), -np.ones(2), np.ones(2))
+    np.testing.assert_allclose(problem.balanced(np.array([0.5, -0.4])), [0.5, -0.5])
+    # Nowhere is there twice as much room as is to be moved.
+    np.testing.assert_array_equal(problem.balanced(np.array([1.0, -0.9])), [1.0, -0.9])

@@ -80,6 +80,42 @@ def test_certificate_of_the_toy_set(toy):
     worse = HardMargin(y.astype(float)).certificate(0.9 * beta, 0.9 * X @ w, -0.9, (0.81 * w @ w, 0.81 * w @ w))
     assert worse.dual < 1.0 == pytest.approx(worse.primal)
     assert worse.kkt_violation == pytest.approx(0.1)
+    assert worse.relative_gap == pytest.approx(worse.primal - worse.dual)
     wrong = HardMargin(y.astype(float)).certificate(-beta, -X @ w, 1.0, (w @ w, w @ w))
     assert wrong.primal == np.inf
     assert wrong.box_violation == 1.0
+
+
+def test_a_support_vector_beyond_the_margin_violates_the_conditions(toy):
+    X, y = toy
+    beta = 1.1 * np.array([-0.5, -0.5, 1.0, 0.0])
+    w = beta @ X
+    found = HardMargin(y.astype(float)).certificate(beta, X @ w, -1.1, (w @ w, w @ w))
+    assert found.kkt_violation == pytest.approx(0.1)
+
+
+def test_from_the_nearest_points_to_the_margin():
+    """z = (1, 0) between the groups, whose lowest products with their signs are 2 and 1: 3 in all, and 1.5 each."""
+    problem = HardMargin(np.array([1.0, -1.0, 1.0]))
+    lows = np.array([2.0, 1.0])
+    scale = problem.scale(1.0, lows)
+    assert scale == pytest.approx(2.0 / 3.0)
+    assert problem.margin(1.0, lows) == pytest.approx(1.5)
+    assert problem.margin(4.0, lows) == pytest.approx(0.75)
+    assert problem.margin(0.0, lows) == 0.0
+    assert problem.free_bias(lows, scale) == pytest.approx(1.0 / 3.0)
+    np.testing.assert_allclose(problem.beta(np.array([0, 1]), np.array([0.5, 0.25]), 2.0), [1.0, -0.5, 0.0])
+
+
+def twins(weights=(1.0, 1.0), bias="free"):
+    features = np.array([[1.0, 2.0], [1.0, 2.0]])
+    gram = features @ features.T
+    return NotSeparableProof(np.array([7, 9]), np.array(weights), np.array([1.0, -1.0]), bias, features, gram, 1.0)
+
+
+def test_two_rows_that_are_the_proof_by_themselves_are_named():
+    assert twins().twins == (7, 9)
+    assert twins(weights=(0.5, 1.0)).twins is None
+    assert twins(bias="none").twins is None
+    assert str(twins()).startswith("1 x[7] = 1 x[9] (")
+    assert str(NotSeparableProof(**{**vars(twins()), "is_exact": False})).startswith("1 x[7] ~ 1 x[9] (")

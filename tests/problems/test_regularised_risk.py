@@ -38,6 +38,15 @@ def test_the_gap_is_zero_at_the_optimum_and_bounds_what_is_left_elsewhere(risk, 
     assert certificate.kkt_violation > 0.01
 
 
+def test_points_are_counted_by_where_their_coefficients_are(risk):
+    reach = risk.signs * risk.soft_margin().C
+    beta = np.concatenate([np.zeros(5), 0.5 * reach[5:17], reach[17:]])
+    found = risk.certificate(1.0, np.zeros(30), beta, np.zeros(30))
+    assert (found.n_zero, found.n_free, found.n_bounded) == (5, 12, 13)
+    assert found.box_violation == 0.0
+    assert found.equality_residual == 0.0
+
+
 def test_the_bound_is_that_of_the_theorem():
     bound = expected_bound(lam=0.01, steps=10_000, rho=3.0)
     assert bound.value == pytest.approx(4 * 9 * (1 + np.log(10_000)) / (2 * 0.01 * 10_000))

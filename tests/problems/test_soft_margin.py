@@ -141,3 +141,10 @@ def test_a_problem_cannot_be_changed(case):
     _, signs, C = case
     with pytest.raises(dataclasses.FrozenInstanceError):
         SoftMargin(signs, C).loss = "hinge"
+
+
+@pytest.mark.parametrize(("bias", "b"), [("free", 0.3), ("penalised", 0.5), ("none", 0.0)])
+def test_decision_values_are_projections_and_the_bias(bias, b):
+    problem = SoftMargin(np.array([1.0, -1.0]), np.ones(2), "hinge", bias)
+    found = problem.decision_values(np.array([1.0, 2.0]), np.array([1.0, -0.5]), 0.3)
+    np.testing.assert_allclose(found, [1.0 + b, 2.0 + b])

@@ -89,6 +89,7 @@ def test_groups_are_routed():
     assert np.isfinite(found).all()
 
 
+@pytest.mark.unwatched
 def test_a_split_of_one_class_is_left_out_and_told():
     X, y = turning()
     alone = np.flatnonzero(y == 0)[:50]

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from mercer import SVC, SVR, DataError, LinearSVC, NuSVC, OneClassSVM, ParameterError, preflight
 from mercer.kernels import Spectrum
+from mercer.selection.core_time import CoreTimer
 from mercer.selection.preflight import _are_pairs_small
 
 
@@ -51,9 +52,9 @@ def test_growth_is_measured_and_carried_on():
 
 
 def test_it_stays_within_its_time():
-    begin = time.perf_counter()
+    timer = CoreTimer()
     record = preflight(Sleeper(), np.arange(200_000.0)[:, None], seconds=0.5)
-    assert time.perf_counter() - begin < 2.5
+    assert timer.seconds()[0] < 2.5
     assert 2 * sum(seconds for _, seconds in record.measured) < 1.5
 
 

@@ -429,7 +429,7 @@ def test_control_c_in_the_middle_of_a_search():
     )
     assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert out == "INTERRUPTED\n", err
     assert process.returncode == 0
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, Status
 from mercer.kernels import RBF, Linear
@@ -7,6 +8,7 @@ from mercer.kernels.matrix import StoredMatrix
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import chunking, interior_point, small
 from mercer.solvers.limits import Limits
+from mercer.solvers.smo import MOST_STEPS
 from tests.oracles import clarabel_qp
 
 
@@ -72,3 +74,13 @@ def test_it_goes_on_from_where_it_was():
     X, y = made(n=900)
     model = SVC(solver="chunking", warm_start=True, tol=1e-5).fit(X, y)
     assert len(model.fit(X, y).trace_) <= 1
+
+
+def test_a_tolerance_that_rounding_does_not_reach_ends_all_the_same():
+    """Kernel values of 1e22 are known to a million: after as many steps as any solver takes, it says so."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 1)) < 0.5, [[2e11, 4e10]], [[1e10, 3e10]]) + 2e10 * rng.normal(size=(60, 2))
+    y = np.where(rng.random(60) < 0.2, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="STALLED|OPTIMAL_INACCURATE"):
+        model = SVC(kernel="linear", bias="penalised", solver="chunking", C=85.0, tol=1e-8).fit(X, y)
+    assert model.n_iter_[0] <= 2 * MOST_STEPS

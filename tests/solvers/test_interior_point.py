@@ -90,3 +90,13 @@ def test_limits_hold():
     assert SVC(solver="qp", time_limit=1e-9).fit(X, y).status_ is Status.TIME_LIMIT
     assert SVC(solver="qp", memory_limit=10_000).fit(X, y).status_ is Status.MEMORY_LIMIT
     assert SVC(solver="qp", max_iter=2, tol=1e-8).fit(X, y).status_ is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("C", [1e8, 1e10])
+def test_a_large_box_is_no_program_without_a_solution(C):
+    # Clarabel ends such programs with "DualInfeasible".
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(27, 4)), np.where(rng.random(27) < 0.5, 1, -1)
+    model = SVC(C=C, gamma=1.2, bias="none", solver="qp", tol=1e-4).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.is_optimal(1e-4)

@@ -71,7 +71,7 @@ def test_an_interruption_outranks_the_clock():
 @pytest.mark.usefixtures("default_handler")
 def test_the_first_ctrl_c_is_remembered_and_the_second_raises():
     limits = Limits()
-    with limits.catching_interrupts():
+    with limits.in_force():
         press_ctrl_c()
         assert limits.reached() is Status.INTERRUPTED
         with pytest.raises(KeyboardInterrupt):
@@ -85,7 +85,7 @@ def test_the_handler_is_put_back_after_an_error():
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), Limits().catching_interrupts():
+    with pytest.raises(ZeroDivisionError), Limits().in_force():
         fail()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -95,7 +95,7 @@ def test_an_application_with_a_handler_of_its_own_keeps_it():
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
     try:
         limits = Limits()
-        with limits.catching_interrupts():
+        with limits.in_force():
             press_ctrl_c()
         assert pressed == [1]
         assert limits.reached() is None
@@ -108,7 +108,7 @@ def test_a_thread_leaves_signals_alone():
     found = []
 
     def body():
-        with Limits().catching_interrupts():
+        with Limits().in_force():
             found.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=body)

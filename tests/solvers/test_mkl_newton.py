@@ -9,7 +9,7 @@ from mercer.problems.regression import EpsilonRegression
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import small
 from mercer.solvers.limits import Limits
-from mercer.solvers.mkl_newton import curvature_of
+from mercer.solvers.mkl_newton import _bounded, curvature_of
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalised", "none", "regression"])
@@ -39,3 +39,8 @@ def test_curvature_is_the_derivative_of_the_gradient(kind, rng):
     for m in range(3):
         ends = [solve(mu + sign * step * np.eye(3)[m])[1] for sign in (1.0, -1.0)]
         np.testing.assert_allclose(H[:, m], (ends[0] - ends[1]) / (2.0 * step), rtol=1e-3, atol=1e-4)
+
+
+def test_a_curvature_of_zero_is_below_any_majorant():
+    H = np.diag([0.0, 4.0, 1e-310])
+    assert np.array_equal(_bounded(H, np.array([1e10, 1.0, 1e300])), np.diag([0.0, 1.0, 1e-310]))

@@ -89,3 +89,19 @@ def test_nothing_free_gives_no_step():
     Q, linear = program()
     ending, *_ = run(Q, linear, np.full(30, -1.0), np.full(30, 1.0), has_equality=False, free=np.zeros(30, dtype=bool))
     assert ending == NO_STEP
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-5, 1e-10])
+def test_a_step_keeps_the_sum_however_small_the_kernel_values_are(size):
+    # Of gradients around one and a matrix of 1e-10, a step that is solved for as a whole has a size of 1e10 before
+    # the part that they have in common is taken off again.
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        root = np.sqrt(size) * rng.normal(size=(7, 7))
+        linear, reach = np.array([-1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0]), rng.uniform(1.0, 9.0, size=7)
+        ends = linear * reach
+        start = 0.1 * np.where(linear > 0, 4.0, -3.0)
+        _, beta, _, _ = run(
+            root @ root.T, linear, np.minimum(ends, 0.0), np.maximum(ends, 0.0), has_equality=True, start=start
+        )
+        assert abs(beta.sum() - start.sum()) <= 1e-13 * np.abs(beta).sum()

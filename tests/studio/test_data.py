@@ -212,12 +212,13 @@ def test_broken_files_are_a_sentence_and_the_tab_goes_on(open_tab, client, name,
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr("mercer.studio.datasets.MOST_UNPACKED", 2**20)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bomb_A.txt", b"0" * 10_000_000)
-    monkeypatch.setattr(datasets, "MOST_UNPACKED", 1_000_000)
-    with pytest.raises(DataError, match="more than the studio takes"):
-        datasets.open_upload("bomb.zip", file.getvalue())
+        archive.writestr("rings_A.txt", "1, 2\n" * 100_000)
+        archive.writestr("rings_graph_indicator.txt", "1\n1\n")
+    with pytest.raises(DataError, match=r"rings.zip: the graphs do not fit into 1,048,576 bytes"):
+        datasets.open_upload("rings.zip", file.getvalue())
 
 
 def test_a_name_from_the_client_is_never_opened(tmp_path):
@@ -305,3 +306,14 @@ def test_names_and_labels_of_a_file_are_escaped_in_the_report():
     run(training.train, job, target=script)
     assert script.encode() not in job.memory["made"]["report"][2]
     assert json.dumps(header)
+
+
+@pytest.mark.parametrize("name", ["rings.zip", "../../etc/rings.zip"])
+def test_what_is_wrong_with_a_zip_is_said_by_its_own_name(name):
+    """No path of this machine is shown, and nothing is written to it."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rings_A.txt", "1, 2\n1, x\n")
+        archive.writestr("rings_graph_indicator.txt", "1\n1\n")
+    with pytest.raises(DataError, match=r"^rings_A.txt in rings.zip, line 2: 2 whole numbers were expected"):
+        datasets.open_upload(name, file.getvalue())

@@ -79,6 +79,51 @@ def test_the_expected_excess_of_soft_svm_is_below_the_corollary():
     assert np.mean(losses) >= smallest - 1e-9
 
 
+def test_without_a_ramp_loss_it_is_theorem_15_4():
+    for m, gamma, rho, delta in ((10, 0.3, 2.0, 0.1), (12_345, 0.02, 1.0, 0.001)):
+        assert theory.ramp_bound(m, rho, 1.0 / gamma, 0.0, delta) == pytest.approx(
+            theory.hard_svm_bound(m, gamma, rho, delta)
+        )
+
+
+def test_the_ramp_bound_by_hand():
+    # 0.25 + 2 * 3 * 2 / 100 + sqrt(4 / 10,000).
+    assert theory.ramp_bound(10_000, 3.0, 2.0, 0.25, 2.0 / math.e**2) == pytest.approx(0.25 + 0.12 + 0.02)
+
+
+@pytest.mark.parametrize("B", [1.0, 4.0])
+def test_the_ramp_bound_fails_for_no_w_at_all_more_often_than_delta(B):
+    """Rows ±1 with labels right four times in five: the error of every w at once, beside its ramp loss on m rows."""
+    rng, m, delta, trials = np.random.default_rng(5), 400, 0.1, 400
+    weights = np.linspace(-B, B, 161)
+    error = np.where(weights > 0, 0.2, np.where(weights < 0, 0.8, 1.0))
+    failed = 0
+    for _ in range(trials):
+        right = rng.binomial(m, 0.8) / m
+        ramp = theory.LOSSES["ramp"].value
+        on_rows = right * ramp(weights) + (1.0 - right) * ramp(-weights)
+        bounds = [theory.ramp_bound(m, 1.0, B, float(min(1.0, loss)), delta) for loss in on_rows]
+        failed += bool((error > np.array(bounds)).any())
+    assert failed / trials <= delta
+
+
+@given(COUNTS, st.floats(0.01, 1e3), st.floats(0.0, 1e3), SHARES)
+def test_the_bound_for_a_fit_is_one_for_a_norm_that_covers_it(m, rho, norm, delta):
+    found = theory.ramp_bound_for_fit(m, rho, norm, 0.1, delta)
+    assert found >= theory.ramp_bound(m, rho, norm, 0.1, delta)
+    i = next(i for i in range(1, 60) if 2.0**i >= rho * norm)
+    assert found == pytest.approx(theory.ramp_bound(m, 1.0, 2.0**i, 0.1, delta / (i * (i + 1))))
+
+
+def test_the_shares_of_delta_add_up_to_it():
+    assert sum(1.0 / (i * (i + 1)) for i in range(1, 10**5)) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_it_is_vacuous_until_there_are_rows_enough():
+    assert theory.ramp_bound(100, 1.0, 5.0) > 1.0
+    assert theory.ramp_bound(300, 1.0, 5.0) < 1.0
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -92,6 +137,8 @@ def test_the_expected_excess_of_soft_svm_is_below_the_corollary():
         (lambda: theory.hard_svm_sample_size(0.1, 0.1, 1.0, 1.0, form="book"), "form must be 'slides' or 'theorem'"),
         (lambda: theory.soft_svm_bound(10, -1.0, 1.0), "lam must be a positive, finite number, got -1.0"),
         (lambda: theory.soft_svm_lambda(10, 1.0, True), "B must be a positive, finite number, got True"),
+        (lambda: theory.ramp_bound(10, 1.0, 1.0, ramp=1.5), "ramp must lie between 0 and 1, got 1.5"),
+        (lambda: theory.ramp_bound(10, 1.0, -1.0), "B must be a finite number, not negative"),
         (lambda: theory.vc_bound(10, 3, delta=2.0), "delta must lie"),
         (lambda: theory.margin_vc_dimension(1.0, -1.0), "gamma must be a positive"),
         (lambda: theory.margin_vc_dimension(1.0, 1.0, d=-1), "d must not be negative, got -1"),

@@ -108,9 +108,19 @@ def test_corollary_15_7_uses_the_lambda_of_the_fit(C, rng):
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=100) > 0, 1, -1)
     found = theory.report(SVC(C=C, kernel="linear", bias="none", tol=1e-8).fit(X, y), X, y)
     rho = np.linalg.norm(X, axis=1).max()
-    assert found["corollary_15_7"].value == pytest.approx(found.hinge + 2 * rho**2 / (0.01 * 100))
+    value = theory.soft_svm_bound(100, 0.01, rho, found.norm, found.hinge)
+    assert found["corollary_15_7"].value == pytest.approx(value)
     assert found["corollary_15_7"].is_vacuous
     assert "corollary_15_7" in found.vacuous
+
+
+def test_corollary_15_7_counts_the_norm(line):
+    """hinge + 2 rho^2 / (lambda m) alone would be another, smaller number."""
+    X, y = line
+    found = theory.report(SVC(C=Regularization.from_lambda(0.4), kernel="linear", bias="none").fit(X, y), X, y)
+    finding, without = found["corollary_15_7"], theory.soft_svm_bound(1000, 0.4, 2.0, hinge=found.hinge)
+    assert finding.value == pytest.approx(without + 0.4 * found.norm**2)
+    assert "lambda |w|^2" in finding.says
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,19 @@ def test_spans_are_distances_from_the_other_margin_rows():
     without = theory.squared_spans(X @ X.T, free, [5], bias="none")
     rest = X[5] - X[free].T @ np.linalg.lstsq(X[free].T, X[5], rcond=None)[0]
     assert without[0] == pytest.approx(rest @ rest)
+
+
+def test_spans_take_masks_for_what_they_are(rng):
+    A = rng.normal(size=(6, 3))
+    K, free, support = A @ A.T + np.eye(6), np.array([1, 4]), np.array([1, 2, 4])
+    masks = [np.isin(np.arange(6), places) for places in (free, support)]
+    np.testing.assert_array_equal(theory.squared_spans(K, *masks), theory.squared_spans(K, free, support))
+    np.testing.assert_array_equal(
+        theory.squared_spans(K, [], support), theory.squared_spans(K, np.zeros(6, bool), support)
+    )
+
+
+@pytest.mark.parametrize("wrong", [[True, False], [0.0, 1.0], [0, 6], [-1, 2], [1, 1], [[0], [1]]])
+def test_spans_refuse_what_are_no_rows(wrong):
+    with pytest.raises(DataError, match="free must be different rows from 0 to 5, or a mask of 6 Booleans"):
+        theory.squared_spans(np.eye(6), wrong, [0, 1])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer import ParameterError, theory
+from mercer import ParameterError, Perceptron, theory
 
 MARGINS = np.linspace(-6.0, 6.0, 24_001)
 LOSSES = theory.LOSSES.values()
@@ -64,6 +64,31 @@ def test_the_ramp_lies_between_error_and_hinge():
     assert (error <= ramp).all()
     assert (ramp <= hinge).all()
     assert (ramp <= 1.0).all()
+
+
+def test_the_perceptrons_loss_is_the_hinge_moved_to_zero():
+    """[z]_- of the sources: its gradient is that of the rule, -y x on a mistake, z <= 0, and 0 elsewhere."""
+    perceptron, hinge = theory.LOSSES["perceptron"], theory.LOSSES["hinge"]
+    assert perceptron.value(MARGINS) == pytest.approx(hinge.value(MARGINS + 1.0))
+    assert perceptron.derivative([-2.0, 0.0, 1e-9]).tolist() == [-1.0, -1.0, 0.0]
+    # sup_z a z - max(0, -z) is 0 between -1 and 0, and has no bound elsewhere.
+    assert perceptron.conjugate(np.array([-1.0, -0.3, 0.0])).tolist() == [0.0, 0.0, 0.0]
+    assert np.isinf(perceptron.conjugate(np.array([-1.1, 0.1]))).all()
+
+
+def test_the_rule_of_the_perceptron_goes_down_its_loss():
+    X, y = np.array([[1.0, 2.0], [-1.0, 0.5], [0.3, -2.0]]), np.array([1, -1, -1])
+    model = Perceptron(shuffle=False, fit_intercept=False, max_iter=100, eta0=0.1).fit(X, y)
+    w, steps = np.zeros(2), 0
+    while True:
+        before = steps
+        for x, s in zip(X, y, strict=True):
+            slope = theory.LOSSES["perceptron"].derivative(s * (x @ w)) * s * x
+            w, steps = w - 0.1 * slope, steps + bool(slope.any())
+        if steps == before:
+            break
+    assert model.coef_[0] == pytest.approx(w)
+    assert model.n_updates_[0] == steps
 
 
 def test_no_norm_is_negative():

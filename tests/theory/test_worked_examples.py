@@ -8,6 +8,7 @@ from sklearn.preprocessing import scale
 
 from benchmarks.data import data_folder
 from mercer import SVC, Regularization, theory
+from mercer.io import read_boston_housing
 from mercer.kernels import Polynomial
 
 
@@ -104,14 +105,32 @@ def test_digits_are_learnt_and_their_margin_beats_the_dimension():
     assert held_out <= found["xi_alpha"].value <= found["support_vectors"].value < 0.5
 
 
+def test_rows_in_the_form_of_boston_housing_are_told_apart_at_the_median_price(tmp_path):
+    """Made-up prices that rise with rooms and fall with status, from a file as a reader would have it."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(size=(506, 14))
+    rows[:, 13] = 30.0 + 20.0 * rows[:, 5] - 15.0 * rows[:, 12] + 0.3 * rng.normal(size=506)
+    np.savetxt(tmp_path / "housing.data", rows, fmt="%9.5f")
+    housing = read_boston_housing(tmp_path / "housing.data")
+    model = SVC(kernel="linear", C=100.0).fit(scale(housing.X), housing.is_dear)
+    weights = dict(zip(housing.columns, model.coef_[0], strict=True))
+    assert model.score(scale(housing.X), housing.is_dear) > 0.95
+    assert weights["RM"] == max(weights.values())
+    assert weights["LSTAT"] == min(weights.values())
+    # The direction is that of the rule that made them.
+    assert weights["RM"] / -weights["LSTAT"] == pytest.approx(20.0 / 15.0, rel=0.1)
+
+
 # Real prices, where the data of the races are there.
 if data_folder() is not None:
 
-    def test_boston_housing_above_and_below_the_median_price():
+    def test_boston_housing_above_and_below_the_median_price(tmp_path):
         """A Gaussian machine tells dear from cheap, and its report does not claim what it cannot."""
         with np.load(data_folder() / "regression" / "boston.npz") as held:
-            X, price = scale(held["X"].astype(np.float64)), held["y"]
-        is_dear = np.where(price > np.median(price), 1, -1)
+            np.savetxt(tmp_path / "housing.data", np.column_stack([held["X"], held["y"]]), fmt="%.10g")
+        housing = read_boston_housing(tmp_path / "housing.data")
+        X, price = scale(housing.X), housing.price
+        is_dear = np.where(housing.is_dear, 1, -1)
         order = np.random.default_rng(0).permutation(len(price))
         rows, kept = order[:380], order[380:]
         model = SVC(C=3.0, gamma=0.08).fit(X[rows], is_dear[rows])

@@ -5,6 +5,10 @@ instruction. No BLAS for Python offers it, so the innermost block is written her
 language: HEIGHT rows on the left beside WIDTH packed ones on the right, whose sums stay in registers. One factor of the
 instruction has a sign and the other has none: what that takes away, the caller knows beforehand and passes as the
 sums to begin with. Sums are whole numbers of 32 bits, and exact.
+
+Other processors take a few instructions for that one, and have the same sums. They are slower so than in single
+precision, and `has_byte_products` says not to ask them; but what bytes lead to can be compared with what numbers lead
+to on any of them.
 """
 
 import numpy as np
@@ -27,7 +31,7 @@ _VECTOR = ir.VectorType(_WORD, LANES)
 
 
 def has_byte_products():
-    """Whether this processor has the instruction, and Numba has not been told to do without."""
+    """Whether bytes are worth it: this processor has the instruction, and Numba has not been told to do without."""
     if numba_config.CPU_NAME is not None or numba_config.CPU_FEATURES is not None:
         return "+avx512vnni" in (numba_config.CPU_FEATURES or "")
     return bool(binding.get_host_cpu_features().get("avx512vnni", False))
@@ -74,7 +78,7 @@ def _vector_at(builder, data, offset):
 
 def _accumulate(builder, rows, panel, steps, begin):
     """The loop over the quads of all rows: VECTORS sums for each row, row after row."""
-    multiply = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_VECTOR, [_VECTOR] * 3), _INSTRUCTION)
+    multiply_add = _multiply_add if has_byte_products() else _multiply_add_anywhere
     before = builder.block
     loop, after = builder.append_basic_block("quads"), builder.append_basic_block("done")
     builder.branch(loop)
@@ -85,13 +89,31 @@ def _accumulate(builder, rows, panel, steps, begin):
     sums = []
     for r, row in enumerate(rows):
         spread = _spread_quad(builder, row, step)
-        sums += [builder.call(multiply, [totals[r * VECTORS + w], columns[w], spread]) for w in range(VECTORS)]
+        sums += [multiply_add(builder, totals[r * VECTORS + w], columns[w], spread) for w in range(VECTORS)]
     following = builder.add(step, _LONG(1))
     for carried, value in zip([step, *totals], [following, *sums], strict=True):
         carried.add_incoming(value, loop)
     builder.cbranch(builder.icmp_signed("<", following, steps), loop, after)
     builder.position_at_end(after)
     return sums
+
+
+def _multiply_add(builder, total, unsigned, signed):
+    """The total of each lane and the products of its four bytes."""
+    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+    instruction = cgutils.get_or_insert_function(builder.module, kind, _INSTRUCTION)
+    return builder.call(instruction, [total, unsigned, signed])
+
+
+def _multiply_add_anywhere(builder, total, unsigned, signed):
+    """The same, a byte of each lane after another: moved to the top, and from there down."""
+    down = ir.Constant(_VECTOR, [8 * (QUAD - 1)] * LANES)
+    for byte in range(QUAD):
+        up = ir.Constant(_VECTOR, [8 * byte] * LANES)
+        left = builder.lshr(builder.shl(unsigned, up), down)
+        right = builder.ashr(builder.shl(signed, up), down)
+        total = builder.add(total, builder.mul(left, right))
+    return total
 
 
 def _carried(builder, kind, start, before):

@@ -1,14 +1,15 @@
 """Where compiled code lives on disk.
 
 Numba's own key sees a change in the file of a cached function, but not one in another file
-from which it inlines. So the directory is keyed by a hash of the rooms from which compiled
-code is taken: a new version of any function there gets a new directory, and stale code is
-never loaded. The rooms above them (estimators, command, ...) may change without recompiling.
+from which it inlines. So the directory is keyed by a hash of every file that compiles and of
+every file those import, directly or not: whatever compiled code inlines or reads as a constant
+is among them, so stale code is never loaded. All other files may change without recompiling.
 """
 
 import hashlib
 import os
 import platform
+import re
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
@@ -24,13 +25,38 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 COMPILED_ROOMS = ("_jit", "io", "kernels", "problems", "solvers")
 """All compiled functions are here, and so is what they inline or read as a constant."""
 
+_COMPILES = re.compile(r"^(?:from|import) numba|_jit\.compile import", re.MULTILINE)
+_IMPORTS = re.compile(r"^from (mercer[.\w]*) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+def _imported(text, package):
+    """The files of `package` that a module with this text imports when it is itself imported."""
+    for module, names in _IMPORTS.findall(text):
+        folder = package.joinpath(*module.split(".")[1:])
+        yield from (folder / f"{name}.py" for name in re.findall(r"\w+", names))
+        yield from (folder.with_suffix(".py"), folder / "__init__.py")
+
+
+def compiled_sources(package=_PACKAGE):
+    """Every file of `package` from which compiled code may be made, with what it holds."""
+    paths = (path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py"))
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    found: dict[Path, str] = {}
+    waiting = [path for path, text in texts.items() if _COMPILES.search(text)]
+    while waiting:
+        path = waiting.pop()
+        if path in texts and path not in found:
+            found[path] = texts[path]
+            waiting.extend(_imported(texts[path], package))
+    return found
+
 
 def source_digest(package=_PACKAGE):
-    """Hash of every Python file in the compiled rooms of `package`, independent of file times."""
+    """Hash of every source from which compiled code may be made, independent of file times."""
     digest = hashlib.sha256()
-    for path in sorted(path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py")):
+    for path, text in sorted(compiled_sources(package).items()):
         digest.update(str(path.relative_to(package)).encode())
-        digest.update(path.read_bytes())
+        digest.update(text.encode())
     return digest.hexdigest()[:16]
 
 

@@ -5,14 +5,23 @@ keep their meaning only where a function does not meet them: every array is chec
 it enters compiled code.
 """
 
+import os
 import sys
 import threading
+from contextlib import suppress
+from functools import partial
 
 import numba
 from numba.core import config as numba_config
 from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 
 from mercer._jit.cache import cache_directory, one_writer
+from mercer._jit.waiting import is_any_apart, is_apart, run_apart
+
+# In the place of infinity, which means nothing in code compiled with these permissions (`ninf`): comparing with it, or
+# taking a minimum that holds one, is undefined. A bound beyond this never binds.
+UNBOUNDED = 1e300
 
 FAST = frozenset({"contract", "nsz", "arcp", "reassoc", "nnan", "ninf"})
 
@@ -21,15 +30,24 @@ _FIRST_TIME = _DIRECTORY is None or not any(_DIRECTORY.iterdir())
 _announce_lock = threading.Lock()
 
 
-def announce_compilation():
+def where_code_is_kept():
+    """For people: the folder of compiled code, or what to do where there is none."""
+    return (
+        f"kept in {_DIRECTORY}" if _DIRECTORY else "not kept, for want of a writable folder: MERCER_CACHE_DIR names one"
+    )
+
+
+def _announce_compilation():
     """Say once, on standard error, why the very first fit takes seconds."""
     global _FIRST_TIME
     with _announce_lock:
         if _FIRST_TIME:
             _FIRST_TIME = False
-            nowhere = " (no writable cache directory: MERCER_CACHE_DIR chooses one)"
-            where = f"; kept in {_DIRECTORY}" if _DIRECTORY else nowhere
-            print(f"mercer: compiling for this machine, a few seconds, only once{where}", file=sys.stderr)
+            print(f"mercer: compiling for this machine, a few seconds; {where_code_is_kept()}", file=sys.stderr)
+
+
+class _NotFound(Exception):
+    """There is no code on disk, and this thread is not the one to compile it."""
 
 
 class _ForgivingCache(FunctionCache):
@@ -42,6 +60,12 @@ class _ForgivingCache(FunctionCache):
     """
 
     def load_overload(self, sig, target_context):
+        found = self._loaded(sig, target_context)
+        if found is None and not is_apart():
+            raise _NotFound
+        return found
+
+    def _loaded(self, sig, target_context):
         try:
             found = super().load_overload(sig, target_context)
         except Exception:  # noqa: BLE001 - a damaged file may raise anything
@@ -77,7 +101,35 @@ def _decorate(function, flags):
             compiled._cache = _ForgivingCache(function)
         finally:
             numba_config.CACHE_DIR = before
+    _compile_apart(compiled)
     return compiled
+
+
+def _compile_apart(dispatcher):
+    """Let whoever calls a function for the first time wait for it no longer than the limits of a fit allow.
+
+    What is on disk is loaded where it is needed, unless the compiler is at work and would have to be waited for.
+    """
+    here = dispatcher.compile
+
+    def compile_apart(signature):
+        if isinstance(dispatcher._cache, _ForgivingCache) and not is_any_apart():
+            with suppress(_NotFound):
+                return here(signature)
+        if not is_apart():
+            _announce_compilation()
+        return run_apart(partial(here, signature))
+
+    dispatcher.compile = compile_apart
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has no thread that would ever release what the compiler holds.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_child=global_compiler_lock.release,
+        after_in_parent=global_compiler_lock.release,
+    )
 
 
 def jit(function):

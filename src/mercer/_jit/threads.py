@@ -6,6 +6,7 @@ from several threads share it. While a parallel region runs, BLAS is held to one
 because its threads and ours would fight for the same cores.
 """
 
+import contextvars
 import os
 import sys
 import threading
@@ -140,7 +141,9 @@ class _Crew:
             self.work(job)
 
     def work_together(self, count):
-        others = [_pool(count).submit(self._work_in_region) for _ in range(count - 1)]
+        # Each in a context of its own: whose limits are in force is known to all who work for a fit.
+        contexts = [contextvars.copy_context() for _ in range(count - 1)]
+        others = [_pool(count).submit(context.run, self._work_in_region) for context in contexts]
         try:
             self._work_in_region()
         finally:

@@ -26,7 +26,7 @@ def compare(
     from mercer.report.record import finite
     from mercer.selection.compare import compare_solvers
 
-    found = read_labelled(str(data), reading, fit.memory_limit)
+    found = read_labelled(str(data), reading, fit)
     assembly = assembled(found, machine, fit)
     estimator, X = machine_and_rows(assembly)
     unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]

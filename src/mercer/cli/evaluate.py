@@ -4,7 +4,7 @@ from typing import Any
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.exit_codes import ExitCode
-from mercer.cli.options import AsJson, DataOptions, ModelFile, Report, Source
+from mercer.cli.options import AsJson, DataOptions, ModelFile, ReadOptions, Report, Source
 
 
 def evaluate(
@@ -14,6 +14,7 @@ def evaluate(
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     report: Report = None,
     as_json: AsJson = False,
+    limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Score a saved model on a file with labels; the target is the model's own unless --target names another."""
     from mercer.cli.models import load_model, note_unseen
@@ -25,7 +26,7 @@ def evaluate(
     fitted, said = load_model(model)
     metadata = said.get("metadata", {})
     found = read_for_model(
-        str(data), reading, fitted, is_labelled=True, target=reading.target or metadata.get("target")
+        str(data), reading, limits, fitted, is_labelled=True, target=reading.target or metadata.get("target")
     )
     if found.target is None:
         raise (ParameterError if found.kind == "table" else DataError)(

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.exit_codes import ExitCode
-from mercer.cli.options import AsJson, DataOptions, ModelFile, Source
+from mercer.cli.options import AsJson, DataOptions, ModelFile, ReadOptions, Source
 
 
 def inspect(
@@ -16,16 +16,20 @@ def inspect(
     row: Annotated[int, Parameter(help="Which row of the data, from 0.")] = 0,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     as_json: AsJson = False,
+    limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Show what a model file holds: machine, kernel, columns, certificate, origin; or explain one decision."""
     from mercer.cli.models import load_model
+    from mercer.cli.reading import read_for_model
     from mercer.cli.saying import write_json
     from mercer.report.model_words import describe_model
     from mercer.report.record import finite
 
     fitted, said = load_model(model)
     if data is not None:
-        return _explained(fitted, str(data), row, reading, as_json)
+        if reading.target is not None:
+            raise ParameterError("inspect needs no --target")
+        return _explained(fitted, read_for_model(str(data), reading, limits, fitted, False, None), row, as_json)
     found = {
         **describe_model(fitted),
         "file": {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")},
@@ -61,18 +65,14 @@ def _show(name: str, found: dict[str, Any]) -> None:
         out.print(line.append(value if isinstance(value, Text) else Text(str(value))), soft_wrap=True)
 
 
-def _explained(model: Any, source: str, row: int, reading: DataOptions, as_json: bool) -> ExitCode:
+def _explained(model: Any, found: Any, row: int, as_json: bool) -> ExitCode:
     import numpy as np
 
-    from mercer.cli.reading import read_for_model
     from mercer.cli.saying import write_json, write_line
     from mercer.explanation.contributions import explain
     from mercer.report.figures import taken
     from mercer.report.model_words import machine_of
 
-    if reading.target is not None:
-        raise ParameterError("inspect needs no --target")
-    found = read_for_model(source, reading, model, is_labelled=False, target=None)
     if not 0 <= row < len(found):
         raise DataError(f"--row must be from 0 to {len(found) - 1}, got {row}")
     item = taken(found.data, np.array([row]))

@@ -71,5 +71,19 @@ class FitOptions:
 
     seed: Annotated[int, Parameter(help="Decides which rows are held out.")] = 0
     n_jobs: Annotated[int | None, Parameter(help="Threads; all cores unless given.")] = None
-    time_limit: Annotated[float | None, Parameter(help="Seconds for the fit; the best model so far is kept.")] = None
-    memory_limit: Annotated[str | None, Parameter(help="Such as 2GiB; half of what is free unless given.")] = None
+    time_limit: Annotated[
+        float | None,
+        Parameter(help="Seconds for the fit; the best model so far is kept. As many for the query to a database."),
+    ] = None
+    memory_limit: Annotated[
+        str | None, Parameter(help="Such as 2GiB, for the data and again for the fit; by what is free unless given.")
+    ] = None
+
+
+@Parameter(name="*", group=LIMITS)
+@dataclass(frozen=True)
+class ReadOptions:
+    """How much work reading may be, where nothing is fitted."""
+
+    time_limit: Annotated[float | None, Parameter(help="Seconds for the query to a database; 600 unless given.")] = None
+    memory_limit: Annotated[str | None, Parameter(help="For the data, such as 2GiB; what is free unless given.")] = None

@@ -9,7 +9,10 @@ from cyclopts import Parameter
 
 from mercer._errors import ParameterError
 from mercer.cli.exit_codes import ExitCode
-from mercer.cli.options import OUTPUT, AsJson, DataOptions, ModelFile, Source
+from mercer.cli.options import OUTPUT, AsJson, DataOptions, ModelFile, ReadOptions, Source
+
+# What begins a formula in spreadsheets (blanks that they leave out included).
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def predict(
@@ -20,8 +23,13 @@ def predict(
     scores: Annotated[bool, Parameter(negative="", help="Also print decision values, one column a class.")] = False,
     output: Annotated[Path | None, Parameter(group=OUTPUT, help="A CSV file instead of standard output.")] = None,
     as_json: AsJson = False,
+    limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Predict the rows of a file with a saved model: CSV on standard output, one line a row."""
+    """Predict the rows of a file with a saved model: CSV on standard output, one line a row.
+
+    Labels that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
+    they are.
+    """
     from mercer.cli.models import load_model, note_unseen
     from mercer.cli.reading import read_for_model
     from mercer.cli.saying import write_json
@@ -30,7 +38,7 @@ def predict(
     fitted, _ = load_model(model)
     if reading.target is not None:
         raise ParameterError("predict needs no --target; `mercer evaluate` compares with one")
-    found = read_for_model(str(data), reading, fitted, is_labelled=False, target=None)
+    found = read_for_model(str(data), reading, limits, fitted, is_labelled=False, target=None)
     note_unseen(fitted, found)
     columns = _columns(fitted, found.data, scores)
     if as_json:
@@ -63,4 +71,15 @@ def _columns(model: Any, X: Any, scores: bool) -> dict[str, Any]:
 def _write(file: Any, columns: dict[str, Any]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    writer.writerows(zip(*(map(_harmless, values.tolist()) for values in columns.values()), strict=True))
+
+
+def _harmless(value: Any) -> Any:
+    """A label that a spreadsheet would take for a formula gets an apostrophe, which makes it a text there."""
+    if not isinstance(value, str) or not value.startswith(_FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

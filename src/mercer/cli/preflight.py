@@ -25,7 +25,7 @@ def preflight(
     from mercer.report.record import finite
     from mercer.selection.preflight import preflight as look
 
-    found = read_labelled(str(data), reading, fit.memory_limit)
+    found = read_labelled(str(data), reading, fit)
     assembly = assembled(found, machine, fit)
     estimator, X = machine_and_rows(assembly)
     if is_data_frame(X):

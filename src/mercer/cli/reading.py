@@ -1,18 +1,20 @@
 """Data for a command: read as asked, or as a model needs them."""
 
 import io
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mercer._errors import DataError, ParameterError
-from mercer.cli.options import DataOptions
+from mercer.cli.options import DataOptions, FitOptions, ReadOptions
+
+Limits = FitOptions | ReadOptions
+NO_LIMITS = ReadOptions()
 
 
-def read_labelled(source: str, options: DataOptions, memory_limit: str | None = None) -> Any:
+def read_labelled(source: str, options: DataOptions, limits: Limits = NO_LIMITS) -> Any:
     """Data with something to learn from or to compare with."""
-    found = read(source, options, options.target, memory_limit)
+    found = read(source, options, options.target, limits)
     if found.target is None and found.kind == "table":
         raise ParameterError(
             f"--target must name the column to predict; {found.name} has {', '.join(map(repr, found.columns[:20]))}"
@@ -23,9 +25,8 @@ def read_labelled(source: str, options: DataOptions, memory_limit: str | None = 
     return found
 
 
-def read(source: Any, options: DataOptions, target: str | None, memory_limit: str | None = None, **more: Any) -> Any:
+def read(source: Any, options: DataOptions, target: str | None, limits: Limits = NO_LIMITS, **more: Any) -> Any:
     """Data as the options say."""
-    from mercer._jit.memory import parse_bytes
     from mercer.io import read_table
     from mercer.io.delimited_lines import MISSING
 
@@ -38,12 +39,15 @@ def read(source: Any, options: DataOptions, target: str | None, memory_limit: st
         text=tuple(dict.fromkeys((*options.text, *more.pop("text", ())))),
         header=options.header,
         missing=(*MISSING, *options.missing),
-        memory_limit=None if memory_limit is None else parse_bytes(memory_limit),
+        memory_limit=limits.memory_limit,
+        time_limit=limits.time_limit,
         **more,
     )
 
 
-def read_for_model(source: str, options: DataOptions, model: Any, is_labelled: bool, target: str | None) -> Any:
+def read_for_model(
+    source: str, options: DataOptions, limits: Limits, model: Any, is_labelled: bool, target: str | None
+) -> Any:
     """Data with the columns that a model was fitted to; those it does not know are left out."""
     from mercer.report.model_words import columns_of, machine_of
 
@@ -51,7 +55,7 @@ def read_for_model(source: str, options: DataOptions, model: Any, is_labelled: b
     kernel = getattr(getattr(machine, "expansion_", None), "kernel", None)
     width = None if columns else getattr(model, "n_features_in_", None)
     wanted = target if is_labelled else None
-    found = _read_typed(source, options, wanted, _columns_of_items(kernel), width)
+    found = _read_typed(source, options, limits, wanted, _columns_of_items(kernel), width)
     if columns is None:
         if found.kind == "table":
             raise DataError(f"{found.name}: the model was not fitted to a table, but to rows of numbers or items")
@@ -63,26 +67,31 @@ def read_for_model(source: str, options: DataOptions, model: Any, is_labelled: b
     return found.with_columns(columns)
 
 
-def _read_typed(source: str, options: DataOptions, target: str | None, items: list[str], width: int | None) -> Any:
+def _read_typed(
+    source: str, options: DataOptions, limits: Limits, target: str | None, items: list[str], width: int | None
+) -> Any:
     """Columns that the kernel reads as texts or labels are texts in every file, whatever they look like."""
     if not items:
-        return read(source, options, target, n_features=width)
-    again = _rereadable(source)
-    first = read(again(), options, None)
+        return read(source, options, target, limits, n_features=width)
+    again = _rereadable(source, limits)
+    first = read(again(), options, None, limits)
     there = [name for name in items if name in (first.columns or [])]
-    return read(again(), options, target, text=there)
+    return read(again(), options, target, limits, text=there)
 
 
-def _rereadable(source: str) -> Callable[[], Any]:
+def _rereadable(source: str, limits: Limits) -> Callable[[], Any]:
     """What can be read twice: standard input and pipes are read once, and looked at twice."""
     path = Path(source)
     if source != "-" and (path.is_file() or path.is_dir() or not path.exists()):
         return lambda: source
-    content = sys.stdin.buffer.read() if source == "-" else path.read_bytes()
+    from mercer._jit.memory import parse_bytes
+    from mercer.io.source import Source
+
+    taken = Source(source, None if limits.memory_limit is None else parse_bytes(limits.memory_limit))
 
     def opened() -> Any:
-        file = io.BytesIO(content)
-        file.name = "standard input" if source == "-" else source
+        file = io.BytesIO(taken.stored)
+        file.name = taken.name
         return file
 
     return opened

@@ -1,7 +1,8 @@
 """How the command's process begins and ends: what it does not need takes none of its time.
 
-scikit-learn imports scipy.stats and pandas for functions that the command never calls; with what they import in turn,
-that is as much as all the rest. A library has no business with what others import; a command's process is its own.
+scikit-learn imports scipy.stats for functions that the command never calls, and pandas for nothing; with what they
+import in turn, that is as much as all the rest. A library has no business with what others import; a command's process
+is its own. Whoever asks for one of them later has it: a model may hold rows of pandas.
 """
 
 import atexit
@@ -18,8 +19,8 @@ from typing import Any
 
 # Executed when something of them is asked for.
 DEFERRED = frozenset({"asyncio", "numpy.f2py", "scipy.stats"})
-# Never used: tables come by Arrow, and everything works where pandas is not installed.
-HIDDEN = frozenset({"pandas"})
+# Modules that import a package at their top and make nothing of it: while they are executed it is as if not installed.
+FOR_NOTHING = {"sklearn.utils.fixes": "pandas"}
 # Modules and compiled code are many objects of which none is garbage.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
@@ -51,23 +52,38 @@ class _Deferring(Loader):
         module.__class__ = Deferred
 
 
-class _Hiding(Loader):
-    def create_module(self, spec: ModuleSpec) -> None:
-        raise ModuleNotFoundError(f"No module named {spec.name!r}", name=spec.name)
+class _Without(Loader):
+    """Executes a module as if a package were not installed."""
+
+    def __init__(self, loader: Any, package: str) -> None:
+        self._loader, self._package = loader, package
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Never."""
+        """With the package hidden, unless somebody has imported it already."""
+        is_hidden = sys.modules.setdefault(self._package, None) is None  # type: ignore[arg-type]
+        try:
+            self._loader.exec_module(module)
+        finally:
+            if is_hidden:
+                del sys.modules[self._package]
 
 
 class _Finder(MetaPathFinder):
-    """Finds what is deferred, and what is hidden, which cannot be imported."""
+    """Finds what is deferred, and what imports for nothing."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name in HIDDEN:
-            return ModuleSpec(name, _Hiding())
-        if name not in DEFERRED:
+        if name not in DEFERRED and name not in FOR_NOTHING:
             return None
         found = PathFinder.find_spec(name, path, target)
+        if found is not None and name in FOR_NOTHING:
+            found.loader = _Without(found.loader, FOR_NOTHING[name])
+            return found
         return found and ModuleSpec(name, _Deferring(), origin=found.origin, loader_state=found)
 
 

@@ -36,23 +36,29 @@ def train(
         raise ParameterError("give --holdout or --cv, not both")
     share = 0.0 if cv is not None else HOLDOUT if holdout is None else holdout
     training = Training(str(data), reading, machine, fit)
-    training.fit(share)
-    training.save(output)
-    return finish(training, cv, report, as_json)
+    return fit_and_finish(training, share, output, cv, report, as_json)
 
 
-def finish(training: Any, cv: int | None, report: Path | None, as_json: bool) -> ExitCode:
-    """Score and report; the model is saved already, so that Ctrl-C loses only the rest."""
+def fit_and_finish(
+    training: Any, holdout: float, output: Path | None, cv: int | None, report: Path | None, as_json: bool
+) -> ExitCode:
+    """Fit, save, score and report. What has been fitted is saved; Ctrl-C after that loses only the rest."""
     from mercer.cli.fitting import exit_code
     from mercer.cli.record_report import show_record
     from mercer.cli.saying import say, write_json, write_line
+    from mercer.solvers.limits import holding_interrupts
 
-    code = exit_code(training.status)
     try:
+        with holding_interrupts():
+            training.fit(holdout)
+            training.save(output)
+        code = exit_code(training.status)
         training.score(cv if code != ExitCode.INTERRUPTED else None)
         if report is not None:
             training.write_report(report)
     except KeyboardInterrupt:
+        if not training.is_saved:
+            raise
         say("interrupted; the model is written, the rest is left out", "yellow")
         code = ExitCode.INTERRUPTED
     if as_json:

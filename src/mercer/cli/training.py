@@ -20,8 +20,9 @@ class Training:
 
     def __init__(self, source: str, reading: DataOptions, machine: MachineOptions, fit: FitOptions) -> None:
         self.source, self.options, self.seconds = source, fit, {}
+        self.is_saved = False
         with timed(self.seconds, "read"):
-            self.data = read_labelled(source, reading, fit.memory_limit)
+            self.data = read_labelled(source, reading, fit)
         self.assembly = assembled(self.data, machine, fit)
 
     def fit(self, holdout: float) -> None:
@@ -56,6 +57,7 @@ class Training:
                  "source": self.data.name, "notes": list(self.assembly.notes)}  # fmt: skip
         with timed(self.seconds, "save"):
             save(self.model, path, metadata=about)
+        self.is_saved = True
         self.record.files["model"] = str(path)
 
     def score(self, folds: int | None) -> None:

@@ -39,12 +39,10 @@ def tune(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Choose C, gamma and kernel by cross-validation; score the best on rows held out, and save it."""
-    from mercer.cli.train import finish
+    from mercer.cli.train import fit_and_finish
     from mercer.cli.tuning import Grid, Tuning
 
     machine = MachineOptions(kernel=kernel[0] if kernel else None, task=task, scale=scale)
     grid = Grid(kernel, C or VALUES_OF_C, gammas, cv, "halving" if halving else "all")
     tuning = Tuning(str(data), reading, machine, fit, grid)
-    tuning.fit(holdout)
-    tuning.save(output)
-    return finish(tuning, None, report, as_json)
+    return fit_and_finish(tuning, holdout, output, None, report, as_json)

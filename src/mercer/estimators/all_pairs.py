@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation
+from mercer._jit.compile import UNBOUNDED
 from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
 from mercer.estimators.machines import TwoClassProblems
 from mercer.estimators.multiclass import pair_columns
@@ -87,7 +87,6 @@ class PairsSolved:
 
         `matrix`, where it is known, is that of the points that take part, in the order of their classes.
         """
-        announce_compilation()
         limits = self._limits
         convex = data.kernel.is_psd is True
         if matrix is None:
@@ -192,7 +191,7 @@ class PairsSolved:
     def _problems(self, K, setup):
         """The matrix, where each class begins, the pairs, and the box and the ridge of each sorted point."""
         C = setup.C[self._order]
-        box, ridge = MARGIN_LOSSES[setup.loss].box(C), MARGIN_LOSSES[setup.loss].ridge(C)
+        box, ridge = np.minimum(MARGIN_LOSSES[setup.loss].box(C), UNBOUNDED), MARGIN_LOSSES[setup.loss].ridge(C)
         return K, self._edges, self._pairs, box, np.zeros(len(C)) if ridge is None else ridge
 
     def _solve_all(self, K, convex, tol, n_jobs):

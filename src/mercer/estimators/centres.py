@@ -220,7 +220,6 @@ class BayesPointMachine(_VersionSpaceMachine):
     True
     """
 
-    _is_quick = False
     _judge = "diagnostics_"
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: "The walks have not mixed: a larger max_iter lets them go on, a larger slack "

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._errors import DataError, ParameterError
+from mercer.estimators.fitting import unchanged_by_errors
 from mercer.estimators.gram import require_gram, require_not_negative, require_symmetric_function
 from mercer.estimators.inputs import (
     has_function,
@@ -134,17 +135,22 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        for name in ("offset_", "_border"):
-            vars(self).pop(name, None)
-        if not self.is_normalised_:
-            return self._fit_items(X, sample_weight)
+        with unchanged_by_errors(self):
+            for name in ("offset_", "_border"):
+                vars(self).pop(name, None)
+            if self.is_normalised_:
+                self._fit_rows(X, sample_weight)
+            else:
+                self._fit_items(X, sample_weight)
+        return self
+
+    def _fit_rows(self, X, sample_weight):
         require_sound_csr(X)
         X = _dense(validate_data(self, X, **_ROWS))
         weights = some_weights(sample_weight, len(X))
         X, weights = X[weights > 0], weights[weights > 0]
         self.bandwidth_ = density.bandwidth(self.bandwidth, weights, X.shape[1])
         self._keep(X / self.bandwidth_, weights)
-        return self
 
     def _fit_items(self, X, sample_weight):
         if self.bandwidth != 1.0:
@@ -165,7 +171,6 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         used = np.flatnonzero(weights > 0)
         self.bandwidth_ = 1.0
         self._keep_items(data, weights[used], used)
-        return self
 
     def _keep_items(self, data, weights, used):
         given, part = isinstance(data.kernel, Precomputed), data.subset(used)
@@ -216,12 +221,12 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self, "expansion_")
         if not self.is_normalised_:
-            values = self.expansion_.values(prediction_input(self, X), np.float64, self.n_jobs)[:, 0]
+            values = self.expansion_.values(prediction_input(self, X), n_jobs=self.n_jobs)[:, 0]
             return density.log_of_items(values) - self.log_normaliser_
         require_sound_csr(X)
         points = _dense(validate_data(self, X, reset=False, **_ROWS)) / self.bandwidth_
         expansion = self.expansion_
-        sums = expansion.values(points, np.float64, self.n_jobs)[:, 0]
+        sums = expansion.values(points, n_jobs=self.n_jobs)[:, 0]
         weights = expansion.groups[0].coefficients[:, 0]
         logs = density.log_sums(sums, expansion.kernel, points, expansion.vectors, weights)
         return logs - self.log_normaliser_

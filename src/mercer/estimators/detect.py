@@ -5,11 +5,12 @@ from sklearn.base import OutlierMixin
 
 from mercer._errors import DataError
 from mercer.estimators.automatic import choose_kernel
+from mercer.estimators.fitting import fitting
 from mercer.estimators.gram import evaluate
 from mercer.estimators.inputs import prediction_input, require_fitted, unlabelled_input
 from mercer.estimators.one_function import OneFunctionModel
 from mercer.estimators.parameters import require_number
-from mercer.estimators.progress import warn_unless_optimal
+from mercer.estimators.progress import warn_of_zero, warn_unless_optimal
 from mercer.estimators.support import linear_coefficients
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.vector.linear import Linear
@@ -39,8 +40,10 @@ class _Detector(OutlierMixin, OneFunctionModel):
         self
         """
         self._check_parameters()
-        choose_kernel(self, X)
-        self._fit_rows(unlabelled_input(self, X), None, sample_weight)
+        limits = self._limits()
+        with fitting(self, limits):
+            choose_kernel(self, X)
+            self._fit_rows(unlabelled_input(self, X), None, sample_weight, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
@@ -162,6 +165,15 @@ class OneClassSVM(_Detector):
     def _keep(self, X, data, setup, solved):
         super()._keep(X, data, setup, solved)
         self.offset_ = -self.intercept_
+        warn_of_zero(
+            self.status_,
+            data,
+            setup,
+            solved,
+            f"the half-space is none: with nu={self.nu!r} the origin of the feature space is among the points, so that "
+            "the optimum is w = 0 and the scores are rounding noise. Take a kernel of which all values are positive, "
+            "such as the RBF, or SVDD, which needs no origin; a larger nu may help too.",
+        )
 
     def score_samples(self, X):
         """<w, psi(x)>: the larger, the more x is like the training data.

@@ -1,11 +1,13 @@
-"""What a certificate is computed from: the training data and the coefficients, nothing else."""
+"""What a certificate is computed from, the training data and the coefficients and nothing else; and what it decides."""
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.marks import mark
+from mercer.estimators.progress import warn_unless_optimal
 from mercer.kernels import engine
+from mercer.solvers.result import Status
 
 CHANGED = "the training data were changed after fit, so the fit cannot be certified; fit again"
 ELSEWHERE = "the model was learnt by another tool, and the training data, which certify a fit, are not here; fit again"
@@ -16,6 +18,27 @@ def fingerprint(X):
     if sparse.issparse(X):
         return mark(X.data), mark(X.indices), mark(X.indptr)
     return mark(X) if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64) else len(X)
+
+
+class Certified:
+    """A model whose status is what its certificates say.
+
+    A solver says OPTIMAL when its own numbers do, which it computes as it goes. Certificates are computed from data and
+    coefficients alone, most of them when they are first read: one that denies what the solver said is heeded.
+    """
+
+    def _is_reached(self, certificate):
+        """Whether a certificate shows what was asked for."""
+        return certificate.is_optimal(self.tol, getattr(self, "gap_tol", None))
+
+    def _heed(self, certificates, warns=True):
+        """Take OPTIMAL back where a certificate denies it; with a warning, unless `fit` is about to give one."""
+        if self.status_ == Status.OPTIMAL and not all(map(self._is_reached, certificates)):
+            self.status_ = Status.OPTIMAL_INACCURATE
+            if hasattr(self, "fit_status_"):
+                self.fit_status_ = 1
+            if warns:
+                warn_unless_optimal(self.status_)
 
 
 class Evidence:
@@ -45,12 +68,12 @@ class Evidence:
         return self._found
 
     def settle(self):
-        """Compute the certificates now, if the data are still the same, and let the data go."""
-        if self.data is None:
-            return
-        if fingerprint(self.data.X) == self._mark:
-            self._found = self._certify()
-        self.data = self.setup = self.solved = None
+        """Compute the certificates now, if the data are still the same, and let the data go: those there are."""
+        if self.data is not None:
+            if fingerprint(self.data.X) == self._mark:
+                self._found = self._certify()
+            self.data = self.setup = self.solved = None
+        return self._found or []
 
     def _certify(self):
         each = zip(self.setup.problems, self.setup.tasks, self.solved.betas(), self.solved.intercepts, strict=True)

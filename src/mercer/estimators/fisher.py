@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import classes_and_codes, training_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import (
@@ -17,8 +18,9 @@ from mercer.estimators.parameters import (
     require_numbers,
 )
 from mercer.estimators.progress import warn_unless_optimal
-from mercer.kernels.operator import CentredOperator
-from mercer.problems.fisher import FisherRule, indicator_regression
+from mercer.estimators.weighting import sample_weights
+from mercer.kernels.operator import CentredOperator, WeightedOperator
+from mercer.problems.fisher import FisherRule, class_counts, indicator_regression
 from mercer.problems.spectrum import centred_expansion
 from mercer.solvers import regularised
 from mercer.solvers.limits import Limits
@@ -45,7 +47,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     alpha : float, default=0.1
         The penalty, positive.
     priors : array-like of shape (n_classes,), optional
-        Probabilities of the classes; by default their shares of the training rows.
+        Probabilities of the classes; by default their shares of the training rows and their weights.
     kernel_params : dict, optional
         Keyword arguments of a callable.
     solver, rank, tol, max_iter
@@ -132,13 +134,15 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Find the directions that separate the classes of the rows of X.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
         y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            How many copies of a row there are; rows of weight zero or less take no part.
 
         Returns
         -------
@@ -146,17 +150,22 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         """
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        X, y = training_input(self, X, y)
-        classes, codes = classes_and_codes(y)
-        count = self._count(len(classes))
-        priors = self._resolved_priors(codes, len(classes))
-        data = self._training_data(X)
-        problem = indicator_regression(codes, len(classes), self.alpha)
-        with limits.catching_interrupts():
-            means, found = self._solve(data, problem, limits)
-        self.classes_, self.priors_, self.X_fit_ = classes, priors, X
-        self._keep(data, FisherRule.of(problem, found.X, codes, priors, count), means, found)
-        self._proof = Proof(data, self._certificate_of(data, problem, found.X))
+        with fitting(self, limits):
+            X, y = training_input(self, X, y)
+            classes, codes = classes_and_codes(y)
+            count = self._count(len(classes))
+            weights = np.ones(len(codes)) if sample_weight is None else sample_weights(sample_weight, codes, classes)
+            counts = class_counts(codes, weights, len(classes))
+            priors = self._resolved_priors(counts)
+            used = np.flatnonzero(weights)
+            data = self._training_data(X, None if sample_weight is None else weights)
+            part = data.subset(used)
+            problem = indicator_regression(codes[used], weights[used], len(classes), self.alpha)
+            means, found = self._solve(part, problem, limits)
+            self.classes_, self.priors_, self.X_fit_ = classes, priors, X
+            rule = FisherRule.of(problem, found.X, counts, priors, count)
+            self._keep(data, used, problem, rule, means, found)
+            self._proof = Proof(part, self._certificate_of(part, problem, problem.scale[:, None] * found.X))
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
@@ -178,9 +187,10 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             )
         return self.n_components
 
-    def _resolved_priors(self, codes, n_classes):
+    def _resolved_priors(self, counts):
         if self.priors is None:
-            return np.bincount(codes, minlength=n_classes) / len(codes)
+            return counts / counts.sum()
+        n_classes = len(counts)
         priors = require_numbers("priors", self.priors)
         if priors.shape != (n_classes,) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0):
             raise ParameterError(f"priors must be {n_classes} positive numbers of sum 1, got {self.priors!r}")
@@ -195,16 +205,18 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             needed = request.factor_bytes(data.shape[0])
             self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
         try:
-            operator = CentredOperator(self._operator(data, limits), stop=limits.stop)
+            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
         except Stopped:
             status = limits.reached() or Status.INTERRUPTED
             nothing = regularised.RegularisedSolution(np.zeros(problem.targets.shape), status, self.solver)
             return np.zeros(len(problem.targets)), nothing
-        return operator.means, regularised.solve(operator, problem.right(), float(self.alpha), request)
+        weighted = operator if _is_plain(problem) else WeightedOperator(operator, problem.scale)
+        return operator.means, regularised.solve(weighted, problem.right(), float(self.alpha), request)
 
-    def _keep(self, data, rule, means, found):
+    def _keep(self, data, used, problem, rule, means, found):
         self._rule = rule
-        coefficients, self.intercept_ = centred_expansion(rule.coefficients, means)
+        coefficients = np.zeros((data.shape[0], rule.coefficients.shape[1]))
+        coefficients[used], self.intercept_ = centred_expansion(rule.coefficients, means, _shares(problem))
         self.dual_coef_, self.scalings_, self.means_ = coefficients, rule.ratios, rule.means
         self.expansion_ = self._expansion(data, coefficients, self.intercept_)
         self.status_, self.jitter_, self.trace_ = found.status, found.jitter, found.trace
@@ -213,7 +225,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     def _certificate_of(self, data, problem, solution):
         def compute():
-            operator = CentredOperator(self._operator(data, Limits()))
+            operator = CentredOperator(self._operator(data, Limits()), shares=_shares(problem))
             return problem.certificate(solution, operator.product(solution))
 
         return compute
@@ -260,3 +272,13 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
+
+
+def _is_plain(problem):
+    """Whether every row counts once."""
+    return bool((problem.scale == 1.0).all())
+
+
+def _shares(problem):
+    """The share of each row in the mean; None where they are equal."""
+    return None if _is_plain(problem) else problem.scale**2 / (problem.scale**2).sum()

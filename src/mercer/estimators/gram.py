@@ -1,5 +1,6 @@
 """Kernel matrices that the user gives, or that a function of the user's returns."""
 
+import time
 from functools import lru_cache
 
 import numpy as np
@@ -7,9 +8,11 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.threads import run_parallel
+from mercer._jit.waiting import ends_in_force
 from mercer.kernels import engine
 from mercer.kernels.matrix_form import add_mirror_residual, most_asymmetric
 from mercer.kernels.weighted_sums import look_and_sum
+from mercer.solvers.limits import SLICE_SECONDS
 
 # Asymmetry up to this, relative to the largest entry, is rounding.
 SYMMETRY = 1e-5
@@ -17,6 +20,10 @@ SYMMETRY = 1e-5
 SAME_SUMS = 1e-9
 # Items of which a function of the user's is called both ways round: as many as a tile has, all of a small fit.
 COMPARED = engine.GRAM_TILE
+
+
+# Rows for which a function of the user's is called first, where time is limited.
+FIRST_ROWS = 16
 
 
 def require_gram(K):
@@ -114,7 +121,32 @@ def has_room(items, max_bytes):
 
 
 def evaluate(function, left, right):
-    """The matrix that a kernel function returns for two whole sets, as scikit-learn calls it."""
+    """The matrix that a kernel function returns for two whole sets, as scikit-learn calls it.
+
+    Where time is limited, it is called for some rows of `left` at a time, and is not called again when time is over.
+    """
+    ends = ends_in_force()
+    if ends is None:
+        return _returned(function, left, right)
+    if not ends.has_deadline:
+        with ends.raising_at_once():
+            return _returned(function, left, right)
+    parts, begin, length, n = [], 0, FIRST_ROWS, _count(left)
+    while begin < n or not parts:
+        with ends.raising_at_once():
+            since = time.monotonic()
+            parts.append(_returned(function, left[begin : begin + length], right))
+            begin += length
+            length = _next_length(length, time.monotonic() - since)
+    return np.concatenate(parts)
+
+
+def _next_length(length, seconds):
+    """As many rows as take about a slice of time, but not at once many more than before."""
+    return max(1, int(length * min(8.0, SLICE_SECONDS / max(seconds, 1e-6))))
+
+
+def _returned(function, left, right):
     shape = (_count(left), _count(right))
     K = function(left, right)
     K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")

@@ -88,8 +88,6 @@ class HardMarginSVC(KernelClassifier):
     """
 
     _remedies = _REMEDIES
-    _is_quick = False
-    _predicts_in_double = True
 
     def __init__(
         self,
@@ -150,13 +148,11 @@ class HardMarginSVC(KernelClassifier):
         NotPositiveSemidefiniteError
             If the kernel turns out to have no feature space.
         """
-        self._said = None
         self._fit(X, y, sample_weight)
         if self._said is None:
             warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         else:
-            said = self._said.replace("error.proof has it", "proofs_ has it, and a soft margin took its place")
-            warnings.warn(said, ConvergenceWarning, stacklevel=2)
+            warnings.warn(self._said, ConvergenceWarning, stacklevel=2)
         del self._said
         return self
 

@@ -24,7 +24,7 @@ from mercer.kernels.given import GivenMatrices
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.rows import require_sound_csr
 from mercer.kernels.structured import StructuredKernel
-from mercer.kernels.table.frame import Frame, is_data_frame
+from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # Squares of targets, and products with coefficients of their size, must not overflow.
@@ -212,7 +212,7 @@ def as_items(X, kernel=None):
     if sparse.issparse(X):
         return X.tocsr()
     if isinstance(kernel, Kernel) and kernel.takes_tables and is_data_frame(X):
-        return Frame(X)
+        return as_frame(X)
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
 
 

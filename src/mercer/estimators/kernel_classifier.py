@@ -6,13 +6,13 @@ from sklearn.base import ClassifierMixin
 from mercer._errors import ParameterError
 from mercer.estimators import multiclass
 from mercer.estimators.automatic import choose_kernel
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.estimators.training import Budget
 from mercer.estimators.weighting import class_weights, sample_weights
-from mercer.solvers.limits import Limits
 
 
 class KernelClassifier(ClassifierMixin, KernelModel):
@@ -49,15 +49,15 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
     def _fit(self, X, y, sample_weight=None):
         self._check_parameters()
-        limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        X, y = self._checked(X, y, sample_weight)
-        setup, class_weight, weights = self._setup(y, sample_weight)
-        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-        items, data = self._training_data(X, weights, budget)
-        with self._catching_interrupts(limits, data):
+        limits = self._limits()
+        with fitting(self, limits):
+            X, y = self._checked(X, y, sample_weight)
+            setup, class_weight, weights = self._setup(y, sample_weight)
+            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+            items, data = self._training_data(X, weights, budget)
             solved = self._solve(data, setup, budget, limits)
-        self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
-        self._keep(X, data, setup, solved)
+            self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
+            self._keep(X, data, setup, solved)
 
     def _checked(self, X, y, sample_weight=None):
         """Rows and labels, and what "auto" stands for with them."""

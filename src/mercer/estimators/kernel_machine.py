@@ -8,6 +8,8 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from mercer._errors import ParameterError
+from mercer._jit.threads import thread_count
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import regression_input
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
@@ -20,7 +22,6 @@ from mercer.problems.regularization import Regularization
 from mercer.problems.residual_losses import resolve_loss
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import kernel_risk
-from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 TASKS = ("auto", "classification", "regression")
@@ -209,20 +210,23 @@ class KernelMachine(KernelClassifier):
         if self._classifies:
             super()._fit(X, y, sample_weight)
             return
-        limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        X, y = regression_input(self, X, y)
-        weights = None if sample_weight is None else target_weights(sample_weight, len(y))
-        C = self._finite(weighted_C(self._C, np.zeros(len(y), dtype=np.intp), np.ones(1), weights))
-        setup = _OneRisk(y, C, self.loss_, self.bias)
-        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-        self._items, data = self._training_data(X, weights, budget)
-        with limits.catching_interrupts():
+        limits = self._limits()
+        with fitting(self, limits):
+            X, y = regression_input(self, X, y)
+            weights = None if sample_weight is None else target_weights(sample_weight, len(y))
+            C = self._finite(weighted_C(self._C, np.zeros(len(y), dtype=np.intp), np.ones(1), weights))
+            setup = _OneRisk(y, C, self.loss_, self.bias)
+            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+            self._items, data = self._training_data(X, weights, budget)
             solved = self._solve(data, setup, budget, limits)
-        vars(self).pop("classes_", None)
-        self._keep(X, data, setup, solved)
+            vars(self).pop("classes_", None)
+            self._keep(X, data, setup, solved)
 
     def _solve(self, data, setup, budget, limits):
-        starts = self._starts(setup)
+        starts, memory = self._starts(setup), budget.working
+        if self.loss_.form is None:
+            # Newton's method keeps the whole matrix, each of several side by side.
+            memory = budget.cache // min(len(setup.tasks), thread_count(self.n_jobs))
 
         def solve(problem, part, k):
             return kernel_risk.solve(
@@ -232,7 +236,7 @@ class KernelMachine(KernelClassifier):
                 limits=limits,
                 start=None if starts is None else starts[k],
                 gap_tol=self.gap_tol,
-                memory=budget.working,
+                memory=memory,
                 convex=data.kernel.is_psd is True,
             )
 

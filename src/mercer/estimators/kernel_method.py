@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
-from mercer.estimators.evidence import CHANGED, ELSEWHERE, fingerprint
+from mercer.estimators.evidence import CHANGED, ELSEWHERE, Certified, fingerprint
 from mercer.estimators.gram import require_gram, require_symmetric_function
 from mercer.estimators.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.parameters import (
@@ -31,7 +31,7 @@ STORED_BYTES = 12
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-class KernelMethod(BaseEstimator):
+class KernelMethod(Certified, BaseEstimator):
     """Base of estimators whose answer is an expansion in a kernel over all training items.
 
     Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
@@ -48,12 +48,23 @@ class KernelMethod(BaseEstimator):
     def certificate_(self):
         """The certificate, computed when first read."""
         require_fitted(self)
-        return self._proof.read()
+        found = self._proof.read()
+        self._heed([found])
+        return found
+
+    def _is_reached(self, certificate):
+        # Equations and eigenvalues are solved as exactly as they can be, unless less is asked for; a random sketch
+        # promises steps, and its certificate says what they came to.
+        return (
+            getattr(self, "solver_", None) == "randomized"
+            or certificate.is_optimal()
+            or certificate.is_optimal(getattr(self, "tol", None) or 0.0)
+        )
 
     def __getstate__(self):
         # The training data are not part of a model: what is to be said of them is said now.
         if "_proof" in vars(self):
-            self._proof.settle()
+            self._heed(self._proof.settle())
         return super().__getstate__()
 
     def _check_shared_parameters(self):
@@ -69,13 +80,13 @@ class KernelMethod(BaseEstimator):
     def _watchers(self):
         return watchers(self, print_residual)
 
-    def _kernel(self, X):
+    def _kernel(self, X, weights=None):
         """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""
         kernel = self.kernel
         if is_function(kernel):
             kernel = Custom(partial(kernel, **self.kernel_params) if self.kernel_params else kernel, pairwise=True)
         gamma = "auto" if self.gamma is None else self.gamma
-        bound = resolve(kernel, gamma, self.degree, self.coef0, X)
+        bound = resolve(kernel, gamma, self.degree, self.coef0, X, weights)
         return bound.replace() if bound is self.kernel else bound
 
     def _forget(self):
@@ -84,10 +95,10 @@ class KernelMethod(BaseEstimator):
             if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
                 delattr(self, name)
 
-    def _training_data(self, X):
-        """X with its kernel, checked: from here on the model is a new one."""
+    def _training_data(self, X, weights=None):
+        """X with its kernel, checked: from here on the model is a new one. `weights` say how often a row counts."""
         self._forget()
-        kernel = self._kernel(X)
+        kernel = self._kernel(X, weights)
         if isinstance(kernel, Precomputed):
             require_gram(X)
         data = TrainingData(kernel, X)
@@ -129,7 +140,7 @@ class KernelMethod(BaseEstimator):
         """The functions of an expansion at X, shape (n, n_functions)."""
         require_fitted(self)
         X = prediction_input(self, X)
-        return (expansion or self.expansion_).values(X, np.float64, self.n_jobs)
+        return (expansion or self.expansion_).values(X, n_jobs=self.n_jobs)
 
 
 class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
@@ -172,7 +183,8 @@ class Proof:
         return self._found
 
     def settle(self):
-        """Compute it now and let the data go."""
+        """Compute it now and let the data go; a list of it, where there is one."""
         if self._data is not None and fingerprint(self._data.X) == self._mark:
             self._found = self._compute()
         self._data = self._compute = None
+        return [] if self._found is None else [self._found]

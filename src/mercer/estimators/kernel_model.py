@@ -1,13 +1,11 @@
 """What every model that is an expansion in a kernel does alike, whatever it learns."""
 
-from contextlib import nullcontext
 from typing import ClassVar
 
-import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mercer.estimators.evidence import Evidence
+from mercer.estimators.evidence import Certified, Evidence
 from mercer.estimators.gram import evaluate, has_room, require_gram
 from mercer.estimators.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
 from mercer.estimators.multiclass import one_or_all
@@ -25,19 +23,15 @@ from mercer.kernels.expansion import Expansion
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
 from mercer.kernels.vector.linear import Linear
-from mercer.solvers import small
+from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 
-class KernelModel(BaseEstimator):
+class KernelModel(Certified, BaseEstimator):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
-    # Whether a fit to a few hundred points takes less time than a person needs to press a key.
-    _is_quick = True
     # What to do about a status, where it differs from what a support vector machine needs.
     _remedies: ClassVar[dict[Status, str]] = {}
-    # Whether coefficients may be so large that rows in single precision are evaluated in double.
-    _predicts_in_double = False
     # Whether a kernel that may be indefinite is looked at when the fit has ended.
     _looks_at_kernel = True
     # The attribute that says how good a model is.
@@ -55,10 +49,8 @@ class KernelModel(BaseEstimator):
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
 
-    def _catching_interrupts(self, limits, data):
-        """Ctrl-C as a flag; a small fit is over before anybody presses it, unless its kernel is slow."""
-        is_quick = self._is_quick and data.shape[0] <= small.LARGEST and data.kernel.is_dot_product_form
-        return nullcontext() if is_quick else limits.catching_interrupts()
+    def _limits(self):
+        return Limits(self.max_iter, self.time_limit, self._watchers())
 
     def _watchers(self):
         return watchers(self, round_printer(self))
@@ -112,7 +104,7 @@ class KernelModel(BaseEstimator):
         self._evidence = self._kind_of_evidence(setup)(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
-            self._evidence.settle()
+            self._heed(self._evidence.settle(), warns=False)
 
     def _kind_of_evidence(self, setup):
         """Who computes the certificates of such problems."""
@@ -122,7 +114,9 @@ class KernelModel(BaseEstimator):
     def certificate_(self):
         """Certificates, computed when first read (see `Evidence`)."""
         require_fitted(self)
-        return one_or_all(self._evidence.certificates())
+        found = self._evidence.certificates()
+        self._heed(found)
+        return one_or_all(found)
 
     @property
     def trace_(self):
@@ -142,14 +136,12 @@ class KernelModel(BaseEstimator):
         """The decision function of each two-class problem, shape (n, n_problems)."""
         require_fitted(self)
         X = expansion_input(self, X)
-        is_single = getattr(X, "dtype", None) == np.float32 and not self._predicts_in_double
-        dtype = np.float32 if is_single else np.float64
-        return self.expansion_.values(X, dtype, self.n_jobs)
+        return self.expansion_.values(X, self.tol or 0.0, self.n_jobs)
 
     def __getstate__(self):
         # The training data are not part of a model: what is to be said of them is said now.
         if "_evidence" in vars(self):
-            self._evidence.settle()
+            self._heed(self._evidence.settle())
         return super().__getstate__()
 
 

@@ -12,12 +12,20 @@ from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters
 from mercer.estimators.multiclass import one_or_all
 from mercer.estimators.parameters import require_n_jobs, require_number
+from mercer.estimators.program_duals import only_of_programs
 from mercer.estimators.progress import print_epoch, warn_unless_optimal, watchers
 from mercer.estimators.separation import IN_DOUBLE
 from mercer.estimators.training import solve_all
-from mercer.estimators.visiting import visiting_plan
+from mercer.estimators.visiting import shared_out, visiting_plan
 from mercer.problems.perceptron import PerceptronProgram
-from mercer.solvers.perceptron import METHODS, ItemPerceptron, train
+from mercer.solvers.perceptron import METHODS, ItemPerceptron, ItemSolution, train
+from mercer.solvers.perceptron_program import solve_kernel_program
+
+# Square matrices of double precision that the program needs beside each other.
+PROGRAM_MATRICES = 5
+
+# A violation of the perceptron's program up to this is rounding, or the tolerance of a solver of programs.
+SEPARATES = 1e-6
 
 
 class KernelPerceptron(KernelClassifier):
@@ -29,12 +37,14 @@ class KernelPerceptron(KernelClassifier):
         As in `SVC`.
     degree, gamma, coef0
         Parameters of the kernels given by name; a `Kernel` has its own.
-    method : {"online", "averaged", "batch"}, default="online"
-        As in `Perceptron`.
+    method : {"online", "averaged", "batch", "lp"}, default="online"
+        As in `Perceptron`. "lp" is its convex program in the features of the kernel: the least sum of slacks, with the
+        dual vector for a proof. It takes the eigenvectors of the matrix and the simplex method, so it is for some
+        hundred to a few thousand points, and a kernel that is positive semidefinite.
     fit_intercept : bool, default=True
         Whether there is a bias; it is the weight of a further feature of value 1.
     max_iter : int, default=1000
-        Epochs at most.
+        Epochs at most; "lp" has none.
     tol, shuffle, eta0, random_state, n_iter_no_change, class_weight
         As in `Perceptron`.
     warm_start : bool, default=False
@@ -57,6 +67,8 @@ class KernelPerceptron(KernelClassifier):
         As in `SVC`; `dual_coef_` are the sums of updates, `certificate_` that of `Perceptron`.
     n_updates_ : ndarray of int
         Updates of each two-class problem.
+    multipliers_ : ndarray of shape (n,), or (n_classes, n) for several classes
+        Of "lp": the dual vector, as in `Perceptron`, with psi(x_i) in the place of x_i.
     mistake_bound_ : MistakeBound, or a list of them
         Updates beside (rho/gamma)^2 in the feature space, which is computed when first read.
 
@@ -74,8 +86,6 @@ class KernelPerceptron(KernelClassifier):
     decision_function_shape = "ovr"
     break_ties = True
     _remedies = REMEDIES
-    _is_quick = False
-    _predicts_in_double = True
 
     def __init__(
         self,
@@ -139,7 +149,7 @@ class KernelPerceptron(KernelClassifier):
         return self
 
     def _check_parameters(self):
-        check_parameters(self, METHODS)
+        check_parameters(self, (*METHODS, "lp"))
         require_number("coef0", self.coef0)
         require_n_jobs(self.n_jobs)
 
@@ -157,6 +167,8 @@ class KernelPerceptron(KernelClassifier):
         starts = self._starts(setup)
 
         def solve(problem, part, k):
+            if self.method == "lp":
+                return _solve_program(problem, part, self._plan, budget, limits)
             machine = ItemPerceptron(part, self.method, float(self.eta0), problem.dual().shift)
             if starts is not None:
                 machine.start(starts[k])
@@ -174,10 +186,33 @@ class KernelPerceptron(KernelClassifier):
             # A function's matrix is not kept until somebody asks.
             self._evidence.settle()
         self._mistakes = None
-        if all(getattr(each, "is_fresh", False) for each in solved.solutions):
+        self._multipliers = self._dual_vectors(setup, solved)
+        if self.method != "lp" and all(getattr(each, "is_fresh", False) for each in solved.solutions):
             rows = setup.tasks[0].indices[self._plan.order]
             self._mistakes = MistakeEvidence(self, data, rows, setup.tasks, self._plan)
         del self._plan
+
+    def _dual_vectors(self, setup, solved):
+        """a for every training row, also for those without weight; None where there are none."""
+        if self.method != "lp":
+            return None
+        used = setup.tasks[0].indices
+        whole = np.zeros((len(solved.solutions), len(setup.codes)))
+        for row, solution in zip(whole, solved.solutions, strict=True):
+            # A fit that ended before its first step has none.
+            found = getattr(solution, "multipliers", None)
+            row[used] = 0.0 if found is None else found
+        return whole
+
+    @property
+    def multipliers_(self):
+        """The dual vector of each linear program."""
+        require_fitted(self)
+        return only_of_programs(self)
+
+    def _is_reached(self, certificate):
+        # An averaged function is not the one that has made no more mistakes.
+        return self.method == "averaged" or certificate.is_optimal(SEPARATES)
 
     @property
     def mistake_bound_(self):
@@ -195,9 +230,44 @@ class KernelPerceptron(KernelClassifier):
         return state
 
 
+def _solve_program(problem, part, plan, budget, limits):
+    """The linear program of one two-class problem, over the points that are visited."""
+    order = plan.order
+    if PROGRAM_MATRICES * 8 * len(order) ** 2 > 2 * budget.cache:
+        raise MemoryError
+    K = part.rows(order, limits.stop)[:, order].astype(np.float64)
+    shift = problem.dual().shift
+    found = solve_kernel_program(K, problem.signs[order], plan.copies[order], shift, limits)
+    beta = np.zeros(part.n)
+    beta[order] = found.coefficients
+    return ItemSolution(
+        beta=beta,
+        gradient=np.zeros(part.n),
+        bias=found.bias,
+        status=found.status,
+        iterations=found.iterations,
+        is_gradient_complete=False,
+        multipliers=shared_out(found.multipliers, plan, problem.C),
+    )
+
+
 class ProgramEvidence(Evidence):
     """Certificates of the perceptron's convex program, in the feature space."""
 
-    def _certificate(self, _problem, task, beta, intercept):
-        program = PerceptronProgram(task.signs, self.setup.C[task.indices])
-        return program.certificate(task.signs * (self._projections(task, beta) + intercept))
+    def _certify(self):
+        each = zip(self.setup.tasks, self.solved.solutions, self.solved.intercepts, strict=True)
+        has_bias = self.setup.bias != "none"
+        return [self._of_program(*one, has_bias) for one in each]
+
+    def _of_program(self, task, solution, intercept, has_bias):
+        """With the dual variables, where there are any."""
+        weights = self.setup.C[task.indices]
+        program = PerceptronProgram(task.signs, weights)
+        margins = task.signs * (self._projections(task, solution.beta) + intercept)
+        found = getattr(solution, "multipliers", None)
+        if found is None:
+            return program.certificate(margins)
+        signed = task.signs * found
+        left_over = float(np.abs(self._projections(task, signed)).max(initial=0.0))
+        left_over = max(left_over, abs(float(signed.sum()))) if has_bias else left_over
+        return program.certificate(margins, found, left_over)

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import multi_target_input
 from mercer.estimators.kernel_method import KernelRegression, Proof
 from mercer.estimators.parameters import require_number
@@ -114,14 +115,14 @@ class KernelLeastSquares(KernelRegression):
         if self.rcond is not None:
             require_number("rcond", self.rcond, least=0.0, below=1.0)
         limits = Limits(-1, self.time_limit, self._watchers())
-        X, targets, is_flat = multi_target_input(self, X, y)
-        weights = some_weights(sample_weight, len(targets))
-        used = np.flatnonzero(weights)
-        data = self._training_data(X)
-        with limits.catching_interrupts():
+        with fitting(self, limits):
+            X, targets, is_flat = multi_target_input(self, X, y)
+            weights = some_weights(sample_weight, len(targets))
+            used = np.flatnonzero(weights)
+            data = self._training_data(X)
             self._solve(data, targets, np.sqrt(weights), used, limits)
-        self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
-        self.X_fit_, self._is_flat = X, is_flat
+            self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
+            self.X_fit_, self._is_flat = X, is_flat
         warn_unless_optimal(self.status_, -1, self._remedies)
         return self
 
@@ -142,11 +143,11 @@ class KernelLeastSquares(KernelRegression):
         self.rank_ = len(found.eigenvalues)
         self.dual_coef_ = coefficients
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
-        self._proof = Proof(data, self._certificate_of(part, scale, wanted, coefficients[used], found.eigenvalues))
+        self._proof = Proof(data, self._certificate_of(part, scale, wanted, coefficients[used], found))
 
-    def _certificate_of(self, data, scale, targets, coefficients, eigenvalues):
+    def _certificate_of(self, data, scale, targets, coefficients, found):
         def compute():
             operator = WeightedOperator(self._operator(data, Limits()), scale)
-            return certificate(operator, scale, targets, coefficients, eigenvalues)
+            return certificate(operator, scale, targets, coefficients, found.eigenvalues, found.cutoff)
 
         return compute

@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer.estimators.calibrate import Calibration, Probable, calibration_method, folds_of_rows
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import (
     classes_and_codes,
     training_rows,
@@ -164,16 +165,16 @@ class LinearSVC(Probable, LinearClassifier):
         method = self._method_of_problem()
         calibration = calibration_method(self.probability)
         limits = self._limits()
-        X, y = training_rows(self, X, y, without_duplicates)
-        self.classes_, codes = classes_and_codes(y)
-        C, copies = self._weights(codes, y, sample_weight)
-        found = self._solve(X, *self._machines(X, codes, C, method, limits, self._goal), limits)
-        self.coef_, self.intercept_ = stacked(found)
-        self._calibration = None
-        if calibration is not None:
-            with limits.catching_interrupts():
+        with fitting(self, limits):
+            X, y = training_rows(self, X, y, without_duplicates)
+            self.classes_, codes = classes_and_codes(y)
+            C, copies = self._weights(codes, y, sample_weight)
+            found = self._solve(X, *self._machines(X, codes, C, method, limits, self._goal))
+            self.coef_, self.intercept_ = stacked(found)
+            self._calibration = None
+            if calibration is not None:
                 scores = self._out_of_fold(X, codes, C, method, limits, found)
-            self._calibration = self._calibrated(calibration, scores, codes, copies)
+                self._calibration = self._calibrated(calibration, scores, codes, copies)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 

@@ -99,15 +99,17 @@ class LinearEstimator(BaseEstimator):
     def _goal(self):
         return self.tol if self.gap_tol is None else self.gap_tol
 
-    def _solve(self, X, problems, solve, limits):
+    def _solve(self, X, problems, solve):
         """Solve all problems; solve(products, problem, start) for each."""
         starts = usable_starts(getattr(self, "_last", None) if self.warm_start else None, *X.shape, len(problems))
         products = row_products(X, self.n_jobs)
-        with limits.catching_interrupts():
-            fits = solve_each(products, problems, solve, starts, self.n_jobs)
+        fits = solve_each(products, problems, solve, starts, self.n_jobs)
         self.status_ = Status.worst([fit.solution.status for fit in fits])
         self.n_iter_ = max(fit.solution.iterations for fit in fits)
-        self.certificate_ = one_or_all([fit.certificate for fit in fits])
+        found = [fit.certificate for fit in fits]
+        if self.status_ == Status.OPTIMAL and not all(each.relative_gap <= self._goal for each in found):
+            self.status_ = Status.OPTIMAL_INACCURATE
+        self.certificate_ = one_or_all(found)
         self.trace_ = one_or_all([fit.solution.trace for fit in fits])
         self._last = [fit.solution for fit in fits] if self.warm_start else None
         return [fit.solution for fit in fits]

@@ -5,6 +5,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import prediction_rows, regression_rows
 from mercer.estimators.linear_estimator import LinearEstimator
 from mercer.estimators.parameters import require_number
@@ -105,12 +106,13 @@ class LinearSVR(RegressorMixin, LinearEstimator):
             raise ParameterError(f"epsilon must not be negative, got {self.epsilon!r}")
         method = self._method(primal_exists=self.loss == "squared_epsilon_insensitive")
         limits = self._limits()
-        X, y = regression_rows(self, X, y)
-        weights = target_weights(sample_weight, len(y))
-        C = self._C_of_rows(total_weight(weights), weights)
-        problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
-        (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal), limits)
-        self.coef_, self.intercept_ = found.w, np.array([found.bias])
+        with fitting(self, limits):
+            X, y = regression_rows(self, X, y)
+            weights = target_weights(sample_weight, len(y))
+            C = self._C_of_rows(total_weight(weights), weights)
+            problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
+            (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal))
+            self.coef_, self.intercept_ = found.w, np.array([found.bias])
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 

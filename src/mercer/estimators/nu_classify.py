@@ -8,6 +8,7 @@ from mercer.estimators.kernel_classifier import KernelClassifier, refuse_ties_of
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.multiclass import BinaryTask
 from mercer.estimators.parameters import require_flag, require_number, require_optional_number
+from mercer.estimators.progress import warn_of_zero
 from mercer.estimators.support import Support
 from mercer.estimators.training import is_worth_storing, solve_all
 from mercer.estimators.weighting import row_weights
@@ -74,7 +75,8 @@ class NuSVC(Probable, KernelClassifier):
     ----------
     nu : float, default=0.5
         In (0, 1], and at most twice the share of the smaller class; a larger one is refused, with
-        the largest that is feasible.
+        the largest that is feasible. Where classes overlap so much that no hyperplane has a margin with so few
+        errors, the optimum is w = 0, and a warning says so.
     kernel, degree, gamma, coef0, shrinking
         As for `SVC`.
     probability : bool, "sigmoid" or "isotonic", default=False
@@ -193,6 +195,18 @@ the smaller class of 1 and 0, got 0.9; lower nu
         """
         refuse_ties_of_pairs(self)
         return super().predict(X)
+
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        warn_of_zero(
+            self.status_,
+            data,
+            setup,
+            solved,
+            f"the margin is zero: nu={self.nu!r} allows so few margin errors that no hyperplane has a margin here, so "
+            "that the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of training "
+            "errors of an SVC is a good first guess), or take a kernel that separates the classes better.",
+        )
 
     def _two_class_problems(self, codes, class_weight, weights):
         weights = np.ones(len(codes)) if weights is None else weights

@@ -9,7 +9,6 @@ from mercer.estimators.parameters import require_flag, require_optional_number
 from mercer.estimators.training import Budget, solve_all
 from mercer.estimators.weighting import target_weights
 from mercer.solvers import sampled_start, small
-from mercer.solvers.limits import Limits
 
 
 class OneProblem:
@@ -46,16 +45,14 @@ class OneFunctionModel(KernelModel):
         require_flag("shrinking", self.shrinking)
         require_flag("warm_start", self.warm_start)
 
-    def _fit_rows(self, X, y, sample_weight):
+    def _fit_rows(self, X, y, sample_weight, limits):
         """Solve the problem of checked rows, with targets where it has any, and keep the model."""
-        limits = Limits(self.max_iter, self.time_limit, self._watchers())
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, None if sample_weight is None else weights, budget)
         setup = self._setup(y, weights, data)
-        with self._catching_interrupts(limits, data):
-            solved = self._solve(data, setup, budget, limits)
+        solved = self._solve(data, setup, budget, limits)
         self._items = items
         self._keep(X, data, setup, solved)
         self.n_iter_ = int(self.n_iter_[0])

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer.estimators.fitting import fitting
 from mercer.estimators.gram import require_gram
 from mercer.estimators.inputs import (
     classes_and_codes,
@@ -30,10 +31,11 @@ from mercer.estimators.sgd_evidence import SGDEvidence, WeightedRows
 from mercer.estimators.sgd_forms import KernelForm, WeightForm
 from mercer.estimators.sgd_model import SGDModel
 from mercer.estimators.sgd_stream import REMEDIES, LearnsInBatches
-from mercer.estimators.weighting import class_weights, sample_weights
+from mercer.estimators.weighting import class_weights, sample_weights, total_weight
 from mercer.kernels.matrix_form import Precomputed
 from mercer.kernels.names import resolve
 from mercer.kernels.vector.linear import Linear
+from mercer.problems.regularization import Regularization, resolve_C
 from mercer.solvers.kernel_sgd import STRATEGIES
 from mercer.solvers.limits import Limits
 from mercer.solvers.sampling import SAMPLINGS, Sampler, arranged
@@ -61,6 +63,10 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         As for `SVC`.
     degree, gamma, coef0
         Parameters of the kernels given by name.
+    C : float or Regularization, optional
+        In the place of `lam`: the factor on the sum of losses as in `SVC`, lambda = 1 / (C m), where m is the number
+        of rows (the sum of their weights), or any of the forms of `Regularization`. A stream has no number of rows, so
+        `partial_fit` takes forms of the mean only, such as ``Regularization.from_lambda(0.01)``.
     epochs : float, optional
         Instead of `T`: visits to each row.
     average : bool, default=True
@@ -107,6 +113,8 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         w and b; `coef_` for the linear kernel only.
     support_, support_vectors_, dual_coef_
         In the alpha form: rows with a coefficient, and their coefficients.
+    lam_ : float
+        lambda, as it was given or as it follows from `C`.
     n_iter_ : int
         Steps taken, over all calls of `partial_fit`.
     status_ : Status
@@ -140,6 +148,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         gamma="scale",
         coef0=0.0,
         *,
+        C=None,
         epochs=None,
         average=True,
         projected=False,
@@ -163,6 +172,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.C = C
         self.epochs = epochs
         self.average = average
         self.projected = projected
@@ -203,23 +213,24 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         """
         self._check_parameters()
         limits = self._limits()
-        X, y = training_input(self, X, y)
-        classes, codes = classes_and_codes(y)
-        class_weight = class_weights(self.class_weight, classes, y)
-        counts = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
-        rows = WeightedRows(X, sides_of(codes, len(classes)), class_weight[codes], counts)
-        sampler = Sampler(len(codes), self._seed(), self.sampling, rows.draw_weights(), arranged(X, codes))
-        fewest = -(-max(DEFAULT_EPOCHS * len(codes), FEWEST_VISITS) // self.batch_size)
-        T = step_count(self.T, self.epochs, sampler.epoch_size, self.batch_size, fewest)
-        radius = ball_radius(self.lam, rows.step_weights()) if self.projected else np.inf
-        form = self._new_form(X, counts, len(rows.sides), radius)
-        with limits.catching_interrupts():
+        with fitting(self, limits):
+            X, y = training_input(self, X, y)
+            classes, codes = classes_and_codes(y)
+            class_weight = class_weights(self.class_weight, classes, y)
+            counts = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
+            rows = WeightedRows(X, sides_of(codes, len(classes)), class_weight[codes], counts)
+            sampler = Sampler(len(codes), self._seed(), self.sampling, rows.draw_weights(), arranged(X, codes))
+            fewest = -(-max(DEFAULT_EPOCHS * len(codes), FEWEST_VISITS) // self.batch_size)
+            T = step_count(self.T, self.epochs, sampler.epoch_size, self.batch_size, fewest)
+            lam = self._lambda(len(codes) if counts is None else total_weight(counts))
+            radius = ball_radius(lam, rows.step_weights()) if self.projected else np.inf
+            form = self._new_form(X, counts, len(rows.sides), lam, radius)
             status, traces = form.fit(X, rows.sides, rows.step_weights(), sampler, T, limits, self.n_jobs)
-        form.coefficients()  # what overflows is refused here
-        self._keep(form, classes, class_weight, X)
-        self._evidence = SGDEvidence(form, rows, self.lam, self.bias, self.n_jobs)
-        self._mean_weight = rows.mean_weight()
-        self._note(status, traces)
+            form.coefficients()  # what overflows is refused here
+            self._keep(form, classes, class_weight, X)
+            self._evidence = SGDEvidence(form, rows, lam, self.bias, self.n_jobs)
+            self._mean_weight = rows.mean_weight()
+            self._note(status, traces)
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
@@ -243,6 +254,22 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         if self.form == "w" and (self.budget is not None or not self._is_linear):
             raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
 
+    def _lambda(self, m=None):
+        """lambda of m rows; of a stream, whose m is None, if it does not depend on m."""
+        if self.C is None:
+            return float(self.lam)
+        if m is None and not (isinstance(self.C, Regularization) and self.C.divide_by_m):
+            raise ParameterError(
+                f"C={self.C!r} needs the number of rows, which a stream does not have; pass lam, or "
+                "C=Regularization.from_lambda(...)"
+            )
+        lam = 1.0 / (resolve_C(self.C, m or 1.0) * (m or 1.0))
+        if not 0.0 < lam < np.inf:
+            raise ParameterError(
+                f"C must leave a lambda = 1/(C m) that is positive and finite, got {self.C!r}: {lam:g}"
+            )
+        return lam
+
     @property
     def _is_linear(self):
         return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
@@ -256,8 +283,8 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _new_form(self, X, counts, n_problems, radius):
-        steps = Steps(float(self.lam), int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
+    def _new_form(self, X, counts, n_problems, lam, radius):
+        steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
         if self.form == "w" or (self.form == "auto" and self._is_linear and self.budget is None):
             return WeightForm(X.shape[1], n_problems, steps)
         kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)

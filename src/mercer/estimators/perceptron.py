@@ -8,9 +8,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import unique_labels
 
 from mercer._errors import DataError, ParameterError
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import classes_and_codes, prediction_input, require_fitted, training_input
 from mercer.estimators.mistakes import REMEDIES, MistakeEvidence, check_parameters, row_certificate
 from mercer.estimators.multiclass import one_or_all, two_class_tasks
+from mercer.estimators.program_duals import dual_vectors, only_of_programs
 from mercer.estimators.progress import print_epoch, warn_unless_optimal, watchers
 from mercer.estimators.scored import PredictsByScore, linear_scores
 from mercer.estimators.training import TrainingData, require_no_overflow
@@ -41,7 +43,8 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         "online" adds y x to w whenever a point is on the wrong side; without `shuffle` it is the Batch
         Perceptron of Shalev-Shwartz & Ben-David (2014, section 9.1.2), which does so for any such point.
         "averaged" answers with the mean of w over all visits. "batch" adds the mean of y x over all
-        mistakes of an epoch. "lp" minimises the sum of slacks, sum_i max(0, 1 - y_i f(x_i)), by HiGHS.
+        mistakes of an epoch. "lp" minimises the sum of slacks, sum_i max(0, 1 - y_i f(x_i)), by HiGHS, and
+        has the dual vector for a proof, `multipliers_`.
     fit_intercept : bool, default=True
         Whether there is a bias; it is the weight of a further feature of value 1.
     max_iter : int, default=1000
@@ -78,6 +81,10 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     certificate_ : Certificate, or a list of them
         The linear program's primal and dual value and their gap. All but "lp" have no dual variables: their
         dual value is zero, which is that of data that can be separated.
+    multipliers_ : ndarray of shape (n,), or (n_classes, n) for several classes
+        Of "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i x_i = 0, sum_i a_i y_i = 0 (with a
+        bias) and 0 <= a_i <= weight of row i. A positive sum proves that no hyperplane separates; it is the least sum
+        of slacks there is.
     mistake_bound_ : MistakeBound, or a list of them
         Updates beside (rho/gamma)^2, which is computed when first read.
     expansion_ : Expansion
@@ -151,16 +158,17 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         """
         check_parameters(self, (*METHODS, "lp"))
         limits = Limits(time_limit=self.time_limit, callbacks=watchers(self, print_epoch))
-        X, y = training_input(self, X, y)
-        require_no_overflow(X)
-        classes, codes = classes_and_codes(y)
-        copies = weighted_copies(self.class_weight, sample_weight, classes, codes, y)
-        plan = visiting_plan(self, X, codes, copies)
-        tasks = two_class_tasks(codes, len(classes), "ovr")
-        with limits.catching_interrupts():
+        with fitting(self, limits):
+            X, y = training_input(self, X, y)
+            require_no_overflow(X)
+            classes, codes = classes_and_codes(y)
+            copies = weighted_copies(self.class_weight, sample_weight, classes, codes, y)
+            plan = visiting_plan(self, X, codes, copies)
+            tasks = two_class_tasks(codes, len(classes), "ovr")
             learnt = (self._solve_programs if self.method == "lp" else self._train)(X, tasks, plan, limits)
-        self.classes_ = classes
-        self._keep(X, tasks, plan, learnt)
+            self.classes_ = classes
+            self._keep(X, tasks, plan, learnt)
+            self._multipliers = dual_vectors(learnt, plan, copies)
         warn_unless_optimal(self.status_, self.max_iter, REMEDIES)
         return self
 
@@ -199,7 +207,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         self.n_iter_, self.t_ = 1, machines[0].visits
         has_erred = any(machine.mistakes for machine in machines)
         self.status_ = Status.ITERATION_LIMIT if has_erred else Status.OPTIMAL
-        self._certificates = self._traces = self._mistakes = None
+        self._certificates = self._traces = self._mistakes = self._multipliers = None
         return self
 
     def _batch_of_stream(self, X, y, is_first):
@@ -262,6 +270,12 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         """The certificate of each linear program."""
         require_fitted(self)
         return _only(self._certificates, "certificate_")
+
+    @property
+    def multipliers_(self):
+        """The dual vector of each linear program."""
+        require_fitted(self)
+        return only_of_programs(self)
 
     @property
     def mistake_bound_(self):

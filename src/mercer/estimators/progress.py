@@ -3,9 +3,11 @@
 import sys
 import warnings
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.estimators.pace import Pace, standing
+from mercer.problems.nu import is_nothing
 from mercer.solvers.result import Status
 
 _REMEDIES = {
@@ -33,6 +35,23 @@ def warn_unless_optimal(status, max_iter=-1, remedies=None, judge="certificate_"
     remedy = {**_REMEDIES, **(remedies or {})}[status].format(max_iter=max_iter)
     message = f"{status.name}: {status.meaning}. {remedy} The model can be used; {judge} says how good it is."
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def warn_of_zero(status, data, setup, solved, told):
+    """Warn where the optimum of a problem is w = 0, so that its function is rounding noise; `told` says what to do.
+
+    To be called by `_keep`, so that the line is that which called `fit`.
+    """
+    if status == Status.NOT_CONVEX:
+        return  # squared lengths may be negative, and that has been said
+    for task, solution in zip(setup.tasks, solved.solutions, strict=True):
+        if solution.status not in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE) or not solution.is_gradient_complete:
+            continue
+        support = np.flatnonzero(solution.beta)
+        projections = -solution.gradient[support]
+        if is_nothing(solution.beta[support], projections, data.diagonal(task.indices[support])):
+            warnings.warn(told, ConvergenceWarning, stacklevel=5)
+            return
 
 
 def watchers(estimator, show):

@@ -3,8 +3,10 @@
 from typing import ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from mercer._errors import ParameterError
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.evidence import Evidence
 from mercer.estimators.kernel_classifier import KernelClassifier
 from mercer.estimators.machines import Solved, TwoClassProblems
 from mercer.estimators.multiclass import one_or_all
@@ -17,6 +19,7 @@ from mercer.estimators.parameters import (
 )
 from mercer.estimators.training import solve_all
 from mercer.estimators.weighting import weighted_C
+from mercer.kernels import engine
 from mercer.problems.ramp import RampMargin
 from mercer.problems.soft_margin import BIASES
 from mercer.solvers import cccp
@@ -30,6 +33,40 @@ class _RampProblems(TwoClassProblems):
         super().__init__(codes, n_classes, multi_class, C, "ramp", bias)
         self.problems = [RampMargin(task.signs, C[task.indices], s, bias) for task in self.tasks]
 
+    def outliers_of_start(self, start):
+        """For each task the mask of rows that `start` takes for outliers: as a mask of all rows, or where its
+        decision values fall short of s."""
+        given, n, many = np.asarray(start), len(self.codes), len(self.tasks)
+        is_mask = given.dtype == bool and given.shape == (n,)
+        is_table = given.dtype.kind in "fiu" and (given.shape == (n, many) or (given.shape == (n,) and many == 1))
+        if not is_mask and not (is_table and np.isfinite(given).all()):
+            shape = f"({n},)" if many == 1 else f"({n}, {many})"
+            raise DataError(
+                f"start must be a mask of {n} Booleans, the rows that are outliers at first, or finite decision values "
+                f"of shape {shape}, got {given.dtype} of shape {given.shape}"
+            )
+        if is_mask:
+            return [given[task.indices] for task in self.tasks]
+        values = given.reshape(n, many)
+        return [
+            problem.signs * values[task.indices, k] < problem.s
+            for k, (task, problem) in enumerate(zip(self.tasks, self.problems, strict=True))
+        ]
+
+
+class _RampEvidence(Evidence):
+    """A margin at the kink is judged with kernel values of its own."""
+
+    def _certificate(self, problem, task, beta, intercept):
+        projections = self._projections(task, beta)
+
+        def gram(places):
+            points = self.data.prepare(np.float64, task.indices[places])
+            return engine.product(self.data.kernel, points, points, np.eye(len(places)), self.n_jobs)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            return problem.certificate(beta, projections, intercept, gram)
+
 
 class RampSVC(KernelClassifier):
     """Support vector classifier whose loss is bounded, so that outliers lose their pull.
@@ -39,7 +76,8 @@ class RampSVC(KernelClassifier):
     The objective is not convex. It is minimised from the hinge solution by the concave-convex
     procedure: a few convex problems, each solved as `SVC` does and certified, each beginning
     where the last one ended, all over one kernel matrix. The objective falls from step to
-    step, and the end is a stationary point; `certificate_` has the evidence.
+    step, and the end is a stationary point; `certificate_` has the evidence. Which one it is depends on where one
+    begins: `start` and `n_starts` choose.
 
     Parameters
     ----------
@@ -55,7 +93,16 @@ class RampSVC(KernelClassifier):
         Margin at which the loss stops to rise, below 1. 0 is the ramp loss min(1, hinge); the
         lower, the more like the hinge.
     max_steps : int, default=100
-        Convex problems at most; three to ten are usual.
+        Convex problems at most, for each start; three to ten are usual.
+    start : ndarray, optional
+        Where to begin in the place of the hinge solution: a mask of the rows that are outliers at first, or decision
+        values of the training rows (those of another model, say), of which all with a margin below s are. Of
+        several classes, values have a column for each two-class problem, as those of
+        ``SVC(decision_function_shape="ovo")`` do.
+    n_starts : int, default=1
+        How many starts: the first as above, the others with random outliers. The end of the lowest objective is kept.
+    random_state : int, RandomState or None, default=0
+        Draws the random outliers.
     bias : {"free", "penalised", "none"}, default="free"
     multi_class : {"ovo", "ovr"}, default="ovo"
     decision_function_shape, break_ties
@@ -74,6 +121,8 @@ class RampSVC(KernelClassifier):
         The convex problems that were solved: objective, bound, gap, outliers.
     outliers_ : ndarray of int, or a list of them
         Training rows on the flat part of the ramp.
+    start_objectives_ : ndarray (n_starts,), or a list of them
+        The ramp objective at the end of each start; infinite where a limit came first.
     certificate_ : RampCertificate, or a list of them
         Certificate of the last convex problem, with the ramp objective and how well its
         tangent fits; `is_stationary` puts both together.
@@ -116,6 +165,8 @@ class RampSVC(KernelClassifier):
         *,
         s=0.0,
         max_steps=100,
+        start=None,
+        n_starts=1,
         bias="free",
         multi_class="ovo",
         decision_function_shape="ovr",
@@ -128,6 +179,7 @@ class RampSVC(KernelClassifier):
         cache_size=None,
         n_jobs=None,
         warm_start=False,
+        random_state=0,
         callbacks=None,
         verbose=False,
     ):
@@ -140,6 +192,8 @@ class RampSVC(KernelClassifier):
         self.class_weight = class_weight
         self.s = s
         self.max_steps = max_steps
+        self.start = start
+        self.n_starts = n_starts
         self.bias = bias
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
@@ -152,6 +206,7 @@ class RampSVC(KernelClassifier):
         self.cache_size = cache_size
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.random_state = random_state
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -159,6 +214,7 @@ class RampSVC(KernelClassifier):
         super()._check_parameters()
         require_number("s", self.s, below=1.0)
         require_count("max_steps", self.max_steps)
+        require_count("n_starts", self.n_starts)
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_flag("shrinking", self.shrinking)
         require_choice("bias", self.bias, BIASES)
@@ -173,12 +229,15 @@ class RampSVC(KernelClassifier):
         return _RampProblems(codes, len(class_weight), self.multi_class, C, float(self.s), self.bias)
 
     def _solve(self, data, setup, budget, limits):
-        starts = self._starts(setup)
+        starts, first = self._starts(setup), self._first_outliers(setup)
+        rng = check_random_state(self.random_state)
+        others = [cccp.random_outliers(len(task.indices), self.n_starts - 1, rng) for task in setup.tasks]
 
         def solve(problem, part, k):
-            return cccp.solve(
+            return cccp.solve_from_several(
                 problem,
                 part,
+                [first[k], *others[k]],
                 tol=self.tol,
                 limits=limits,
                 start=None if starts is None else starts[k],
@@ -195,9 +254,23 @@ class RampSVC(KernelClassifier):
         setup.problems = [getattr(s, "problem", p) for s, p in zip(solutions, setup.problems, strict=True)]
         return Solved(setup, solutions)
 
+    def _first_outliers(self, setup):
+        """For each task, the outliers of the first convex problem: those of `start`, or of the last fit if that is to
+        be continued, or none."""
+        if self.start is not None:
+            return setup.outliers_of_start(self.start)
+        if self._starts(setup) is None:
+            return [None] * len(setup.tasks)
+        last = self.outliers_ if isinstance(self.outliers_, list) else [self.outliers_]
+        return [np.isin(task.indices, rows) for task, rows in zip(setup.tasks, last, strict=True)]
+
+    def _kind_of_evidence(self, setup):
+        return _RampEvidence
+
     def _keep(self, X, data, setup, solved):
         masks = [problem.current_outliers for problem in setup.problems]
         outliers = [task.indices[mask] for task, mask in zip(setup.tasks, masks, strict=True)]
         steps = [getattr(solution, "steps", []) for solution in solved.solutions]
-        self.outliers_, self.steps_ = map(one_or_all, (outliers, steps))
+        objectives = [np.array(getattr(solution, "objectives", [np.inf])) for solution in solved.solutions]
+        self.outliers_, self.steps_, self.start_objectives_ = map(one_or_all, (outliers, steps, objectives))
         super()._keep(X, data, setup, solved)

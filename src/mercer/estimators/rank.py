@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.evidence import Evidence
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import regression_input, require_fitted, unlabelled_input
 from mercer.estimators.kernel_model import KernelModel
 from mercer.estimators.machines import Solved
@@ -21,7 +22,6 @@ from mercer.problems.rank import LOSSES, Ranking
 from mercer.problems.rank_pairs import GivenPairs, GradedPairs
 from mercer.problems.regularization import resolve_C
 from mercer.solvers import rank_newton
-from mercer.solvers.limits import Limits
 
 # Up to this many rows accuracy costs nothing.
 SMALL = 2000
@@ -139,16 +139,16 @@ class RankSVM(KernelModel):
         self
         """
         self._check_parameters()
-        limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        X, problem, used, weights = self._problem_of(X, y, qid, pairs, sample_weight)
-        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-        items, data = self._training_data(X, None if sample_weight is None else weights, budget)
-        setup = OneProblem(problem, used, len(weights))
-        with self._catching_interrupts(limits, data):
+        limits = self._limits()
+        with fitting(self, limits):
+            X, problem, used, weights = self._problem_of(X, y, qid, pairs, sample_weight)
+            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+            items, data = self._training_data(X, None if sample_weight is None else weights, budget)
+            setup = OneProblem(problem, used, len(weights))
             solved = self._solve(data, setup, budget, limits)
-        self._items, self.n_pairs_ = items, problem.n_pairs
-        self._keep(X, data, setup, solved)
-        self.n_iter_ = int(self.n_iter_[0])
+            self._items, self.n_pairs_ = items, problem.n_pairs
+            self._keep(X, data, setup, solved)
+            self.n_iter_ = int(self.n_iter_[0])
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 

@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from mercer._errors import DataError, ParameterError
@@ -214,25 +213,24 @@ class KernelPCA(SpectralMethod):
         self.fit(X)
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
-    @available_if(lambda self: self.fit_inverse_transform)
-    def inverse_transform(self, X):
-        """Rows whose features are close to those with the coordinates X.
+    @property
+    def inverse_transform(self):
+        """``inverse_transform(X)``: rows (n, d) whose features are close to those with the coordinates X
+        (n, n_components).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n_components)
-
-        Returns
-        -------
-        ndarray of shape (n, d)
+        Only after a fit with ``fit_inverse_transform=True``. Without, ``hasattr`` says that there is no such method,
+        and a call says why.
         """
         require_fitted(self)
         if not hasattr(self, "_pre_images"):
             raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
+        return self._rows_near
+
+    def _rows_near(self, X):
         X = check_array(X, dtype=np.float64, order="C", ensure_min_features=0)
         if X.shape[1] != len(self.eigenvalues_):
             raise DataError(f"X must have {len(self.eigenvalues_)} coordinates, got {X.shape[1]}")
-        return self._pre_images.values(X, np.float64, self.n_jobs)
+        return self._pre_images.values(X, n_jobs=self.n_jobs)
 
 
 class KernelSVD(SpectralMethod):

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 
 from mercer._errors import ParameterError
 from mercer.estimators.automatic import AutomaticC, choose_kernel
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import regression_input
 from mercer.estimators.one_function import OneFunctionModel
 from mercer.estimators.parameters import require_choice, require_number
@@ -41,10 +42,12 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
 
     def _fit(self, X, y, sample_weight=None):
         self._check_parameters()
-        choose_kernel(self, X)
-        X, y = regression_input(self, X, y)
-        self._choose_C(X, sample_weight, y)
-        self._fit_rows(X, y, sample_weight)
+        limits = self._limits()
+        with fitting(self, limits):
+            choose_kernel(self, X)
+            X, y = regression_input(self, X, y)
+            self._choose_C(X, sample_weight, y)
+            self._fit_rows(X, y, sample_weight, limits)
 
     def predict(self, X):
         """The value of the function at each row of X.

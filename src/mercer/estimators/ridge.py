@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import multi_target_input
 from mercer.estimators.kernel_method import KernelRegression, Proof
 from mercer.estimators.parameters import (
@@ -183,14 +184,14 @@ class KernelRidge(KernelRegression):
         """
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        X, targets, is_flat = multi_target_input(self, X, y)
-        penalties = _penalties(self.alpha, targets.shape[1])
-        weights = some_weights(sample_weight, len(targets))
-        used = np.flatnonzero(weights)
-        data = self._training_data(X)
-        with limits.catching_interrupts():
+        with fitting(self, limits):
+            X, targets, is_flat = multi_target_input(self, X, y)
+            penalties = _penalties(self.alpha, targets.shape[1])
+            weights = some_weights(sample_weight, len(targets))
+            used = np.flatnonzero(weights)
+            data = self._training_data(X)
             self._solve(data, targets, penalties, weights, used, limits, is_flat)
-        self.X_fit_ = X
+            self.X_fit_ = X
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 

@@ -30,6 +30,7 @@ class SeparationSolved(Solved):
     Attributes
     ----------
     margins : ndarray (n_problems,)
+        Distance of the nearest point from each hyperplane.
     normals : list of ndarray or None
         w_0 of each problem in the coordinates of the rows, for a linear kernel.
     overlaps : dict
@@ -40,7 +41,7 @@ class SeparationSolved(Solved):
         super().__init__(setup, solutions)
         self.overlaps = overlaps
         self.intercepts = np.array([solution.bias for solution in solutions])
-        self.margins = np.array([getattr(solution, "margin", 0.0) for solution in solutions])
+        self.margins = np.array([getattr(solution, "distance", 0.0) for solution in solutions])
         self.normals = [solution.normal if has_normals else None for solution in solutions]
 
 
@@ -77,7 +78,8 @@ def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False)
     def answered(k, answer):
         if not isinstance(answer, Overlap):
             return answer
-        error = _not_separable(data, features, setup, setup.tasks[k], answer)
+        where = "proofs_ has it, and a soft margin took its place" if may_overlap else "error.proof has it"
+        error = _not_separable(data, features, setup, setup.tasks[k], answer, where)
         if not may_overlap:
             raise error
         overlaps[k] = error
@@ -168,7 +170,8 @@ def explicit_features(data):
     return features
 
 
-def _not_separable(data, features, setup, task, overlap):
+def _not_separable(data, features, setup, task, overlap, where):
+    """The error; `where` says who keeps the proof."""
     bias, classes = setup.bias, setup.classes
     proof = _proof(data, features, bias, task, overlap)
     if len(task.label) == 2:
@@ -177,13 +180,33 @@ def _not_separable(data, features, setup, task, overlap):
     else:
         who = f"the class {classes[task.label[0]].item()!r} and the others"
     plane = {"free": "hyperplane", "penalised": "hyperplane", "none": "hyperplane through the origin"}[bias]
-    where = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
+    space = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
+    if proof.is_exact:
+        said, remedy = _met(bias, proof), "SVC(C=...) allows violations, another kernel may allow none"
+    else:
+        said = _too_near(bias, proof)
+        remedy = "SVC(C=...) allows violations; features, or a kernel, that set these rows farther apart may need none"
+    return NotSeparableError(f"no {plane}{space} separates {who}{said}; {where}. {remedy}", proof)
+
+
+def _met(bias, proof):
     what = "their convex hulls have a point in common" if bias == "free" else "the origin is in the hull of y_i x_i"
-    message = (
-        f"no {plane}{where} separates {who}: {what}, a weighted mean of {len(proof.weights)} rows "
-        f"(to {proof.distance:.1e}); error.proof has it. SVC(C=...) allows violations, another kernel may allow none"
+    return f": {what}, a weighted mean of {len(proof.weights)} rows (to {proof.distance:.1e})"
+
+
+def _too_near(bias, proof):
+    """What double precision can tell, which is less than a proof."""
+    if proof.twins is not None:
+        first, second = proof.twins
+        return (
+            f" in double precision: rows {first} and {second} have different labels and cannot be told apart in it "
+            "(they are not equal, so exact numbers may well separate them)"
+        )
+    what = "their convex hulls are" if bias == "free" else "the origin and the hull of y_i x_i are"
+    return (
+        f" as far as double precision can tell: {what} {proof.distance:.1e} apart, measured at {len(proof.weights)} "
+        f"rows, and kernel values cannot tell less than {proof.tolerance * proof.radius:.1e} from nothing"
     )
-    return NotSeparableError(message, proof)
 
 
 def _proof(data, features, bias, task, overlap):
@@ -195,15 +218,27 @@ def _proof(data, features, bias, task, overlap):
         gram[:] = data.X[np.ix_(rows, rows)]
     else:
         data.kernel.tile(items, items, gram, 0, 0)
+    # Of a given matrix, items with the same row are the same to every function of it.
+    vectors = data.support_vectors(rows) if items is not None else data.X[rows]
     return NotSeparableProof(
         indices=rows,
         weights=overlap.weights,
         signs=task.signs[overlap.members],
         bias=bias,
         features=shown.toarray() if sparse.issparse(shown) else shown,
-        gram=_same_for_same_items(gram, data.support_vectors(rows)),
+        gram=_same_for_same_items(gram, vectors),
         radius=overlap.radius,
+        is_exact=_is_exact(vectors, task.signs[overlap.members], bias, shown is not None),
     )
+
+
+def _is_exact(items, signs, bias, has_coordinates):
+    """Whether the rows of a proof show it by themselves: they are equal, or known by coordinates and no mere pair."""
+    if sparse.issparse(items):
+        items = items.toarray()
+    if len(signs) == 2 and signs[0] != signs[1] and np.array_equal(items[0], items[1]):
+        return True
+    return has_coordinates and (len(signs) > 2 or bias != "free")
 
 
 def _same_for_same_items(gram, items):

@@ -118,7 +118,7 @@ def _certify_weights(form, X, risks, _n_jobs):
 def _certify_coefficients(form, X, risks, n_jobs):
     data, budget = TrainingData(form.kernel, X), Budget.resolve(form.memory_limit, None, X)
     matrix = stored_if_small(data.matrix(EXACT, None, budget, n_jobs), budget)
-    values = form.expansion().values(X, np.float64, n_jobs)
+    values = form.expansion().values(X, n_jobs=n_jobs)
     coefficients, intercepts = form.coefficients()
     at_support = _values_at_support(form, X, coefficients, n_jobs)
     found = []

@@ -39,6 +39,12 @@ class SGDModel:
         return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
 
     @property
+    def lam_(self):
+        """lambda of the steps that were taken."""
+        check_is_fitted(self, "_form")
+        return self._form.iterates[0].steps.lam
+
+    @property
     def certificate_(self):
         """What was reached (see `Certificate`), on the training data of `fit`."""
         check_is_fitted(self, "_form")
@@ -63,7 +69,7 @@ class SGDModel:
         codes = known_codes(self.classes_, y)
         counts = None if sample_weight is None else row_weights(sample_weight, len(codes))
         rows = WeightedRows(X, sides_of(codes, len(self.classes_)), self.class_weight_[codes], counts)
-        return one_or_all(certificates(self._form, rows, self.lam, self.bias, self.n_jobs))
+        return one_or_all(certificates(self._form, rows, self.lam_, self.bias, self.n_jobs))
 
     @property
     def expansion_(self):

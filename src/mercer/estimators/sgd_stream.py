@@ -38,7 +38,7 @@ class LearnsInBatches:
         """
         self._check_parameters()
         limits = self._limits()
-        with limits.catching_interrupts():
+        with limits.in_force():
             status = self._learn(X, y, classes, sample_weight, limits)
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
@@ -72,7 +72,7 @@ class LearnsInBatches:
         for name in ("_form", "classes_", "status_", "n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)
         limits = self._limits()
-        with limits.catching_interrupts():
+        with limits.in_force():
             status = stream.feed(self._learn, limits)
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
@@ -114,8 +114,9 @@ class LearnsInBatches:
         known_codes(classes, y)
         class_weight = class_weights(self.class_weight, classes, classes)
         n_problems = 1 if len(classes) == 2 else len(classes)
-        radius = ball_radius(self.lam, np.ones(1)) if self.projected else np.inf
-        self._keep(self._new_form(X, None, n_problems, radius), classes, class_weight, X)
+        lam = self._lambda()
+        radius = ball_radius(lam, np.ones(1)) if self.projected else np.inf
+        self._keep(self._new_form(X, None, n_problems, lam, radius), classes, class_weight, X)
         self._rho, self._evidence = 0.0, None
         self._note(Status.OPTIMAL, [[] for _ in range(n_problems)])
         return X, y

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.kernel_method import KernelMethod, Proof
 from mercer.estimators.parameters import require_choice, require_count, require_number
@@ -65,9 +66,9 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         """
         self._check_parameters()
         limits = Limits(-1 if self.max_iter is None else self.max_iter, self.time_limit, self._watchers())
-        X = unlabelled_input(self, X)
-        data = self._training_data(X)
-        with limits.catching_interrupts():
+        with fitting(self, limits):
+            X = unlabelled_input(self, X)
+            data = self._training_data(X)
             found = self._solve(data, limits)
             self._keep(X, data, found, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)

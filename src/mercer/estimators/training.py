@@ -17,7 +17,7 @@ from mercer.kernels.evaluated_matrix import EvaluatedMatrix
 from mercer.kernels.levels import Ladder
 from mercer.kernels.matrix import StoredMatrix, is_ordered
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
-from mercer.kernels.origin import largest_square, origin_of, require_tellable
+from mercer.kernels.origin import largest_square, origin_of
 from mercer.kernels.row_passes import moved_columns, summary
 from mercer.kernels.rows import squared_norms
 from mercer.kernels.table.frame import Frame
@@ -119,8 +119,6 @@ class TrainingData:
         is_dense = isinstance(X, np.ndarray) and X.ndim == 2
         self._summary = summary(X) if kernel.is_translation_invariant and is_dense and len(X) else None
         self.origin = None if self._summary is None else origin_of(kernel, X, self._summary)
-        if self.origin is not None:
-            require_tellable(kernel, X, self.origin, largest_square(self._summary, self.origin))
 
     def prepare(self, dtype, indices=None):
         """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""

@@ -15,15 +15,18 @@ from mercer.solvers.perceptron import Schedule
 def visiting_plan(estimator, X, codes, copies):
     """The `Schedule` of a fit to points of given weights; `X` is None for items that cannot be compared."""
     order, seed = np.flatnonzero(copies > 0), None
+    stands_for = np.full(len(copies), -1)
+    stands_for[order] = np.arange(len(order))
     if estimator.shuffle:
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         if X is not None:
-            order, copies = distinct_rows(X, codes, copies, order)
-    return Schedule(order, copies, seed, estimator.max_iter, estimator.tol, estimator.n_iter_no_change)
+            order, copies, stands_for = distinct_rows(X, codes, copies, order)
+    ends = estimator.max_iter, estimator.tol, estimator.n_iter_no_change
+    return Schedule(order, copies, seed, *ends, stands_for=stands_for)
 
 
 def distinct_rows(X, codes, copies, chosen):
-    """(one of each group of equal rows with equal labels, the weight of its group).
+    """(one of each group of equal rows with equal labels, the weight of its group, the group of each row).
 
     The rows are in an order that depends on their contents alone.
     """
@@ -37,4 +40,13 @@ def distinct_rows(X, codes, copies, chosen):
     first = ranked[begins]
     summed = np.zeros(len(copies))
     summed[first] = np.add.reduceat(copies[ranked], np.flatnonzero(begins))
-    return first, summed
+    group = np.full(len(copies), -1)
+    group[ranked] = np.cumsum(begins) - 1
+    return first, summed, group
+
+
+def shared_out(values, plan, copies):
+    """Values of the points that are visited, divided among the equal ones they stand for, by their weights."""
+    whole = plan.copies[plan.order][plan.stands_for] if len(plan.order) else 1.0
+    # First the share: what is at its bound stays there.
+    return np.where(plan.stands_for >= 0, (values[plan.stands_for] / whole) * copies, 0.0)

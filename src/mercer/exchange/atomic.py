@@ -2,15 +2,27 @@
 
 The bytes go to a temporary file in the same folder, which is flushed to the disk and then takes the
 place of the old one in a single step of the file system. Whoever opens the path sees the old file or
-the new one. A process that is killed leaves at most the temporary file behind.
+the new one. A process that is killed leaves at most the temporary file behind, and the next one that writes
+to that folder removes it.
 """
 
 import contextlib
 import errno
 import os
+import re
 import secrets
+import time
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: what a killed process leaves there stays
+    fcntl = None  # type: ignore[assignment]
+
+# Temporary files are called so, and by no other program.
+_LEFT_BEHIND = re.compile(r"\..*\.[0-9a-f]{12}\.mercer-part")
+# Seconds after which a temporary file without a lock has no writer any more: they lock it when they make it.
+_ABANDONED = 60.0
 # Bytes given to the system at a time; a write that is interrupted goes on.
 _PIECE = 2**26
 
@@ -42,7 +54,8 @@ def replace_file(path, pieces, check=None):
         raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(target))
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "only a file can be replaced, not a device or a pipe", str(target))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.mercer-part")
+    _remove_abandoned(target.parent)
     with _blaming(path, temporary):
         _write(target, temporary, pieces, check)
     _flush_folder(target.parent)
@@ -63,17 +76,63 @@ def _write(target, temporary, pieces, check):
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(temporary, flags, _mode(target))
     try:
-        with os.fdopen(descriptor, "wb", buffering=0) as file:
-            for piece in pieces:
-                _write_all(file, piece)
-            os.fsync(file.fileno())
-        if check is not None:
-            check(temporary)
-        temporary.replace(target)
+        with _locked(descriptor):
+            with os.fdopen(descriptor, "wb", buffering=0) as file:
+                for piece in pieces:
+                    _write_all(file, piece)
+                os.fsync(file.fileno())
+            if check is not None:
+                check(temporary)
+            temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+@contextlib.contextmanager
+def _locked(descriptor):
+    """Hold the lock of a file, also after `descriptor` is closed; the system lets go of it when the process ends."""
+    if fcntl is None:
+        yield
+        return
+    held = os.dup(descriptor)
+    try:
+        _lock(held)
+        yield
+    finally:
+        os.close(held)
+
+
+def _lock(descriptor):
+    """Whether this process now holds the lock of a file."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another holds it, or this file system has no locks
+        return False
+    return True
+
+
+def _remove_abandoned(folder):
+    """Remove temporary files whose writers have died; one that cannot be removed is nobody's harm."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _LEFT_BEHIND.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    _remove_if_abandoned(Path(entry.path))
+
+
+def _remove_if_abandoned(path):
+    if time.time() - path.stat().st_mtime < _ABANDONED:
+        return
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        if _lock(descriptor):
+            path.unlink()
+    finally:
+        os.close(descriptor)
 
 
 def _mode(target):

@@ -19,6 +19,7 @@ MOST_KINDS = 200
 
 def write(writer, values):
     """The column of a list of anything that can be saved."""
+    values = [as_stored(value) for value in values]
     kinds = [_kind(value) for value in values]
     different = list(dict.fromkeys(kinds))
     if len(different) > MOST_KINDS:
@@ -28,6 +29,15 @@ def write(writer, values):
     kind = different[0] if different else "none"
     name = kind if isinstance(kind, str) else kind[0]
     return _WRITERS[name](writer, values)
+
+
+def as_stored(value):
+    """A graph of networkx as Mercer's own, which is what a kernel sees of it; anything else as it is."""
+    if type(value).__module__.partition(".")[0] == "networkx" and hasattr(value, "is_directed"):
+        from mercer.kernels.graph.graph import Graph
+
+        return Graph.of(value)
+    return value
 
 
 def _kind(value):

@@ -83,6 +83,7 @@ class Writer:
             return found
         if frames.is_frame(value):
             return frames.write(self, value)
+        value = columns.as_stored(value)
         kind = kind_of(value)
         if kind is None:
             raise ParameterError(_cannot_save(value))

@@ -2,11 +2,14 @@
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 
+from mercer.estimators.inputs import is_function, is_precomputed, kernel_of, takes_items
 from mercer.exchange.known_kernels import require_vectors
 from mercer.exchange.recorded import Recorded
 from mercer.exchange.rules import Refused
-from mercer.kernels.matrix_form import MatrixItems
+from mercer.kernels.base import Kernel
+from mercer.kernels.matrix_form import MatrixItems, Precomputed
 
 _STRATEGIES = ("merging", "removal")
 
@@ -63,6 +66,21 @@ def _require_support(model):
     _require(not n_support or int(model.support_.max()) < model.shape_fit_[0], "has support_ beyond its training data")
 
 
+def _require_kernel(model):
+    """That the kernel which is asked for takes what the kernel which was fitted takes."""
+    if not hasattr(model, "kernel"):
+        return
+    own, learnt = kernel_of(model), model.expansion_.kernel
+    _require(
+        isinstance(own, str | Kernel) or callable(own), "must have a kernel that is a name, a Kernel or a function"
+    )
+    has_items = vars(model).get("_items") is not None
+    _require(not has_items or is_function(own), "must keep training items only for a function of the caller's")
+    if is_function(own) or is_precomputed(own) or isinstance(learnt, Precomputed):
+        return
+    _require(takes_items(own) == bool(learnt.takes_items), f"must have been fitted with its kernel {own!r}"[:200])
+
+
 def check_machine(model):
     """A kernel machine: support vectors, coefficients, one function for each two-class problem."""
     if not is_fitted(model):
@@ -70,13 +88,15 @@ def check_machine(model):
     _require_attributes(model, "expansion_", "dual_coef_", "intercept_", "_items", "_sparse")
     model._traces = Recorded(vars(model).get("_traces") or [])
     expansion = model.expansion_
+    _require_kernel(model)
     _require_features(model)
     _require_places(model)
     _require(len(model.intercept_) == expansion.n_functions, "must have an intercept for each function")
     _require_attributes(model, "shape_fit_")
     if "support_" in vars(model):
         _require_support(model)
-    if "classes_" in vars(model):
+    if is_classifier(model):
+        _require_attributes(model, "classes_")
         _check_classes(model, expansion.n_functions)
     else:
         _require(expansion.n_functions == 1, "must have one function")
@@ -111,7 +131,8 @@ def check_linear(model):
     width, functions = model.coef_.shape[-1], 1 if model.coef_.ndim == 1 else model.coef_.shape[0]
     _require(width == model.n_features_in_, f"must have {model.n_features_in_} weights, has {width}")
     _require(np.size(model.intercept_) in (1, functions), "must have an intercept for each function")
-    if "classes_" in vars(model):
+    if is_classifier(model):
+        _require_attributes(model, "classes_")
         _check_classes(model, functions)
     if "expansion_" in vars(model):
         _require_features(model)
@@ -124,11 +145,27 @@ def check_method(model):
     if not is_fitted(model):
         return
     _require_attributes(model, "expansion_")
+    _require_kernel(model)
     _require_features(model)
     _require_places(model)
     if "_rule" in vars(model):
         rule, k, n = model._rule, len(model.classes_), model.expansion_.n_functions
         _require(rule.means.shape == (k, n) and rule.log_priors.shape == (k,), "must have a mean for each class")
+
+
+def check_components(model):
+    """Coordinates in feature space, and rows that they are turned back into."""
+    check_method(model)
+    if not is_fitted(model):
+        return
+    _require_attributes(model, "eigenvalues_", "eigenvectors_")
+    count = len(model.eigenvalues_)
+    _require(model.expansion_.n_functions == count, f"must have {count} functions, one for each eigenvalue")
+    back = vars(model).get("_pre_images")
+    if back is not None:
+        _require_attributes(model, "n_features_in_")
+        _require(getattr(back.vectors, "shape", (0, -1))[1] == count, f"must have pre-images of {count} coordinates")
+        _require(back.n_functions == model.n_features_in_, f"must have pre-images of {model.n_features_in_} features")
 
 
 def check_pegasos(model):

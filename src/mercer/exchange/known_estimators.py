@@ -11,7 +11,7 @@ _INPUT = ("n_features_in_", "feature_names_in_")
 _MACHINE = (
     *_INPUT, "_items", "support_", "n_support_", "intercept_", "expansion_", "_sparse", "support_vectors_",
     "dual_coef_", "shape_fit_", "n_iter_", "status_", "fit_status_", "_traces", "_last_betas", "_evidence",
-    "compression_",
+    "compression_", "kernel_", "kernel_reason_",
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
@@ -36,17 +36,19 @@ def _register(homes, state, check):
 
 
 _machine, _linear, _method = fitted.check_machine, fitted.check_linear, fitted.check_method
-_PROBABLE = (*_CLASSIFIER, "_calibration")
+_PROBABLE = (*_CLASSIFIER, "_calibration", "C_")
 _register("estimators.classify:SVC estimators.nu_classify:NuSVC", _PROBABLE, _machine)
 _register("estimators.kernel_logistic:KernelLogisticRegression", _CLASSIFIER, _machine)
 _register("estimators.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
-_register("estimators.kernel_perceptron:KernelPerceptron", (*_CLASSIFIER, "n_updates_", "_mistakes"), _machine)
-_register("estimators.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_"), _machine)
+_register(
+    "estimators.kernel_perceptron:KernelPerceptron", (*_CLASSIFIER, "n_updates_", "_mistakes", "_multipliers"), _machine
+)
+_register("estimators.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
 _register("estimators.centres:AnalyticCentreMachine", _CLASSIFIER, _machine)
 _register("estimators.centres:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
 _register("estimators.kernel_machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
-_register("estimators.regress:SVR", _MACHINE, _machine)
-_register("estimators.regress:NuSVR", (*_MACHINE, "epsilon_"), _machine)
+_register("estimators.regress:SVR", (*_MACHINE, "C_"), _machine)
+_register("estimators.regress:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.detect:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.detect:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
@@ -55,7 +57,7 @@ _register("estimators.linear_regress:LinearSVR", _LINEAR, _linear)
 _register(
     "estimators.perceptron:Perceptron",
     (*_INPUT, "_machines", "classes_", "coef_", "intercept_", "expansion_", "n_updates_", "n_iter_", "t_", "status_",
-     "_traces", "_certificates", "_mistakes"),
+     "_traces", "_certificates", "_mistakes", "_multipliers"),
     _linear,
 )  # fmt: skip
 _register(
@@ -64,9 +66,13 @@ _register(
      "_traces", "n_iter_"),
     fitted.check_pegasos,
 )  # fmt: skip
-_register("estimators.ridge:KernelRidge", (*_METHOD, "alpha_", "jitter_", "solver_"), _method)
+_register("estimators.ridge:KernelRidge", (*_METHOD, "alpha_", "jitter_", "solver_", "loo_", "alpha_errors_"), _method)
 _register("estimators.least_squares:KernelLeastSquares", (*_METHOD, "rank_"), _method)
-_register("estimators.reduce:KernelPCA", (*_SPECTRAL, "eigenvalues_", "eigenvectors_", "jitter_"), _method)
+_register(
+    "estimators.reduce:KernelPCA",
+    (*_SPECTRAL, "eigenvalues_", "eigenvectors_", "jitter_", "X_transformed_fit_", "_pre_images"),
+    fitted.check_components,
+)
 _register(
     "estimators.reduce:KernelSVD", (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"), _method
 )
@@ -79,7 +85,7 @@ _register(
      "_n_features_out"),
     _method,
 )  # fmt: skip
-_WEIGHTED = ("kernel_names_", "weights_", "scales_", "kernel_")
+_WEIGHTED = ("kernel_names_", "weights_", "scales_")
 _register("selection.mkl:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
 _register("selection.mkl_regress:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
 _register("selection.mkl_detect:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)

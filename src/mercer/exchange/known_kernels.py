@@ -29,16 +29,22 @@ wrapped:Power wrapped:Scaled algebra:Product algebra:Sum
 LARGEST_SIZE = 2**16
 
 
-def _check_sizes(kernel):
-    """Refuse a kernel whose parameters ask for more than any model has ever needed."""
+# What kernels of columns have measured on the training rows: a number for each column.
+_MEASURED = ("origin", "mean", "deviation")
+
+
+def _check_fields(kernel):
+    """Refuse a kernel whose parameters ask for more than any model has ever needed, or are not what it measures."""
     for name, value in vars(kernel).items():
         sizes = value if isinstance(value, tuple) else (value,)
         if name != "random_state" and any(type(size) is int and abs(size) > LARGEST_SIZE for size in sizes):
             raise Refused(f"must have {name} of at most {LARGEST_SIZE}, got {str(value)[:60]}")
+        if name in _MEASURED and value is not None:
+            rules.list_of(rules.number(), tuple)(value)
 
 
 for _home in _KERNELS.split():
-    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}", check=_check_sizes)
+    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}", check=_check_fields)
 
 
 def _make_tree(cls, fields):
@@ -108,6 +114,11 @@ def _make_frame(cls, fields):
 
 for _kind in ("Frame", "ArrayFrame", "DictFrame"):
     plain(f"mercer.kernels.table.frame:{_kind}", {"native": rules.anything}, make=_make_frame)
+plain(
+    "mercer.kernels.table.column_frame:ColumnFrame",
+    {"arrays": rules.dict_of},
+    make=lambda cls, fields: cls(fields["arrays"]),
+)
 
 
 def _make_matrix_items(cls, fields):

@@ -5,7 +5,8 @@ They compute with NumPy, which checks its indices; what they learnt is checked f
 
 from mercer.exchange import rules
 from mercer.exchange.attributes import ATTRIBUTES
-from mercer.exchange.registry import Kind, add
+from mercer.exchange.registry import Kind, add, kind_of
+from mercer.exchange.rules import Refused
 
 _INPUT = ("n_features_in_", "feature_names_in_", "_sklearn_output_config", "n_samples_seen_")
 _number_array = rules.optional(rules.array("fiu", finite=False))
@@ -53,11 +54,69 @@ _RULES = {
 }  # fmt: skip
 
 
+# What a transformer uses, where it has been fitted: an attribute, or one that a parameter asks for.
+_USES = {
+    "StandardScaler": {"mean_": "with_mean", "scale_": "with_std"},
+    "MinMaxScaler": {"min_": None, "scale_": None},
+    "MaxAbsScaler": {"scale_": None},
+    "RobustScaler": {"center_": "with_centering", "scale_": "with_scaling"},
+    "PowerTransformer": {"lambdas_": None, "_scaler": "standardize"},
+    "QuantileTransformer": {"quantiles_": None, "references_": None},
+    "KBinsDiscretizer": {"bin_edges_": None, "n_bins_": None},
+    "OneHotEncoder": {"categories_": None},
+    "OrdinalEncoder": {"categories_": None},
+    "SimpleImputer": {"statistics_": None},
+    "VarianceThreshold": {"variances_": None},
+    "PCA": {"components_": None, "explained_variance_": None},
+}
+
+
+def _check_uses(transformer):
+    """That what a fitted transformer computes with is there."""
+    if not any(name.endswith("_") and not name.startswith("_") for name in vars(transformer)):
+        return
+    for name, parameter in _USES.get(type(transformer).__name__, {}).items():
+        if (parameter is None or getattr(transformer, parameter)) and getattr(transformer, name, None) is None:
+            raise Refused(f"must have {name}")
+
+
+def _check_pipeline(pipeline):
+    """That the steps are pairs of a name and something of a known class, in the order in which they work."""
+    steps = pipeline.steps
+    if not isinstance(steps, list) or not steps:
+        raise Refused("must have a list of steps")
+    for place, step in enumerate(steps):
+        if not isinstance(step, tuple | list) or len(step) != 2 or not isinstance(step[0], str):
+            raise Refused(f"must have a name and an object as step {place}")
+        _require_step(step[1], "transform" if place < len(steps) - 1 else None)
+
+
+def _require_step(step, method):
+    if step is None or (isinstance(step, str) and step in ("passthrough", "drop")):
+        return
+    kind = kind_of(step)
+    if kind is None or not kind.is_estimator or (method is not None and not hasattr(step, method)):
+        raise Refused(f"must have steps that can {method or 'be fitted'}, got a {type(step).__name__}")
+
+
+def _check_columns(columns):
+    """That each part of a table has a name, a transformer and columns."""
+    for part in vars(columns).get("transformers_", ()):
+        if len(part) != 3 or not isinstance(part[0], str):
+            raise Refused("must have a name, a transformer and columns for each part")
+        _require_step(part[1], "transform")
+
+
+_CHECKS = {"Pipeline": _check_pipeline, "ColumnTransformer": _check_columns}
+
+
 def transformer(home, *state):
     """Register a class of scikit-learn by the names of its fitted attributes."""
     module, _, name = home.partition(":")
     rules_of = {one: _RULES[one] for one in (*_INPUT, *state)}
-    return add(Kind(f"sklearn.{name}", f"sklearn.{module}", name, None, rules_of), (_private_home(home), name))
+    check = _CHECKS.get(name, _check_uses)
+    kind = Kind(f"sklearn.{name}", f"sklearn.{module}", name, None, rules_of, check=check)
+    return add(kind, (_private_home(home), name))
 
 
 def _private_home(home):

@@ -61,6 +61,7 @@ plain(
         "mercer.estimators.evidence:JointEvidence",
         "mercer.estimators.separation:SeparationEvidence",
         "mercer.estimators.kernel_perceptron:ProgramEvidence",
+        "mercer.estimators.ramp:_RampEvidence",
         "mercer.estimators.rank:_RankEvidence",
         "mercer.selection.mkl_machines:WeightedEvidence",
     ),

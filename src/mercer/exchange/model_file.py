@@ -23,6 +23,7 @@ import hashlib
 import json
 import mmap
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -53,7 +54,7 @@ def write_model_file(path, manifest, arrays, check=None):
 
 def read_model_file(path, mapped=None):
     """(manifest, arrays) of a file that has been checked; arrays are views of the bytes read or mapped."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEADER)
         manifest_length, payload_length, sums = _checked_header(head, size)
@@ -68,10 +69,19 @@ def read_model_file(path, mapped=None):
 
 def read_manifest(path):
     """The manifest of a model file alone; its arrays are not looked at."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         head = file.read(HEADER)
         length, _, sums = _checked_header(head, os.fstat(file.fileno()).st_size)
         return checked_manifest(file.read(length), sums[0])
+
+
+def _opened(path):
+    """The file, open for reading; what is no file is refused before it is waited for, as a pipe would be for ever."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise ModelFileError("this is not a model file of Mercer: it is a pipe or a device; copy it to a file first")
+    return file
 
 
 def checked_manifest(text, expected):

@@ -50,7 +50,8 @@ class Graph:
         """The output of an operator."""
         names = [each.name if isinstance(each, Tensor) else self.constant(each).name for each in inputs]
         output = name or self._name()
-        self.nodes.append(self.onnx.helper.make_node(operator, names, [output], **attributes))
+        # Optimisers name what they make after what they found: of nodes without names, all alike (onnxruntime 1.20).
+        self.nodes.append(self.onnx.helper.make_node(operator, names, [output], name=output, **attributes))
         return Tensor(self, output)
 
     def factor(self, value):

@@ -27,9 +27,12 @@ from mercer.exchange import onnx_heads
 from mercer.exchange.onnx_graph import IR_VERSION, OPSET, Graph, Tensor, require_onnx
 from mercer.exchange.onnx_kernels import Pairs, diagonal, matrix
 from mercer.exchange.onnx_steps import step
-from mercer.exchange.polynomial_functions import PolynomialFunctions, coefficient_matrix
 from mercer.kernels.matrix_form import MatrixItems
+from mercer.kernels.polynomial_functions import PolynomialFunctions, coefficient_matrix
 from mercer.kernels.vector.linear import Linear
+
+# What is asked for and what there is instead, for kernels without features that can be written down.
+_WITHOUT_VECTORS = ("support_vectors=False", "support_vectors=True writes the support vectors")
 
 
 def to_onnx(model, *, support_vectors=None, dtype="float64"):
@@ -139,7 +142,7 @@ def _functions(model, x, support_vectors):
     if len(coefficients) == 0:
         return (x * 0.0).sum(1) @ np.zeros((1, expansion.n_functions)) + expansion.intercepts
     if not support_vectors:
-        return _polynomial(PolynomialFunctions.of(expansion), x)
+        return _polynomial(PolynomialFunctions.of(expansion, *_WITHOUT_VECTORS), x)
     rows = _rows(vectors)
     return matrix(expansion.kernel, Pairs(x, rows)) @ coefficients + expansion.intercepts
 

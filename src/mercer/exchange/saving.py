@@ -114,7 +114,7 @@ def load(path, kernels=None, *, mapped=None):
     ...     mercer.load("/dev/null")
     ... except mercer.ModelFileError as error:
     ...     print(error)
-    /dev/null: this is not a model file of Mercer: it does not begin as one
+    /dev/null: this is not a model file of Mercer: it is a pipe or a device; copy it to a file first
     """
     try:
         return _load(path, _checked_names(kernels), mapped)

@@ -15,17 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.inputs import expansion_input, require_fitted
-from mercer.estimators.multiclass import pairs
 from mercer.explanation.explanation import Contributions, Explanation
+from mercer.explanation.functions import function_names
 from mercer.explanation.nodes import by_node
 from mercer.explanation.pipelines import by_input, transformed
+from mercer.explanation.polynomials import DUST, as_polynomial, named_polynomial
 from mercer.explanation.positions import by_position, unwrapped
 from mercer.kernels import engine
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import MatrixItems
 from mercer.kernels.normalised import Normalised
+from mercer.kernels.polynomial_functions import in_inner_product
 from mercer.kernels.structured import CountKernel, StructuredKernel
-from mercer.kernels.table.frame import Frame, as_frame
+from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
+from mercer.kernels.vector.linear import Linear
 from mercer.kernels.wrapped import Scaled
 
 
@@ -48,9 +51,9 @@ def explain(model, x):
     Explanation
         Printable. ``by_support_vector`` is always there (for a kernel machine), ``by_term`` where
         the kernel is a sum (columns of a table), ``by_feature`` where its features can be listed
-        (coordinates of a linear kernel; substrings, subtrees, neighbourhoods), ``by_position`` for
-        texts of at most 400 symbols under a subsequence kernel, ``by_node`` for trees under a kernel of
-        fragments (those that begin at the node) and graphs under Weisfeiler-Lehman.
+        (coordinates of a linear kernel; monomials of a polynomial one; substrings, subtrees, neighbourhoods),
+        ``by_position`` for texts of at most 400 symbols under a subsequence kernel, ``by_node`` for trees under a
+        kernel of fragments (those that begin at the node) and graphs under Weisfeiler-Lehman.
 
     Examples
     --------
@@ -101,14 +104,16 @@ def _explain_machine(model, x, named):
     coefficients = _coefficients(expansion)
     support = _values(expansion.kernel, expansion, X)
     positions, nodes = _by_parts(expansion, X, coefficients)
+    polynomial = named_polynomial(model, named)
     return Explanation(
-        functions=_function_names(model, expansion.n_functions),
+        functions=function_names(model, expansion.n_functions),
         intercept=expansion.intercepts,
         by_support_vector=Contributions("support vector", _support_names(model, expansion), coefficients.T * support),
         by_term=_by_term(expansion, X, coefficients),
-        by_feature=_by_feature(expansion, X, coefficients, named),
+        by_feature=_by_feature(expansion, X, coefficients, named, polynomial),
         by_position=positions,
         by_node=nodes,
+        polynomial=polynomial,
     )
 
 
@@ -118,7 +123,7 @@ def _one(x, kernel):
         return x.to_frame().T
     if hasattr(x, "to_dict") and getattr(x, "ndim", 2) == 1 and kernel.takes_tables:
         return [x.to_dict()]
-    is_batch = sparse.issparse(x) or getattr(x, "ndim", 1) == 2 or hasattr(x, "columns") or hasattr(x, "schema")
+    is_batch = sparse.issparse(x) or getattr(x, "ndim", 1) == 2 or is_data_frame(x)
     if is_batch and (kernel.takes_tables or not kernel.takes_items):
         count = x.shape[0]
         if count != 1:
@@ -146,19 +151,6 @@ def _values(kernel, expansion, X):
     return engine.fill(kernel, item, vectors, np.empty((1, len(vectors))))[0]
 
 
-def _function_names(model, count):
-    """What a positive value of each decision function speaks for."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return ["the value"] if count == 1 else [f"value {k}" for k in range(count)]
-    names = [str(label) for label in classes]
-    if len(names) == 2:
-        return [f"{names[1]} rather than {names[0]}"]
-    if getattr(model, "multi_class", "ovr") == "ovo":
-        return [f"{names[i]} rather than {names[j]}" for i, j in pairs(len(names))]
-    return [f"{name} rather than the others" for name in names]
-
-
 def _support_names(model, expansion):
     places = getattr(model, "support_", None)
     count = max((group.end for group in expansion.groups), default=0)
@@ -183,9 +175,14 @@ def _by_term(expansion, X, coefficients):
     return Contributions("term", [name or repr(term) for name, term in terms], np.array(values).T)
 
 
-def _by_feature(expansion, X, coefficients, named):
+def _by_feature(expansion, X, coefficients, named, polynomial):
     """Features that occur in x, if all of the kernel's can be listed."""
     kernel = expansion.kernel
+    if polynomial is not None and max(map(len, polynomial.powers), default=0) > 1:
+        return _by_monomial(X, polynomial, expansion.intercepts)
+    if in_inner_product(kernel) is not None and not isinstance(kernel, Linear | Scaled):
+        # A polynomial of more monomials than can be read.
+        return None
     if isinstance(expansion.vectors, MatrixItems) or not _lists_features(kernel):
         return None
     together = _together(X, expansion.vectors)
@@ -197,6 +194,18 @@ def _by_feature(expansion, X, coefficients, named):
     own, weights = features[:1].toarray()[0], np.asarray(features[1:].T @ coefficients)
     there = np.flatnonzero(own)
     return Contributions("feature", [names[k] for k in there], (own[there, None] * weights[there]).T)
+
+
+def _by_monomial(X, polynomial, intercepts):
+    """Each monomial of x times its coefficient, and what the kernel's constant adds."""
+    row = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)[0]
+    products = np.array([np.prod(row[list(choice)]) for choice in polynomial.powers])
+    there = np.flatnonzero(products)
+    own = polynomial.constants - intercepts
+    values, names = polynomial.coefficients[:, there] * products[there], [polynomial.names[k] for k in there]
+    if (np.abs(own) > DUST * np.abs(values).max(initial=1.0)).any():
+        values, names = np.column_stack([own, values]), ["1", *names]
+    return Contributions("feature", names, values)
 
 
 def _by_parts(expansion, X, coefficients):
@@ -239,5 +248,8 @@ def _explain_linear(model, x, named):
     names = [f"x{k}" for k in range(len(row))] if named is None else [str(name) for name in named]
     intercept = np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),)).astype(np.float64)
     return Explanation(
-        _function_names(model, len(weights)), intercept, by_feature=Contributions("feature", names, weights * row)
+        function_names(model, len(weights)),
+        intercept,
+        by_feature=Contributions("feature", names, weights * row),
+        polynomial=as_polynomial(model, names),
     )

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._errors import ParameterError
+
 # Lines that are printed of each table; the rest is one line.
 LINES = 10
 
@@ -45,6 +47,8 @@ class Explanation:
     intercept : ndarray of shape (n_functions,)
     by_support_vector, by_term, by_feature, by_position, by_node : Contributions or None
         None where the kernel cannot be divided so.
+    polynomial : LearntPolynomial or None
+        The decision functions as polynomials of the columns, where they are such, of not too many terms.
     """
 
     functions: list
@@ -54,6 +58,24 @@ class Explanation:
     by_feature: Contributions | None = None
     by_position: Contributions | None = None
     by_node: Contributions | None = None
+    polynomial: object = None
+
+    def as_polynomial(self):
+        """The decision functions as polynomials of the columns, as `mercer.as_polynomial` gives them.
+
+        Examples
+        --------
+        >>> import mercer
+        >>> X, y = [[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]], [-1, -1, 1, 1]
+        >>> model = mercer.SVC(kernel="linear", C=10.0, tol=1e-9).fit(X, y)
+        >>> print(mercer.explain(model, [1.0, 0.5]).as_polynomial())
+        1 rather than -1 if x0 - x1 > 1
+        """
+        if self.polynomial is None:
+            raise ParameterError(
+                "as_polynomial needs a kernel that is a polynomial of the inner product, and at most 20,000 monomials"
+            )
+        return self.polynomial
 
     @property
     def main(self):

@@ -18,9 +18,10 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer.estimators.inputs import expansion_input, require_fitted
+from mercer.explanation.positions import symbols_of_text
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.string.spectrum import Spectrum
-from mercer.kernels.string.symbols import WORD, joined
+from mercer.kernels.string.symbols import joined
 from mercer.kernels.tree.tree import Tree
 
 # A code point that no text contains, by definition of Unicode.
@@ -100,32 +101,16 @@ def _without_wrappers(kernel):
 
 def _parts_of_text(model, kernel, text, explanation):
     symbols = symbols_of_text(kernel, text)
-    if symbols is None:
-        return None
+    names = [str(symbol) for symbol in symbols]
     if explanation.by_position is not None and len(explanation.by_position.names) == len(symbols):
-        return Parts("text", symbols, symbols, explanation.by_position.values, True)
+        return Parts("text", names, names, explanation.by_position.values, True)
     if isinstance(kernel, Spectrum) and explanation.by_feature is not None:
-        return Parts("text", symbols, symbols, _spread(symbols, explanation.by_feature), True)
+        return Parts("text", names, names, _spread(names, explanation.by_feature), True)
     hidden = [[*symbols[:k], NOWHERE, *symbols[k + 1 :]] for k in range(len(symbols))]
-    if isinstance(text, str):
-        blank = "" if kernel.tokenizer == "characters" else " "
-        symbols_, hidden = text, [blank.join(each) for each in hidden]
-    else:
-        symbols_ = symbols
-    return Parts("text", symbols, symbols, _missed(model, symbols_, hidden), False)
-
-
-def symbols_of_text(kernel, text):
-    """The symbols that a kernel of texts sees, as a list; None where only its tokenizer knows."""
-    if isinstance(text, bytes | bytearray):
-        text = bytes(text).decode("utf-8")
-    if not isinstance(text, str):
-        return [str(token) for token in text]
-    if kernel.tokenizer == "characters":
-        return list(text)
-    if kernel.tokenizer == "words":
-        return WORD.findall(text)
-    return None
+    whole = symbols
+    if isinstance(text, str) and kernel.tokenizer == "characters":
+        whole, hidden = text, ["".join(each) for each in hidden]
+    return Parts("text", names, names, _missed(model, whole, hidden), False)
 
 
 def _spread(symbols, features):

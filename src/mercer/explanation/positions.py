@@ -17,6 +17,7 @@ from mercer import kernels  # its names load when asked for
 from mercer.explanation.explanation import Contributions
 from mercer.kernels import engine
 from mercer.kernels.normalised import Normalised
+from mercer.kernels.string.symbols import WORD
 from mercer.kernels.wrapped import Scaled
 
 # A code point that no text contains, by definition of Unicode; and a token that is none.
@@ -46,8 +47,8 @@ def by_position(kernel, factor, X, vectors, coefficients):
     """
     if not isinstance(kernel, kernels.Subsequence):
         return None
-    symbols = _symbols(kernel, X[0])
-    if symbols is None or len(symbols) > LONGEST:
+    symbols = symbols_of_text(kernel, X[0])
+    if len(symbols) > LONGEST:
         return None
     values = factor * sum(_shares(kernel, length, symbols, vectors, coefficients) for length in _lengths(kernel))
     names = [f"{place}: {symbol}" for place, symbol in enumerate(symbols)]
@@ -59,13 +60,13 @@ def _lengths(kernel):
     return range(int(first), int(last) + 1)
 
 
-def _symbols(kernel, text):
-    """The symbols of a text; None where only the kernel knows how to find them."""
-    if not isinstance(text, str):
+def symbols_of_text(kernel, text):
+    """The symbols that a kernel of texts sees, as a list: characters, words, or what its tokenizer finds."""
+    if isinstance(text, bytes | bytearray):
+        text = bytes(text).decode("utf-8")
+    if not isinstance(text, str) or kernel.tokenizer == "characters":
         return list(text)
-    if kernel.tokenizer == "characters":
-        return list(text)
-    return list(kernel.tokenizer(text)) if callable(kernel.tokenizer) else None
+    return list(WORD.findall(text) if kernel.tokenizer == "words" else kernel.tokenizer(text))
 
 
 def _shares(kernel, length, symbols, vectors, coefficients):

@@ -1,7 +1,8 @@
 """Tables of delimited text: CSV, tab-separated and the like.
 
 pyarrow reads them where it is installed, at its own speed; Python's csv module does otherwise, and
-also finds the line that is to blame when a file is refused.
+also finds the line that is to blame when a file is refused. What a column holds is the same by both:
+numbers where every value is one as `delimited_lines.NUMBER` has it, texts otherwise.
 """
 
 import re
@@ -10,22 +11,24 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
-from mercer.io.delimited_lines import MISSING, SOME_NUMBERS, Lines, not_a_number
-from mercer.io.frames import has_arrow, is_text, table_of
+from mercer.io.delimited_lines import MISSING, NUMBER, SOME_NUMBERS, Lines, as_number, not_a_number
+from mercer.io.frames import has_arrow, is_text, of_arrow, values_of
 from mercer.io.quotation import look_through
+from mercer.kernels.table.column_frame import ColumnFrame
 
 # Bytes that a thread of pyarrow takes at a time: twice the default has fewer pieces to put together.
 BLOCK = 2**21
 DELIMITERS = (",", ";", "\t", "|")
-_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+# Bytes that a value takes while it is read: as Arrow's number and numpy's, or as Python's text, number and numpy's.
+_CELL_OF_ARROW, _CELL_OF_PYTHON = 16, 110
 _CONVERSION = re.compile(r"column #(\d+).*conversion error to (\w+)", re.DOTALL)
 
 
-def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISSING, coded=None):
+def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISSING):
     """The table of a `Source` of delimited text.
 
     Columns named in `text` are texts even where they look like numbers; `missing` are the words
-    that stand for no value. The column `coded`, if it begins with a word, comes as Arrow's dictionary.
+    that stand for no value.
     """
     source.require_room()
     lines = Lines(source, delimiter or _delimiter(source), header, missing)
@@ -34,12 +37,24 @@ def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISS
     if unknown:
         raise ParameterError(f"text names the column {unknown[0]!r}; {source.name} has {', '.join(map(repr, names))}")
     if not has_arrow():
-        return table_of(lines.columns(text), source.name)
-    table = _by_arrow(lines, names, _known_types(lines, names, text, coded))
+        _require_room_for_cells(source, lines.delimiter, _CELL_OF_PYTHON)
+        return ColumnFrame.of_lists(lines.columns(text), source.name)
+    _require_room_for_cells(source, lines.delimiter, _CELL_OF_ARROW)
+    table = _by_arrow(lines, names, text)
     if not table.num_rows:
         raise DataError(f"{source.name}: there is a header, but no row below it")
-    _require_clean_numbers(lines, table, text)
-    return table
+    return _with_numbers(lines, table, text)
+
+
+def _require_room_for_cells(source, delimiter, each):
+    """Refuse a file whose values would take more memory than there is, before they are read."""
+    # A value and what ends it are two bytes at least: most files are small enough to need no count.
+    if source.is_plain and source.size * each // 2 <= source.most:
+        return
+    marks, size = (delimiter.encode(), b"\n"), 0
+    for piece in source.pieces():
+        size += each * sum(map(piece.count, marks)) + (0 if source.is_plain else len(piece))
+        source.require_room(size)
 
 
 def _delimiter(source):
@@ -50,23 +65,14 @@ def _delimiter(source):
     return max(DELIMITERS, key=lambda mark: first.count(mark.encode()))
 
 
-def _known_types(lines, names, text, coded):
-    """Types of columns that need not be found out."""
+def _by_arrow(lines, names, text):
     import pyarrow as pa
 
     types = dict.fromkeys(text, pa.string())
-    if coded in names and (coded in text or lines.begins_with_word(names.index(coded))):
-        types[coded] = pa.dictionary(pa.int32(), pa.string())
-    return types
-
-
-def _by_arrow(lines, names, types):
-    import pyarrow as pa
-
     reading = _Reading(lines, names, types)
-    for _ in range(len(names) + 1):
+    for _ in range(len(names) + 2):
         try:
-            return reading.table()
+            table = reading.table()
         except pa.ArrowInvalid as error:
             if not _as_real_numbers(pa, str(error), names, types):
                 # The csv module says where; if it finds nothing wrong, Arrow has the last word.
@@ -74,6 +80,11 @@ def _by_arrow(lines, names, types):
                 raise DataError(f"{lines.source.name}: not a sound table of text: {error}") from error
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{lines.source.name}: cannot be read to its end: {error}") from error
+        else:
+            doubtful = [name for name in names if types.get(name) != pa.string() and reading.is_doubtful(table, name)]
+            if not doubtful:
+                return table
+            types.update(dict.fromkeys(doubtful, pa.string()))
     raise DataError(f"{lines.source.name}: the columns do not keep to one type")
 
 
@@ -84,16 +95,39 @@ class _Reading:
         self.lines, self.names, self.types = lines, names, types
         # Unpacked once, though it is looked at twice.
         self.content = lines.source.read() if lines.source.plain_path is None else None
-        self.is_serial = False
+        self.is_serial, self.has_hexadecimal = False, None
+
+    def _opened(self):
+        import pyarrow as pa
+
+        path = self.lines.source.plain_path
+        return pa.memory_map(str(path)) if self.content is None else pa.BufferReader(self.content)
 
     def table(self):
         """The table; raises what pyarrow does."""
         import pyarrow as pa
 
-        path = self.lines.source.plain_path
-        with pa.memory_map(str(path)) if self.content is None else pa.BufferReader(self.content) as file:
+        with self._opened() as file:
             found = None if self.is_serial else self._in_parallel(pa, file)
             return self._read(file, True) if found is None else found
+
+    def is_doubtful(self, table, name):
+        """Whether pyarrow may have read something as a number, a date or a time that is none for the csv module."""
+        import pyarrow as pa
+
+        column = table.column(name)
+        if pa.types.is_temporal(column.type):
+            return True
+        if pa.types.is_floating(column.type):
+            return not np.isfinite(values_of(column.drop_null())).all()
+        return pa.types.is_integer(column.type) and self._may_be_hexadecimal()
+
+    def _may_be_hexadecimal(self):
+        if self.has_hexadecimal is None:
+            with self._opened() as file:
+                content = memoryview(file.read_buffer())
+                self.has_hexadecimal = re.search(rb"0[xX]", content) is not None
+        return self.has_hexadecimal
 
     def _in_parallel(self, pa, file):
         """The table, or None if a line break in quotes makes it doubtful, which is looked for meanwhile."""
@@ -131,7 +165,7 @@ class _Reading:
                 true_values=[],
                 false_values=[],
             ),
-        ).unify_dictionaries()
+        )
 
 
 def _as_real_numbers(pa, message, names, types):
@@ -146,39 +180,27 @@ def _as_real_numbers(pa, message, names, types):
     return False
 
 
-def _require_clean_numbers(lines, table, text):
-    """Refuse a column of numbers with a few words in it, which would otherwise be read as categories."""
-    import pyarrow as pa
-    from pyarrow import compute
-
+def _with_numbers(lines, table, text):
+    """The table, where columns of texts that are all numbers hold numbers; a few words among numbers are refused."""
+    frame = of_arrow(table, lines.source)
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if name in text or not is_text(column.type):
-            continue
-        if not _may_hold_numbers(column):
-            continue
-        words, counts = _different(column)
-        is_number = compute.match_substring_regex(words, _NUMBER)
-        share = (compute.sum(counts.filter(is_number)).as_py() or 0) / max(1, compute.sum(counts).as_py() or 0)
-        if SOME_NUMBERS <= share < 1.0:
-            texts = column.cast(pa.string())
-            row = min(compute.index(texts, word).as_py() for word in words.filter(compute.invert(is_number)))
-            raise not_a_number(lines, name, row, texts[row].as_py())
+        if name not in text and is_text(column.type) and _holds_numbers(lines, name, column):
+            values = {word: as_number(word) for word in column.unique().to_pylist() if word is not None}
+            numbers = [values.get(word) for word in frame.arrays[name].tolist()]
+            frame = ColumnFrame({**frame.arrays, **ColumnFrame.of_lists({name: numbers}).arrays})
+    return frame
 
 
-def _may_hold_numbers(column):
-    """Whether a word of a column by codes is a number; anything may be in another."""
-    import pyarrow as pa
+def _holds_numbers(lines, name, column):
+    """Whether every word of a column is a number; refused where most are."""
     from pyarrow import compute
 
-    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
-        return True
-    return compute.any(compute.match_substring_regex(column.chunk(0).dictionary, _NUMBER)).as_py()
-
-
-def _different(column):
-    """(the different texts of a column, how often each is there): most columns of words have few."""
-    from pyarrow import compute
-
+    # Most columns of words have few different ones.
     found = compute.value_counts(column.drop_null() if column.null_count else column)
     words, counts = found.field("values"), found.field("counts")
-    return (words.dictionary_decode() if hasattr(words, "dictionary") else words), counts
+    is_number = compute.match_substring_regex(words, f"^{NUMBER}$")
+    share = (compute.sum(counts.filter(is_number)).as_py() or 0) / max(1, compute.sum(counts).as_py() or 0)
+    if SOME_NUMBERS <= share < 1.0:
+        row = min(compute.index(column, word).as_py() for word in words.filter(compute.invert(is_number)))
+        raise not_a_number(lines, name, row, column[row].as_py())
+    return share == 1.0

@@ -2,8 +2,7 @@
 
 import csv
 import io
-import itertools
-import math
+import re
 import sys
 from contextlib import contextmanager
 
@@ -14,6 +13,11 @@ from mercer.io.source import decoded
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?")
 # A column with at least this share of numbers was meant to hold nothing else.
 SOME_NUMBERS = 0.9
+# A number as CSV has it; also read by Arrow's expressions.
+NUMBER = r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*"
+_NUMBER = re.compile(NUMBER)
+# Digits of a whole number of 64 bits; what is longer is a real one.
+LONGEST_WHOLE = 19
 
 
 class Lines:
@@ -58,14 +62,6 @@ class Lines:
         if twice is not None:
             raise DataError(f"{self.source.name}, line 1: the column {twice!r} is there twice; rename one")
         return names
-
-    def begins_with_word(self, place):
-        """Whether the first row has a word at a place: such a column cannot be one of numbers or dates."""
-        with self._rows() as rows:
-            body = (row for row in rows if row)
-            first = next(itertools.islice(body, self.rows_of_header(), None), [])
-        value = first[place] if place < len(first) else ""
-        return value[:1].isalpha() and value not in self.missing and not _is_float(value)
 
     def rows_of_header(self):
         """How many rows pyarrow is to leave out."""
@@ -117,7 +113,7 @@ class Lines:
         present = [value for value in values if value is not None]
         count = sum(map(_is_number, present))
         if not is_text and present and count == len(present):
-            return [None if value is None else _as_number(value) for value in values]
+            return [None if value is None else as_number(value) for value in values]
         if not is_text and count and count >= SOME_NUMBERS * len(present):
             row = next(k for k, value in enumerate(values) if value is not None and not _is_number(value))
             raise not_a_number(self, name, row, values[row])
@@ -139,19 +135,10 @@ def _first_beyond(names, row):
 
 
 def _is_number(value):
-    return _is_float(value) and math.isfinite(float(value)) and "_" not in value
+    return _NUMBER.fullmatch(value) is not None
 
 
-def _is_float(value):
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _as_number(value):
-    try:
-        return int(value)
-    except ValueError:
-        return float(value)
+def as_number(word):
+    """The number that a word is, whole where it is digits and no more (so pyarrow has it)."""
+    digits = word.strip().removeprefix("-")
+    return int(word) if digits.isdigit() and len(digits) <= LONGEST_WHOLE else float(word)

@@ -1,4 +1,4 @@
-"""Columns as a table: of Arrow where pyarrow is installed, otherwise a list of dictionaries.
+"""Tables of Arrow as tables of Mercer's own, which do not depend on what is installed.
 
 A column holds numbers, dates or texts. Truth values become the texts "true" and "false", so that a
 model learnt from one format takes rows of another.
@@ -8,119 +8,111 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from mercer._errors import DataError
+from mercer.kernels.table.column_frame import TRUTH, ColumnFrame
 
-TRUTH = {True: "true", False: "false"}
+_MICROSECONDS = 86_400e6
+# What a value takes in an array of Mercer's, and a text of its own beside its characters.
+_PLACE, _WORD = 8, 60
 
 
 def has_arrow():
     """Whether pyarrow can be imported."""
     try:
         return find_spec("pyarrow") is not None
-    except ValueError:  # sys.modules says None: it is not to be used
+    except (ImportError, ValueError):  # somebody has said that it is not to be used
         return False
-
-
-def table_of(columns, name):
-    """A table from lists by column name."""
-    columns = {key: [TRUTH.get(v, v) if isinstance(v, bool) else v for v in values] for key, values in columns.items()}
-    if not has_arrow():
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    import pyarrow as pa
-
-    return pa.table({key: _array(pa, values, key, name) for key, values in columns.items()})
-
-
-def _array(pa, values, column, name):
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, OverflowError):
-        # Numbers beside texts: all are texts. Anything else is said by row.
-        kinds = {type(value) for value in values if value is not None}
-        if kinds <= {int, float}:
-            return pa.array([None if value is None else _real(value) for value in values], pa.float64())
-        if kinds <= {int, float, str}:
-            return pa.array([None if value is None else str(value) for value in values], pa.string())
-    row = next(k for k, value in enumerate(values) if not isinstance(value, str | int | float | None))
-    raise DataError(f"{name}, row {row}, column {column!r}: a number or a text was expected, got {values[row]!r:.60}")
-
-
-def _real(value):
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
 
 
 def is_text(kind):
     """Whether an Arrow type is text, also text by codes."""
     import pyarrow as pa
 
-    return pa.types.is_string(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def plain_arrow(table, coded=None):
-    """An Arrow table whose truth values are texts, and whose dictionaries are spelled out but for texts of `coded`."""
+def of_arrow(table, source):
+    """An Arrow table, column by column; a DataError of the `Source` where its texts take too much as objects."""
+    size, arrays = table.nbytes, {}
+    for name, came in zip(table.column_names, table.columns, strict=True):
+        column = _encoded(came) if is_text(came.type) else came
+        size += _PLACE * len(column) + (_WORD * len(column.dictionary) if hasattr(column, "dictionary") else 0)
+        source.require_room(size)
+        arrays[name] = _array(column)
+    return ColumnFrame(arrays)
+
+
+def _array(column):
+    """A column of Arrow as numpy has it: numbers, dates, or objects."""
     import pyarrow as pa
     from pyarrow import compute
 
-    for place, field in enumerate(table.schema):
-        column = table.column(place)
-        if field.name == coded and is_text(field.type):
-            continue
-        if pa.types.is_dictionary(field.type):
-            column = compute.cast(column, field.type.value_type)
-        if pa.types.is_boolean(column.type):
-            column = compute.if_else(column, TRUTH[True], TRUTH[False])
-        if column is not table.column(place):
-            table = table.set_column(place, field.name, column)
-    return table
+    types, kind = pa.types, column.type
+    if is_text(kind):
+        return _texts(_encoded(column))
+    if types.is_dictionary(kind):
+        return _array(compute.cast(column, kind.value_type))
+    if types.is_boolean(kind):
+        return _texts(_encoded(compute.if_else(column, TRUTH[True], TRUTH[False])))
+    if types.is_integer(kind) and not column.null_count:
+        values = values_of(column)
+        return values if values.dtype == np.uint64 and values.max(initial=0) >= 2**63 else values.astype(np.int64)
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return _filled(compute.cast(column, pa.float64()), np.nan)
+    if types.is_duration(kind):
+        days = compute.cast(column, pa.duration("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+        return _filled(days, np.nan) / _MICROSECONDS
+    if types.is_date(kind):
+        return _times(compute.cast(column, pa.date32()).cast(pa.int32()), "datetime64[D]")
+    if types.is_timestamp(kind):
+        return _times(compute.cast(column, pa.timestamp("us"), safe=False), "datetime64[us]")
+    found = np.empty(len(column), dtype=object)
+    found[:] = column.to_pylist()
+    return found
 
 
-def with_texts(table, names):
-    """The table with the named columns as texts."""
-    if isinstance(table, list):
-        return [{k: str(v) if k in names and v is not None else v for k, v in row.items()} for row in table]
+def values_of(column):
+    """The numbers of a column; anything where one is missing. pyarrow's own way would import pandas."""
     import pyarrow as pa
 
-    for name in names:
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, name, table.column(place).cast(pa.string()))
-    return table
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    bare = [
+        pa.Array.from_buffers(each.type, len(each), [None, each.buffers()[1]], offset=each.offset) for each in chunks
+    ]
+    found = [np.from_dlpack(each) for each in bare if len(each)]
+    if not found:
+        return np.empty(0, column.type.to_pandas_dtype())
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def complete_texts(table, name):
-    """A column of Arrow texts, none missing, as an array; None for any other. Each different text is made once."""
-    if isinstance(table, list):
-        return None
-    column = table.column(name)
-    if column.null_count or not is_text(column.type):
-        return None
-    encoded = column.dictionary_encode().combine_chunks()
-    return np.array(encoded.dictionary.to_pylist())[encoded.indices.to_numpy()]
+def _filled(column, value):
+    """The numbers of a column, with `value` where one is missing."""
+    import pyarrow as pa
+
+    if not column.null_count:
+        return values_of(column)
+    values = values_of(column).copy()
+    values[values_of(column.is_null().cast(pa.uint8())) == 1] = value
+    return values
 
 
-def column_names(table):
-    """The names of a table's columns."""
-    return list(dict.fromkeys(name for row in table for name in row)) if isinstance(table, list) else table.column_names
+def _times(column, kind):
+    """Dates as numpy's, by the whole numbers that both count with."""
+    import pyarrow as pa
+
+    return _filled(column.cast(pa.int64()), np.iinfo(np.int64).min).view(kind)
 
 
-def without(table, name):
-    """The table less one column."""
-    if isinstance(table, list):
-        return [{key: value for key, value in row.items() if key != name} for row in table]
-    return table.drop_columns([name])
+def _encoded(column):
+    """Texts as a list of the different ones, and the place of each in it."""
+    import pyarrow as pa
+
+    column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    found = column.unify_dictionaries().combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return found if not isinstance(found, pa.ChunkedArray) else pa.concat_arrays(found.chunks)
 
 
-def chosen(table, names):
-    """The table with these columns only, in this order."""
-    if isinstance(table, list):
-        return [{name: row.get(name) for name in names} for row in table]
-    return table.select(names)
-
-
-def matrix_of(columns):
-    """Columns (of `mercer.kernels.table`) as a matrix, or None unless all hold numbers in every row."""
-    if not columns or any(column.kind != "number" or column.missing.any() for column in columns):
-        return None
-    return np.column_stack([column.numbers(~column.missing) for column in columns])
+def _texts(encoded):
+    """Texts as objects, each different one made once."""
+    words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+    return words[_filled(encoded.indices, len(words) - 1)]

@@ -7,6 +7,7 @@ A set called DS consists of ``DS_A.txt`` (an arc a line, nodes counted from 1 ov
 """
 
 import lzma
+import os
 import struct
 import zipfile
 import zlib
@@ -16,10 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._jit.memory import available_bytes, parse_bytes
 from mercer.kernels.graph.graph import Graph
 
-# More than any set of the collection has: a zip that unpacks to more is not one of them.
-LARGEST_FILE = 2**31
+# Bytes of text read at a time.
+PIECE = 2**20
+# What graphs take in memory, about: each of them, each of its nodes, and each arc while edges are found.
+_GRAPH, _NODE, _ARC = 1000, 100, 150
+# What Python makes of a byte of a zip's list of files.
+_ENTRIES = 16
 # What reading a damaged zip may raise: an unknown version or method, a password, a stream that ends.
 BROKEN = (
     zipfile.BadZipFile,
@@ -43,15 +49,17 @@ class GraphSet(NamedTuple):
     name: str
 
 
-def read_graphs(path, directed=False):
+def read_graphs(path, directed=False, *, memory_limit=None):
     r"""Read a set of graphs in TU format.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or open binary file
         A folder or a zip file with the text files of one set.
     directed : bool
         Whether the arcs are directed. Otherwise an arc and its reverse are one edge.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the graphs may take; what is free by default. A zip is unpacked piece by piece.
 
     Returns
     -------
@@ -75,11 +83,12 @@ def read_graphs(path, directed=False):
     ...     read_graphs(folder)
     GraphSet(graphs=[Graph(2 nodes, 1 edge), Graph(1 node, 0 edges)], labels=array([ 1, -1]), targets=None, name='two')
     """
-    source = _Source(path)
+    source = _Source(path, available_bytes() if memory_limit is None else parse_bytes(memory_limit))
     graph_of_node = source.numbers("graph_indicator", int, width=1)[:, 0]
     n_graphs = _require_in_order(graph_of_node, source)
     arcs = source.numbers("A", int, width=2)
     _require_within(arcs, graph_of_node, source)
+    source.take(_GRAPH * n_graphs + _NODE * len(graph_of_node) + _ARC * len(arcs))
     return GraphSet(
         _split(source, graph_of_node, n_graphs, arcs - 1, directed),
         _column(source.numbers("graph_labels", int, rows=n_graphs, optional=True)),
@@ -95,35 +104,63 @@ def _column(numbers):
 class _Source:
     """The files of one set, in a folder or a zip."""
 
-    def __init__(self, path):
-        self.path = Path(path)
-        if not self.path.exists():
-            raise DataError(f"there is no folder or file {str(path)!r}")
-        self.files = self._in_folder() if self.path.is_dir() else self._in_zip()
+    def __init__(self, path, most):
+        self.most, self.left = most, most
+        if hasattr(path, "read"):
+            self.path = getattr(path, "name", "the file")
+            self.files = self._in_zip(path, path.seek(0, os.SEEK_END))
+        else:
+            self.path = Path(path)
+            if not self.path.exists():
+                raise DataError(f"there is no folder or file {str(path)!r}")
+            is_folder = self.path.is_dir()
+            self.files = self._in_folder() if is_folder else self._in_zip(path, self.path.stat().st_size)
         names = [name for name in self.files if name.endswith("_A.txt")]
         if len(names) != 1:
             found = ", ".join(sorted(names)) or "none"
             raise DataError(f"{self.path} must hold one file whose name ends in _A.txt, got {found}")
         self.name = names[0].removesuffix("_A.txt")
 
-    def _in_folder(self):
-        return {file.name: file.read_bytes for file in self.path.glob("*.txt")}
+    def take(self, size):
+        """Count bytes of memory, and refuse what there is no room for."""
+        self.left -= size
+        if self.left < 0:
+            raise DataError(
+                f"{self.path}: the graphs do not fit into {self.most:,} bytes of memory; read a part of them, or allow "
+                "more (memory_limit, --memory-limit)"
+            )
 
-    def _in_zip(self):
+    def _in_folder(self):
+        return {file.name: file.open for file in self.path.glob("*.txt")}
+
+    def _in_zip(self, file, size):
+        self.take(0 if size * _ENTRIES <= self.left else self.left + 1)
         try:
-            archive = zipfile.ZipFile(self.path)
+            archive = zipfile.ZipFile(file)
         except BROKEN as error:
             raise DataError(f"{self.path} is neither a folder nor a sound zip file: {error}") from None
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".txt")]
-        return {Path(entry.filename).name: lambda entry=entry: self._unpacked(archive, entry) for entry in entries}
+        return {Path(entry.filename).name: lambda _mode, entry=entry: _unpacking(archive, entry) for entry in entries}
 
-    def _unpacked(self, archive, entry):
-        if entry.file_size > LARGEST_FILE:
-            raise DataError(f"{entry.filename} in {self.path} would take {entry.file_size:,} bytes; unpack it yourself")
+    def _pieces(self, name):
+        """The text of a file in pieces of whole lines."""
+        rest = b""
         try:
-            return archive.read(entry)
+            with self.files[name]("rb") as file:
+                while block := file.read(PIECE):
+                    whole, newline, after = block.rpartition(b"\n")
+                    if newline:
+                        yield rest + whole
+                        rest = after
+                    else:
+                        rest += block
+                        if len(rest) > self.left:
+                            self.take(len(rest))
         except BROKEN as error:
-            raise DataError(f"{entry.filename} in {self.path} cannot be unpacked: {error}") from None
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{name} in {self.path} cannot be unpacked: {error}") from None
+        yield rest
 
     def file(self, what):
         """The name of a file, as errors say it."""
@@ -136,31 +173,58 @@ class _Source:
             if optional:
                 return None
             raise DataError(f"{self.path} has no {name}")
-        lines = self.files[name]().strip().splitlines()
-        if rows is not None and len(lines) != rows:
-            raise DataError(f"{name} in {self.path} must have {rows} lines, got {len(lines)}")
-        return _parsed(lines, kind, width, f"{name} in {self.path}")
+        parts, count = [], 0
+        for lines in _without_blank_ends(self._pieces(name)):
+            width = len(lines[0].replace(b",", b" ").split()) if width is None else width
+            parts.append(_parsed(lines, kind, width, f"{name} in {self.path}", count))
+            self.take(parts[-1].nbytes)
+            count += len(lines)
+        if rows is not None and count != rows:
+            raise DataError(f"{name} in {self.path} must have {rows} lines, got {count}")
+        return np.concatenate(parts) if parts else np.empty((0, width or 1), kind)
 
 
-def _parsed(lines, kind, width, where):
-    """Rows of numbers separated by commas or blanks."""
-    if not lines:
-        return np.empty((0, width or 1), kind)
-    width = len(lines[0].replace(b",", b" ").split()) if width is None else width
+def _unpacking(archive, entry):
+    """A file of a zip, to be read piece by piece."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Python unpacks the others without an end that one could set.
+        raise DataError(f"{entry.filename}: is compressed by a method other than deflate; pack the zip again")
+    return archive.open(entry)
+
+
+def _without_blank_ends(pieces):
+    """The lines of each piece, less the blank ones before the first and after the last that is not."""
+    blank, has_begun = 0, False
+    for piece in pieces:
+        lines = piece.splitlines()
+        while lines and not has_begun and not lines[0].strip():
+            del lines[0]
+        has_begun = has_begun or bool(lines)
+        lines = [b""] * blank + lines
+        count = len(lines)
+        while count and not lines[count - 1].strip():
+            count -= 1
+        blank = len(lines) - count
+        if count:
+            yield lines[:count]
+
+
+def _parsed(lines, kind, width, where, before):
+    """Rows of numbers separated by commas or blanks; `before` are the lines above."""
     try:
         values = np.array(b" ".join(lines).replace(b",", b" ").split(), dtype=kind)
     except (ValueError, OverflowError):  # no number, or a whole one of more than 64 bits
         values = None
     whole = values is not None and values.size == width * len(lines) and np.isfinite(values).all()
     if not whole or (kind is float and width == 0):
-        _complain(lines, kind, width, where)
+        _complain(lines, kind, width, where, before)
     return values.reshape(len(lines), width)
 
 
-def _complain(lines, kind, width, where):
+def _complain(lines, kind, width, where, before):
     """Raise an error that names the first line that is wrong."""
     meant = "whole numbers" if kind is int else "finite numbers"
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, before + 1):
         words = line.replace(b",", b" ").split()
         try:
             sound = len(words) == width > 0 and np.isfinite(np.array(words, dtype=kind)).all()

@@ -1,20 +1,32 @@
 """JSON lines: an object a line, whose keys are the columns."""
 
 import json
+from sys import getsizeof
 
 from mercer._errors import DataError
-from mercer.io.frames import table_of
+from mercer.kernels.table.column_frame import ColumnFrame
 
+# What the place of a value takes, in a list and in an array.
+_ENTRY = 16
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def read_json_lines(source):
     """The table of a `Source` of JSON lines; a key that a line does not have is missing there."""
-    rows = [row for number, line in enumerate(source.text().split("\n"), 1) if (row := _row(line, number, source.name))]
-    if not rows:
+    columns, count, size = {}, 0, 0
+    for number, line in source.lines():
+        row = _row(line, number, source.name)
+        if row is None:
+            continue
+        columns.update({name: [None] * count for name in row if name not in columns})
+        for name, values in columns.items():
+            values.append(row.get(name))
+        count += 1
+        size += _ENTRY * len(columns) + sum(map(getsizeof, row.values()))
+        source.require_room(size)
+    if not count:
         raise DataError(f"{source.name}: there are no rows")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return table_of({name: [row.get(name) for row in rows] for name in names}, source.name)
+    return ColumnFrame.of_lists(columns, source.name)
 
 
 def _row(line, number, name):

@@ -5,16 +5,19 @@ import re
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.io.trees import read_brackets
+from mercer.io.trees import NODE, TREE, read_brackets
 
 _LINE = re.compile(r"\s*([^\s()]*)\s*(\(.*)", re.DOTALL)
 
 
 def read_labelled_trees(source):
     """(trees, the label of each or None) of the lines of a `Source`; either all have a label or none has."""
-    trees, labels = [], []
-    for number, line in enumerate(source.text().split("\n"), 1):
+    trees, labels, size = [], [], 0
+    for number, line in source.lines():
         if line.strip():
+            # Before it is read: the text says how many nodes there may be.
+            size += TREE + NODE * (line.count("(") + line.count(" ")) + len(line)
+            source.require_room(size)
             label, tree = _line(line, number, source.name)
             if trees and bool(label) != bool(labels[-1]):
                 meant = "a label before the tree" if labels[-1] else "no label before the tree"

@@ -4,9 +4,10 @@ import sqlite3
 from contextlib import closing
 from difflib import get_close_matches
 
-from mercer._errors import DataError, MissingExtraError, ParameterError
-from mercer.io.frames import table_of
+from mercer._errors import DataError, ParameterError
+from mercer.io.answers import QueryLimits, answer, open_duckdb, open_sqlite
 from mercer.io.sql import quoted
+from mercer.kernels.table.column_frame import ColumnFrame
 
 _LISTED = {
     "sqlite": (
@@ -16,54 +17,40 @@ _LISTED = {
 }
 
 
-def read_query(source, kind, table=None, query=None):
+def read_query(source, kind, table=None, query=None, time_limit=None):
     """The rows of `table`, or those that `query` selects; the only table where neither is given."""
     if table is not None and query is not None:
         raise ParameterError("give a table or a query, not both")
     if source.plain_path is None:
         raise DataError(f"{source.name}: a database must be a file that is not compressed; unpack it first")
-    with closing(_connected(source, kind)) as connection:
-        sql = query if query is not None else f"SELECT * FROM {quoted(_table(source, kind, connection, table))}"  # noqa: S608
-        names, rows = _answer(source, connection, sql)
+    limits = QueryLimits.of(source.most, time_limit)
+    with closing(open_sqlite(source.path) if kind == "sqlite" else open_duckdb(source.path, limits)) as connection:
+        sql = query if query is not None else f"SELECT * FROM {quoted(_table(source, kind, connection, table, limits))}"  # noqa: S608
+        names, rows = _answer(source, connection, sql, limits)
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise DataError(f"{source.name}: the answer has the column {twice!r} twice; name columns with AS")
     if not rows:
         raise DataError(f"{source.name}: the answer has no rows")
-    return table_of(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), source.name)
+    return ColumnFrame.of_lists(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), source.name)
 
 
-def _connected(source, kind):
-    if kind == "sqlite":
-        return sqlite3.connect(f"{source.path.resolve().as_uri()}?mode=ro", uri=True)
+def _answer(source, connection, sql, limits):
     try:
-        import duckdb
-    except ImportError as error:
-        raise MissingExtraError("DuckDB files need duckdb: pip install 'mercer[sql]'") from error
-    try:
-        # A query reads this database and nothing else: no other files, no network.
-        return duckdb.connect(str(source.path), read_only=True, config={"enable_external_access": "false"})
-    except duckdb.Error as error:
-        raise DataError(f"{source.name}: cannot be opened: {error}") from error
-
-
-def _answer(source, connection, sql):
-    try:
-        cursor = connection.execute(sql)
-        rows = cursor.fetchall()
+        names, rows = answer(connection, sql, (), limits, source.name)
     except (sqlite3.Error, sqlite3.Warning, RuntimeError, UnicodeDecodeError) as error:
         raise DataError(f"{source.name}: cannot answer: {error}") from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
             raise
         raise DataError(f"{source.name}: cannot answer: {error}") from error
-    if cursor.description is None:
+    if names is None:
         raise DataError(f"{source.name}: the query selects nothing")
-    return [column[0] for column in cursor.description], rows
+    return names, rows
 
 
-def _table(source, kind, connection, table):
-    names = [name for (name,) in _answer(source, connection, _LISTED[kind])[1]]
+def _table(source, kind, connection, table, limits):
+    names = [name for (name,) in _answer(source, connection, _LISTED[kind], limits)[1]]
     if table is None and len(names) == 1:
         return names[0]
     if table in names:

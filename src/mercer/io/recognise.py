@@ -53,14 +53,14 @@ def _by_magic(source, head):
         return "sqlite"
     if head[8:12] == b"DUCK":
         return "duckdb"
-    if head.startswith(b"PK\x03\x04") and source.path is not None and _holds_graphs(source.path):
+    if head.startswith(b"PK\x03\x04") and _holds_graphs(source):
         return "graphs"
     return None
 
 
-def _holds_graphs(path):
+def _holds_graphs(source):
     try:
-        with zipfile.ZipFile(path) as archive:
+        with source.open() as file, zipfile.ZipFile(file) as archive:
             return any(name.endswith("_A.txt") for name in archive.namelist())
     except (zipfile.BadZipFile, OSError):
         return False

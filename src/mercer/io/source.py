@@ -15,6 +15,10 @@ from mercer._jit.memory import available_bytes
 from mercer.io.compressed import OPENERS
 
 HEAD = 65_536
+# Bytes read at a time, so that what unpacks to too much is noticed on the way.
+PIECE = 2**22
+# Bytes that a character of a text may take in memory, beside the one that it was read as.
+_TEXT = 5
 STDIN = "-"
 _MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 # What unpacking a damaged file may raise.
@@ -73,13 +77,25 @@ class Source:
         return len(self._content) if self._content is not None else self.path.stat().st_size
 
     @property
+    def stored(self):
+        """The bytes of what could be read only once, as they came; None for a file, which can be read again."""
+        return self._content
+
+    @property
+    def is_plain(self):
+        """Whether the bytes are a file's own, which need no memory to be looked at."""
+        return self._content is None and self._opener() is None
+
+    @property
     def plain_path(self):
         """The path, where other libraries can read it themselves; None otherwise."""
-        return self.path if self._content is None and self._opener() is None else None
+        return self.path if self.is_plain else None
 
     def open(self):
         """The uncompressed bytes as a file."""
-        raw = io.BytesIO(self._content) if self._content is not None else self._opened()
+        raw = self._opened() if self._content is None else io.BytesIO(self._content)
+        if self._content is not None:
+            raw.name = self.name
         opener = self._opener()
         return raw if opener is None else opener(raw, "rb")
 
@@ -108,18 +124,39 @@ class Source:
         with self.open() as file:
             return self._taken(file)
 
-    def require_room(self):
-        """Refuse a file that is larger than memory as it is stored."""
-        if self.size > self.most:
-            raise self._too_large()
+    def require_room(self, size=None):
+        """Refuse what would take more than there is: so many bytes, or the file as it is stored."""
+        if (self.size if size is None else size) > self.most:
+            raise self.too_large()
 
     def _taken(self, file):
-        content = self._guarded(file.read, self.most + 1)
-        if isinstance(content, str):
-            raise ParameterError("source must be opened for reading bytes, got a file of text; open it with 'rb'")
-        if len(content) > self.most:
-            raise self._too_large()
-        return content
+        pieces, size = [], 0
+        while content := self._guarded(file.read, PIECE):
+            if isinstance(content, str):
+                raise ParameterError("source must be opened for reading bytes, got a file of text; open it with 'rb'")
+            size += len(content)
+            if size > self.most:
+                raise self.too_large()
+            pieces.append(content)
+        return b"".join(pieces)
+
+    def pieces(self):
+        """The uncompressed bytes, some at a time."""
+        with self.open() as file:
+            while content := self._guarded(file.read, PIECE):
+                yield content
+
+    def lines(self):
+        """(number, text) of each line, one after the other; DataError names the line that is not UTF-8."""
+        rest, number = b"", 0
+        for content in self.pieces():
+            *whole, rest = (rest + content).split(b"\n")
+            for line in whole:
+                number += 1
+                yield number, decoded(line, self.name, number - 1)
+            self.require_room(len(rest) * _TEXT)
+        if rest:
+            yield number + 1, decoded(rest, self.name, number)
 
     def _guarded(self, read, count):
         try:
@@ -127,20 +164,24 @@ class Source:
         except _DAMAGED as error:
             raise DataError(f"{self.name}: cannot be read to its end: {error}") from error
 
-    def _too_large(self):
-        return DataError(f"{self.name}: does not fit into {self.most:,} bytes of memory; read a part of it")
+    def too_large(self):
+        """The error that says so."""
+        return DataError(
+            f"{self.name}: does not fit into {self.most:,} bytes of memory; read a part of it, or allow more "
+            "(memory_limit, --memory-limit)"
+        )
 
     def text(self):
         """All of it as text; DataError names the line that is not UTF-8."""
         return decoded(self.read(), self.name)
 
 
-def decoded(content, name):
+def decoded(content, name, lines_before=0):
     """Bytes as UTF-8 text, or a DataError that names the line and the column."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = lines_before + content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         raise DataError(
             f"{name}, line {line}, column {column}: UTF-8 was expected, got byte 0x{content[error.start]:02x}; "

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mercer._errors import DataError, MissingExtraError, ParameterError
+from mercer.io.answers import QueryLimits, answer, open_duckdb, open_sqlite
 from mercer.kernels.relational.schema import ForeignKey, TableSchema
 from mercer.kernels.relational.tables import no_single_row
 
@@ -24,12 +25,18 @@ class SQLDatabase:
     _row = "rowid"
     _first = 0
 
-    def __init__(self, source):
+    def __init__(self, source, *, memory_limit=None, time_limit=None):
+        self._memory_limit, self._time_limit = memory_limit, time_limit
         self._path = str(Path(source).resolve()) if isinstance(source, str | Path) else None
         self._connection = None if self._path else source
         if self._path and not Path(self._path).is_file():
             raise DataError(f"there is no database file {str(source)!r}")
         self.schema = self._read_schema()
+
+    @property
+    def _limits(self):
+        """What a query may take, by what is free now unless told."""
+        return QueryLimits.of(self._memory_limit, self._time_limit)
 
     def __repr__(self):
         return f"{type(self).__name__}({Path(self._path).name if self._path else self._connection!r})"
@@ -98,6 +105,10 @@ class SQLiteDatabase(SQLDatabase):
     ----------
     source : path or sqlite3.Connection
         A file is opened for reading only, whenever it is asked.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the answer to a query may take; what is free by default.
+    time_limit : float, optional
+        Seconds that a query may take; ten minutes by default.
 
     Examples
     --------
@@ -131,9 +142,9 @@ class SQLiteDatabase(SQLDatabase):
     def _run(self, sql, parameters):
         try:
             if self._connection is not None:
-                return self._connection.execute(sql, parameters).fetchall()
-            with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as connection:
-                return connection.execute(sql, parameters).fetchall()
+                return answer(self._connection, sql, parameters, self._limits, repr(self))[1]
+            with closing(open_sqlite(self._path)) as connection:
+                return answer(connection, sql, parameters, self._limits, repr(self))[1]
         except sqlite3.DatabaseError as error:
             raise _explained(error, self) from error
 
@@ -174,6 +185,10 @@ class DuckDBDatabase(SQLDatabase):
     ----------
     source : path or duckdb.DuckDBPyConnection
         A file is opened for reading only, whenever it is asked.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the answer to a query may take; what is free by default.
+    time_limit : float, optional
+        Seconds that a query may take; ten minutes by default.
 
     Examples
     --------
@@ -188,12 +203,12 @@ class DuckDBDatabase(SQLDatabase):
     _first = 1
     _set = "(SELECT unnest(?))"
 
-    def __init__(self, source):
+    def __init__(self, source, *, memory_limit=None, time_limit=None):
         try:
             import duckdb  # noqa: F401 - only to say so early
         except ImportError as error:
             raise MissingExtraError("DuckDBDatabase needs duckdb: pip install 'mercer[sql]'") from error
-        super().__init__(source)
+        super().__init__(source, memory_limit=memory_limit, time_limit=time_limit)
 
     def _given(self, count):
         each = ", ".join(f"unnest(?) AS v{k}" for k in range(count))
@@ -208,9 +223,10 @@ class DuckDBDatabase(SQLDatabase):
 
         try:
             if self._connection is not None:
-                return self._connection.execute(sql, parameters).fetchall()
-            with closing(duckdb.connect(self._path, read_only=True)) as connection:
-                return connection.execute(sql, parameters).fetchall()
+                return answer(self._connection, sql, parameters, self._limits, repr(self))[1]
+            limits = self._limits
+            with closing(open_duckdb(self._path, limits)) as connection:
+                return answer(connection, sql, parameters, limits, repr(self))[1]
         except (duckdb.Error, RuntimeError) as error:
             raise _explained(error, self) from error
 

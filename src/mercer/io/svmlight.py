@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.memory import available_bytes, parse_bytes
 from mercer.io.compressed import open_bytes
-from mercer.io.svmlight_tables import ANY_WIDTH, CHUNK, Layout, Table, tables_of
+from mercer.io.svmlight_tables import ANY_WIDTH, CHUNK, Layout, Table, tables_of, within
 
 
 class SvmlightFile:
@@ -75,12 +76,14 @@ class SvmlightFile:
             X = sparse.csr_matrix((values, table.indices, table.indptr), shape=(len(table), width))
             yield X, table.labels[:, 0]
 
-    def read(self):
+    def read(self, memory_limit=None):
         """All rows at once, from one reading: (X, y).
 
-        Beside the result, memory is bounded as it is for batches.
+        The result takes `memory_limit` bytes at most, what is free by default; beside it, memory is bounded as it
+        is for batches.
         """
-        parts = list(self._tables())
+        most = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
+        parts = within(self._tables(), most, str(self.path))
         if not parts:
             raise DataError(f"{self.path}: the file has no rows")
         whole = Table.joined(parts, self.dtype)
@@ -107,13 +110,15 @@ class SvmlightFile:
             yield from tables_of(file, str(self.path), layout, self.chunk_bytes)
 
 
-def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64):
+def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64, *, memory_limit=None):
     r"""All rows of an svmlight file, in one reading.
 
     Parameters
     ----------
     path, n_features, zero_based, dtype
         As for `SvmlightFile`, whose batches are for files that do not fit into memory.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the rows may take; what is free by default.
 
     Returns
     -------
@@ -132,4 +137,4 @@ def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64):
     >>> X.shape, y
     ((2, 3), array([ 1., -1.]))
     """
-    return SvmlightFile(path, n_features, zero_based, dtype).read()
+    return SvmlightFile(path, n_features, zero_based, dtype).read(memory_limit)

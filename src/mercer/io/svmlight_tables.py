@@ -90,6 +90,20 @@ def tables_of(file, name, layout, chunk_bytes=CHUNK, lines_before=0):
         lines_before += lines
 
 
+def within(tables, most, name):
+    """The tables as a list, or a DataError as soon as they take more than `most` bytes."""
+    found, size = [], 0
+    for table in tables:
+        size += sum(part.nbytes for part in (table.labels, table.indptr, table.indices, table.values))
+        if size > most:
+            raise DataError(
+                f"{name}: its rows do not fit into {most:,} bytes of memory; learn from batches "
+                "(mercer.io.SvmlightFile), or allow more (memory_limit, --memory-limit)"
+            )
+        found.append(table)
+    return found
+
+
 def _chunks(file, name, chunk_bytes):
     """Text of whole lines, each with its end."""
     rest = b""

@@ -7,19 +7,18 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.memory import parse_bytes
 from mercer.io.columnar import read_arrow, read_parquet
 from mercer.io.delimited import read_delimited
 from mercer.io.delimited_lines import MISSING
-from mercer.io.frames import chosen, column_names, complete_texts, matrix_of, with_texts, without
 from mercer.io.graphs import read_graphs
 from mercer.io.json_lines import read_json_lines
 from mercer.io.labelled_trees import read_labelled_trees
 from mercer.io.queries import read_query
 from mercer.io.recognise import recognise, require_format
 from mercer.io.source import Source
-from mercer.io.svmlight_tables import ANY_WIDTH, Layout, Table, tables_of
+from mercer.io.svmlight_tables import ANY_WIDTH, Layout, Table, tables_of, within
 from mercer.io.text_folders import read_text_folder
-from mercer.kernels.table.frame import as_frame
 
 _TABLES = ("csv", "parquet", "arrow", "jsonl", "sqlite", "duckdb")
 
@@ -30,8 +29,9 @@ class Dataset:
 
     Attributes
     ----------
-    data : pyarrow Table, list of dictionaries, CSR matrix, or list of items
-        As the estimators take it; without the column of the target.
+    data : table, CSR matrix, or list of items
+        As the estimators take it; without the column of the target. A table is Mercer's own, whichever library
+        read it, and the same for the same file: ``as_frame(data).rows()`` has its rows as dictionaries.
     target : ndarray or None
         What is to be predicted: numbers or texts.
     kind : {"table", "vectors", "texts", "trees", "graphs"}
@@ -53,14 +53,11 @@ class Dataset:
     @property
     def columns(self):
         """The names of a table's columns; None for anything else."""
-        return column_names(self.data) if self.kind == "table" else None
+        return self.data.names if self.kind == "table" else None
 
     def rows(self, places):
         """The rows at these positions."""
-        if self.kind == "table":
-            data = as_frame(self.data)[places].native
-        else:
-            data = self.data[places] if sparse.issparse(self.data) else [self.data[k] for k in places]
+        data = self.data[places] if hasattr(self.data, "shape") else [self.data[k] for k in places]
         return replace(self, data=data, target=None if self.target is None else self.target[places])
 
     def with_columns(self, names):
@@ -73,14 +70,16 @@ class Dataset:
                 f"{self.name}: the columns {_listed(gone)} are missing; "
                 + (f"the model does not know {_listed(extra)}" if extra else "it has no others in their place")
             )
-        return replace(self, data=chosen(self.data, list(names)))
+        return replace(self, data=self.data.chosen(list(names)))
 
     def matrix(self):
         """The data as rows of numbers; None where a column holds something else, or a value is missing."""
         if self.kind != "table":
             return self.data if self.kind == "vectors" else None
-        frame = as_frame(self.data)
-        return matrix_of([frame.column(name) for name in frame.names])
+        columns = [self.data.column(name) for name in self.data.names]
+        if not columns or any(column.kind != "number" or column.missing.any() for column in columns):
+            return None
+        return np.column_stack([column.numbers(~column.missing) for column in columns])
 
 
 def read_table(
@@ -96,6 +95,7 @@ def read_table(
     missing=MISSING,
     n_features=None,
     memory_limit=None,
+    time_limit=None,
 ):
     r"""Read data of any format that Mercer knows.
 
@@ -122,8 +122,10 @@ def read_table(
         Words of a CSV file that stand for no value.
     n_features : int, optional
         Columns of svmlight data.
-    memory_limit : int, optional
-        Bytes that may be taken; what is free by default.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that may be taken; what is free by default.
+    time_limit : float, optional
+        Seconds that the query to a database may take; ten minutes by default.
 
     Returns
     -------
@@ -143,20 +145,20 @@ def read_table(
     ('table', ['age', 'town'], array(['yes', 'no'], dtype='<U3'))
     """
     require_format(format)
-    opened = Source(source, memory_limit)
+    opened = Source(source, None if memory_limit is None else parse_bytes(memory_limit))
     kind = format or recognise(opened)
     if kind not in _TABLES:
         return _items(opened, kind, target, n_features)
     if kind == "csv":
-        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing, coded=target)
+        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing)
     elif kind in ("sqlite", "duckdb"):
-        found = read_query(opened, kind, table, query)
+        found = read_query(opened, kind, table, query, time_limit)
     elif kind == "jsonl":
         found = read_json_lines(opened)
     else:
-        found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened, coded=target)
+        found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened)
     if kind != "csv" and text:
-        found = with_texts(found, [_known(name, column_names(found), opened.name, "text") for name in text])
+        found = found.with_texts([_known(name, found.names, opened.name, "text") for name in text])
     whole = Dataset(found, None, "table", kind, opened.name)
     return whole if target is None else _divided(whole, target)
 
@@ -173,7 +175,7 @@ def _items(source, kind, target, n_features):
         return Dataset(texts, labels, "texts", kind, source.name)
     if kind == "trees":
         return Dataset(*read_labelled_trees(source), "trees", kind, source.name)
-    found = read_graphs(source.path)
+    found = read_graphs(source.path or source.open(), memory_limit=source.most)
     labels = found.targets if found.labels is None else found.labels
     return Dataset(found.graphs, labels, "graphs", kind, source.name)
 
@@ -181,7 +183,9 @@ def _items(source, kind, target, n_features):
 def _vectors(source, n_features):
     """(X, y) of svmlight lines, in one reading."""
     with source.open() as file:
-        parts = list(tables_of(file, source.name, Layout(n_features=n_features or ANY_WIDTH)))
+        parts = within(
+            tables_of(file, source.name, Layout(n_features=n_features or ANY_WIDTH)), source.most, source.name
+        )
     if not parts:
         raise DataError(f"{source.name}: the file has no rows")
     whole = Table.joined(parts)
@@ -198,12 +202,12 @@ def _whole(y):
 def _divided(whole, name):
     """The table less its target, and the target."""
     _known(name, whole.columns, whole.name, "target")
-    target = complete_texts(whole.data, name)
-    if target is None:
-        target = _target(as_frame(whole.data).column(name), whole.name)
+    target = _target(whole.data.column(name), whole.name)
     if len(whole.columns) == 1:
         raise DataError(f"{whole.name}: there is no column beside the target {name!r}")
-    return replace(whole, data=without(whole.data, name), target=target, target_name=name)
+    return replace(
+        whole, data=whole.data.chosen([one for one in whole.columns if one != name]), target=target, target_name=name
+    )
 
 
 def _target(column, name):

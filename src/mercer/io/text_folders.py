@@ -1,5 +1,7 @@
 """Folders of texts: one file a text, one folder a class."""
 
+from sys import getsizeof
+
 import numpy as np
 
 from mercer._errors import DataError
@@ -45,6 +47,6 @@ def _texts(paths, source):
         text = file.text()
         if "\0" in text:
             raise DataError(f"{path}: a text was expected, got a binary file")
-        room -= len(text)
+        room -= getsizeof(text)
         texts.append(text)
     return texts

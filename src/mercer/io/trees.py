@@ -5,15 +5,24 @@ compressed files (.gz, .xz, .bz2) included. Every reader keeps a stack of its ow
 documents may be as deep as memory allows.
 """
 
+import lzma
 import os
+import zlib
 from html.parser import HTMLParser
 from xml.parsers import expat
 
 from mercer._errors import DataError
+from mercer._jit.memory import available_bytes, parse_bytes
 from mercer.io.compressed import open_bytes
 from mercer.io.json_tree import read_json_nodes
 from mercer.kernels.tree.brackets import read_all
 from mercer.kernels.tree.tree import Tree
+
+# What a tree takes in memory, about, and each of its nodes.
+TREE, NODE = 500, 100
+# What a byte of a document may take as part of a tree: in JSON three of them are a node.
+_IN_MEMORY = NODE // 2
+PIECE = 2**20
 
 # Elements without an end tag, and those that end where one of their own kind begins.
 _VOID = {
@@ -62,13 +71,15 @@ class _Nodes:
         return Tree.from_preorder(self.labels, self.counts)
 
 
-def read_brackets(source):
+def read_brackets(source, *, memory_limit=None):
     """All trees of a document in Penn brackets.
 
     Parameters
     ----------
     source : str, bytes, path or open file
         Trees may stand on one line or on several.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
 
     Returns
     -------
@@ -80,10 +91,10 @@ def read_brackets(source):
     >>> [len(tree) for tree in read_brackets("(S (NP I) (VP go)) (S (VP go))")]
     [5, 3]
     """
-    return [Tree.from_preorder(*nodes) for nodes in read_all(_text(source))]
+    return [Tree.from_preorder(*nodes) for nodes in read_all(_text(source, memory_limit))]
 
 
-def read_xml(source, *, text=True, attributes=True):
+def read_xml(source, *, text=True, attributes=True, memory_limit=None):
     """The tree of an XML document.
 
     Elements are nodes. An attribute is a child ``@name`` whose leaf is its value, the words of
@@ -95,6 +106,8 @@ def read_xml(source, *, text=True, attributes=True):
     source : str, bytes, path or open file
     text, attributes : bool
         False leaves them out.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
 
     Returns
     -------
@@ -114,7 +127,7 @@ def read_xml(source, *, text=True, attributes=True):
     parser.CharacterDataHandler = nodes.words
     parser.EntityDeclHandler = _refuse_entity
     try:
-        parser.Parse(source if isinstance(source, str) else _bytes(source), True)
+        parser.Parse(source if isinstance(source, str) else _bytes(source, memory_limit), True)
     except expat.ExpatError as error:
         message = expat.ErrorString(error.code)
         raise DataError(f"not well-formed XML: {message} at line {error.lineno}, column {error.offset}") from error
@@ -167,7 +180,7 @@ class _HTML(HTMLParser):
         self.nodes.end()
 
 
-def read_html(source, *, text=True, attributes=False):
+def read_html(source, *, text=True, attributes=False, memory_limit=None):
     """The tree of an HTML page, as forgiving as browsers are about missing end tags.
 
     The root is a node ``#document``; scripts and styles keep their node but not their text.
@@ -178,6 +191,8 @@ def read_html(source, *, text=True, attributes=False):
         Bytes are read as UTF-8.
     text, attributes : bool
         Whether words and attributes (as in `read_xml`) become nodes.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
 
     Returns
     -------
@@ -192,12 +207,12 @@ def read_html(source, *, text=True, attributes=False):
     nodes = _Nodes(text, attributes)
     nodes.begin("#document")
     parser = _HTML(nodes)
-    parser.feed(_text(source))
+    parser.feed(_text(source, memory_limit))
     parser.close()
     return nodes.tree()
 
 
-def read_json(source):
+def read_json(source, *, memory_limit=None):
     """The tree of a JSON document.
 
     An object is a node ``{}`` with a child for each key, sorted, whose child is the value; an
@@ -206,6 +221,8 @@ def read_json(source):
     Parameters
     ----------
     source : str, bytes, path or open file
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
 
     Returns
     -------
@@ -217,25 +234,45 @@ def read_json(source):
     >>> print(read_json('{"name": "Ada", "born": [1815, 12]}'))
     ({} (born ([] 1815 12)) (name Ada))
     """
-    return Tree.from_preorder(*read_json_nodes(_text(source)))
+    return Tree.from_preorder(*read_json_nodes(_text(source, memory_limit)))
 
 
-def _bytes(source):
+def _bytes(source, memory_limit):
     if isinstance(source, (bytes, bytearray)):
-        return bytes(source)
-    if isinstance(source, os.PathLike):
+        content = bytes(source)
+    elif isinstance(source, os.PathLike):
         with open_bytes(source) as file:
-            return file.read()
-    if hasattr(source, "read"):
+            content = _bounded(file, source, memory_limit)
+    elif hasattr(source, "read"):
         content = source.read()
-        return content.encode() if isinstance(content, str) else content
-    raise DataError(f"source must be a document, a path or an open file, got {type(source).__name__}")
+        content = content.encode() if isinstance(content, str) else content
+    else:
+        raise DataError(f"source must be a document, a path or an open file, got {type(source).__name__}")
+    return content
 
 
-def _text(source):
+def _bounded(file, name, memory_limit):
+    """All of a file, read piece by piece so that one that unpacks to too much is refused on the way."""
+    most = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
+    pieces, size = [], 0
+    try:
+        while piece := file.read(PIECE):
+            size += len(piece)
+            if size * _IN_MEMORY > most:
+                raise DataError(
+                    f"{name}: a tree of more than {size:,} bytes of text does not fit into {most:,} bytes of memory; "
+                    "read a part of it, or allow more (memory_limit)"
+                )
+            pieces.append(piece)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise DataError(f"{name}: cannot be read to its end: {error}") from error
+    return b"".join(pieces)
+
+
+def _text(source, memory_limit):
     if isinstance(source, str):
         return source
-    content = _bytes(source)
+    content = _bytes(source, memory_limit)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

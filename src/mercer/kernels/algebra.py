@@ -114,13 +114,23 @@ class _Combination(Kernel):
         self._merge_all(write, dots.shape, out, row, column)
 
     def tile(self, left, right, out, row, column):
-        if self.is_dot_product_form:
-            return self.transform(left.dots(right), left.norms, right.norms, out, row, column)
+        if self._is_one_product(left, right):
+            return self.transform(*left.products(right, self.is_translation_invariant), out, row, column)
+        lefts, rights = (self._prepared_parts(items) for items in (left, right))
 
         def write(number, target, row, column):
-            self.kernels[number].tile(left.parts[number], right.parts[number], target, row, column)
+            self.kernels[number].tile(lefts[number], rights[number], target, row, column)
 
         return self._merge_all(write, (len(left), len(right)), out, row, column)
+
+    def _is_one_product(self, left, right):
+        """Whether one tile of inner products serves all parts: not where some need distances that it loses."""
+        if not self.is_dot_product_form:
+            return False
+        return self.is_translation_invariant or not (left.by_differences or right.by_differences)
+
+    def _prepared_parts(self, items):
+        return items.parts if isinstance(items, Parts) else [items] * len(self.kernels)
 
     def _merge_all(self, write, shape, out, row, column):
         write(0, out, row, column)
@@ -129,6 +139,9 @@ class _Combination(Kernel):
         for number in range(1, len(self.kernels)):
             write(number, scratch, 0, 0)
             self._merge(block, scratch)
+
+    def distance_error(self, norm_bound, dtype):
+        return max(kernel.distance_error(norm_bound, dtype) for kernel in self.kernels)
 
     def norms_diag(self, norms):
         return self._merged(kernel.norms_diag(norms) for kernel in self.kernels)

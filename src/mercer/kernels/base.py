@@ -11,6 +11,7 @@ from scipy import sparse
 from mercer import kernels  # its names load when asked for: the operators make kernels of other files
 from mercer._errors import DataError, ParameterError
 from mercer.kernels import engine
+from mercer.kernels.differences import LOST
 from mercer.kernels.origin import origin_of
 from mercer.kernels.parameters import Parameters, is_number
 from mercer.kernels.reporting import reported
@@ -67,7 +68,26 @@ class Kernel(Parameters):
         """
         self._require_bound()
         origin = origin if self.is_translation_invariant else None
-        return prepare_rows(X, dtype, origin=origin, check=check, for_products=self.is_dot_product_form)
+        rows = prepare_rows(X, dtype, origin=origin, check=check, for_products=self.is_dot_product_form)
+        rows.by_differences = self.loses_distances(rows)
+        return rows
+
+    def loses_distances(self, rows):
+        """Whether distances between these rows are lost in inner products, as far as double precision has them."""
+        if not self.is_dot_product_form or rows.dtype == np.float32 or self.distance_error(1.0, rows.dtype) == 0.0:
+            return False
+        largest = float(rows.norms.max(initial=0.0))
+        # What overflows has no distances either way, and is refused for that.
+        return largest < np.inf and self.distance_error(largest, rows.dtype) > LOST
+
+    def distance_error(self, norm_bound, dtype):
+        """As `entry_error`, of what comes of distances that inner products lose; 0 where there are none."""
+        if not (self.is_dot_product_form and self.is_translation_invariant):
+            return 0.0
+        try:
+            return self.entry_error(norm_bound, dtype)
+        except OverflowError:
+            return np.inf
 
     def tile(self, left, right, out, row, column):
         """Write K(left_i, right_j) to out[row + i, column + j]."""
@@ -187,7 +207,7 @@ class DotProductKernel(Kernel):
         raise NotImplementedError
 
     def tile(self, left, right, out, row, column):
-        self.transform(left.dots(right), left.norms, right.norms, out, row, column)
+        self.transform(*left.products(right, self.is_translation_invariant), out, row, column)
 
     def diag_of(self, prepared):
         return self.norms_diag(prepared.norms.astype(np.float64))

@@ -13,6 +13,13 @@ from mercer._errors import DataError
 from mercer.kernels import engine
 from mercer.kernels.matrix_form import MatrixItems
 
+# Vectors whose entries in single precision are compared with those in double precision.
+SAMPLE = 64
+# Errors of sums are allowed for up to so many standard deviations.
+DEVIATIONS = 4.0
+# Rows up to so many times as long, squared, as the longest vector lose no more digits than vectors do, or hardly.
+FURTHER = 2.0
+
 
 @dataclass(frozen=True)
 class Group:
@@ -45,7 +52,7 @@ class Expansion:
         self.groups = groups
         self.intercepts = np.asarray(intercepts, dtype=np.float64)
         self.origin = origin
-        self._prepared = {}
+        self._prepared, self._single = {}, None
 
     @classmethod
     def single(cls, kernel, vectors, coefficients, intercepts, origin=None):
@@ -69,14 +76,57 @@ class Expansion:
             return X
         return self.kernel.prepare(X, dtype, origin=self.origin, check=False)
 
-    def values(self, X, dtype=np.float64, n_jobs=None):
-        """f(x) for each row of X and each function, shape (n, n_functions)."""
-        items, vectors = self._prepare(X, dtype), self.prepared(np.dtype(dtype))
+    def values(self, X, tolerance=0.0, n_jobs=None):
+        """f(x) for each row of X and each function, shape (n, n_functions).
+
+        In double precision, but for rows that are given in single precision where that is off by no more than
+        `tolerance`, as far as entries between some of the vectors tell.
+        """
+        items = self._single_items(X, tolerance)
+        items = self._prepare(X, np.float64) if items is None else items
+        vectors = self.prepared(items.dtype)
         out = np.zeros((len(items), self.n_functions))
         engine.add_products(self.kernel, items, vectors, self._parts(), out, n_jobs)
         if not np.isfinite(out).all():
             raise DataError("the decision function overflows on X; scale it as the training data were")
         return out + self.intercepts
+
+    def _single_items(self, X, tolerance):
+        """The rows of X in single precision, or None where that would show."""
+        if getattr(X, "dtype", None) != np.float32 or not self.kernel.is_dot_product_form:
+            return None
+        single = np.dtype(np.float32)
+        if self._single is None:
+            self._single = self._single_error()
+        if not self._single <= tolerance:
+            return None
+        items = self._prepare(X, single)
+        # Rows that are further away than the vectors lose more digits than those do.
+        furthest = FURTHER * float(self.prepared(single).norms.max(initial=0.0))
+        return items if float(items.norms.max(initial=0.0)) <= furthest else None
+
+    def _single_error(self):
+        """About how far values in single precision are off, by what entries between some of the vectors are off by.
+
+        Errors of their own add up as those do that know nothing of each other; what those of a row have in common, for
+        they all come from its length, as the coefficients do.
+        """
+        some = np.linspace(0, self.vectors.shape[0] - 1, min(self.vectors.shape[0], SAMPLE)).astype(np.int64)
+        vectors = self.vectors[some]
+        single, double = (
+            engine.gram(self.kernel, self._prepare(vectors, dtype), np.empty((len(some), len(some)), dtype))
+            for dtype in (np.float32, np.float64)
+        )
+        squares, sums = np.zeros((2, self.n_functions))
+        for group in self.groups:
+            squares[group.outputs] += (group.coefficients**2).sum(axis=0)
+            sums[group.outputs] += group.coefficients.sum(axis=0)
+        errors = single - double
+        # Entries may be exact, of whole numbers say; their products with coefficients are rounded all the same.
+        rounded = float(np.finfo(np.float32).eps) * double
+        own = float((errors**2 + rounded**2).mean()) if len(some) else 0.0
+        common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some)) if len(some) else 0.0
+        return DEVIATIONS * float(np.sqrt(own * squares + common * sums**2).max(initial=0.0))
 
     def _parts(self):
         for group in self.groups:
@@ -87,4 +137,4 @@ class Expansion:
                 yield begin, end, weights, slice(None) if alone else group.outputs
 
     def __getstate__(self):
-        return {**self.__dict__, "_prepared": {}}
+        return {**self.__dict__, "_prepared": {}, "_single": None}

@@ -32,6 +32,10 @@ from mercer.kernels.parameters import GammaFromData
 
 LONGEST = 10_000
 DEEPEST = 50
+# Digits of a whole number: more than any that a double holds exactly, and fewer than Python refuses to convert.
+MOST_DIGITS = 18
+# Characters of an expression that an error repeats.
+SHOWN = 200
 
 # What has a sign of its own, and what needs an object that text cannot hold: a function, a graph.
 WITHOUT_NAME = {"Sum", "Product", "Scaled", "Power"}
@@ -136,7 +140,8 @@ class _Parser:
         return tokens
 
     def _error(self, token, reason):
-        return ParameterError(f"kernel expression {self._text!r}, character {token.place + 1}: {reason}")
+        shown = self._text if len(self._text) <= SHOWN else self._text[:SHOWN] + "..."
+        return ParameterError(f"kernel expression {shown!r}, character {token.place + 1}: {reason}")
 
     def _expected(self, what):
         token = self._tokens[self._next]
@@ -231,7 +236,7 @@ class _Parser:
             raise self._expected("the name or the number of a column")
         self._next += 1
         if token.kind == "number":
-            return int(token.text)
+            return self._number_of(token)
         return self._unquoted(token) if token.kind == "string" else token.text
 
     def _method(self):
@@ -270,7 +275,14 @@ class _Parser:
         if token is None:
             self._next = start
             return None
-        return sign * (int(token.text) if token.text.isdigit() else float(token.text))
+        return sign * self._number_of(token)
+
+    def _number_of(self, token):
+        if not token.text.isdigit():
+            return float(token.text)
+        if len(token.text) > MOST_DIGITS:
+            raise self._error(token, f"a whole number may have {MOST_DIGITS} digits, got {len(token.text)}")
+        return int(token.text)
 
     def _kernel(self, token):
         cls = self._class(token)

@@ -14,6 +14,11 @@ from mercer._errors import ParameterError
 from mercer.kernels.rows import prepare_rows
 
 LARGEST_ROW = 10_000_000
+# Columns of a sparse matrix are numbered up to this.
+LARGEST_NUMBER = 2**62
+# The factorial of this is the last one that is a number in double precision.
+LARGEST_FACTORIAL = 170
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def double_rows(X):
@@ -24,9 +29,20 @@ def double_rows(X):
 def require_writable(features):
     """Refuse a map whose rows would not fit."""
     if features > LARGEST_ROW:
+        # Python writes no numbers of thousands of digits.
+        many = f"{features:,}" if features < LARGEST_NUMBER else "far too many"
         raise ParameterError(
-            f"the feature map has {features:,} coordinates for each row, more than {LARGEST_ROW:,}; "
+            f"the feature map has {many} coordinates for each row, more than {LARGEST_ROW:,}; "
             "use the kernel itself, fewer columns or a lower degree"
+        )
+
+
+def _require_degree(degree):
+    """Refuse a degree whose factorial is beyond double precision: the weights of monomials are made of it."""
+    if degree > LARGEST_FACTORIAL:
+        raise ParameterError(
+            f"degree must be at most {LARGEST_FACTORIAL} for a feature map, whose weights overflow beyond it, "
+            f"got {degree}; use the kernel itself"
         )
 
 
@@ -36,6 +52,7 @@ def monomial_features(rows, degree, coef0):
     Expanding the power gives each x^a the weight degree! coef0^(degree - |a|) /
     ((degree - |a|)! a!), whose square root is shared out to both sides.
     """
+    _require_degree(degree)
     totals = range(degree + 1) if coef0 > 0 else [degree]
     require_writable(sum(_count(rows.shape[1], total) for total in totals))
     parts = []
@@ -58,6 +75,7 @@ def taylor_features(rows, order):
 
 def sequence_features(rows, degree, coef0):
     """Features of (x.y + coef0)^degree, one for each sequence J in {0..d}^degree."""
+    _require_degree(degree)
     require_writable((rows.shape[1] + 1) ** degree)
     extended = np.hstack([np.full((len(rows), 1), np.sqrt(coef0)), rows])
     features = np.ones((len(rows), 1))
@@ -74,6 +92,27 @@ def row_kronecker(left, right):
     return np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
 
 
+def monomial_names(columns, degree, coef0):
+    """What the columns of `monomial_features` are, without their weights: "1", "a", "a²", "ab".
+
+    Names of one letter stand side by side; longer ones have a dot between them.
+    """
+    _require_degree(degree)
+    totals = range(degree + 1) if coef0 > 0 else [degree]
+    require_writable(sum(_count(len(columns), total) for total in totals))
+    return [monomial_name(columns, choice) for total in totals for choice in _choices(len(columns), total)]
+
+
+def monomial_name(columns, choice):
+    """The product of the columns at `choice`, which is sorted; "1" of none."""
+    powers = {}
+    for place in choice:
+        powers[place] = powers.get(place, 0) + 1
+    dot = "" if all(len(name) == 1 for name in columns) else "·"
+    raised = (columns[place] + (str(power).translate(_RAISED) if power > 1 else "") for place, power in powers.items())
+    return dot.join(raised) or "1"
+
+
 def product_names(parts):
     """The names of all products of one feature of each part, in the order of `row_kronecker`."""
     require_writable(prod(map(len, parts)))
@@ -82,6 +121,11 @@ def product_names(parts):
 
 def _sparse_row_kronecker(left, right):
     """As `row_kronecker`, for counts with many columns and few entries."""
+    if left.shape[1] * right.shape[1] > LARGEST_NUMBER:
+        raise ParameterError(
+            f"the feature map has {left.shape[1] * right.shape[1]:.3g} coordinates, more than can be numbered; "
+            "use the kernel itself, fewer columns or a lower degree"
+        )
     own, other = np.diff(left.indptr).astype(np.int64), np.diff(right.indptr).astype(np.int64)
     row = np.repeat(np.arange(left.shape[0]), own * other)
     ends = np.concatenate([[0], np.cumsum(own * other)])

@@ -11,6 +11,7 @@ from scipy import sparse
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
+from mercer.kernels.differences import negative_half_squares
 from mercer.kernels.row_passes import squared_lengths
 
 # A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
@@ -154,7 +155,9 @@ class SparseRows:
         """|x|^2 of each row, summed row by row in double precision."""
         inside = slice(self.indptr[0], self.indptr[-1])
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
-        squares = np.bincount(row, weights=self.data[inside].astype(np.float64) ** 2, minlength=self.shape[0])
+        with np.errstate(over="ignore"):  # lengths that are infinite are refused where they are looked at
+            squares = self.data[inside].astype(np.float64) ** 2
+        squares = np.bincount(row, weights=squares, minlength=self.shape[0])
         return squares.astype(np.float64)  # of no entries at all NumPy counts in integers
 
 
@@ -167,9 +170,14 @@ class Rows:
         The rows, float32 or float64, already checked to be finite.
     norms : ndarray of shape (n,), optional
         Squared norms, when they are known already.
+    by_differences : bool
+        Whether the rows are so far from the origin that their distances are lost in inner products.
     """
 
-    def __init__(self, values, norms=None):
+    by_differences = False
+
+    def __init__(self, values, norms=None, by_differences=False):
+        self.by_differences = by_differences
         self.values = SparseRows.from_scipy(values) if sparse.issparse(values) else values
         self.is_sparse = isinstance(self.values, SparseRows)
         self._whole, self._span, self._panels = None, None, {}
@@ -202,18 +210,28 @@ class Rows:
     def take(self, indices):
         """The rows at `indices`, copied."""
         taken = self.values.take(indices) if self.is_sparse else self.values[indices]
-        return Rows(taken, self.norms[indices])
+        return Rows(taken, self.norms[indices], self.by_differences)
 
     def slice(self, start, stop):
         """Rows start..stop, without a copy."""
         part = self.values.slice(start, stop) if self.is_sparse else self.values[start:stop]
-        rows = Rows(part, self.norms[start:stop])
+        rows = Rows(part, self.norms[start:stop], self.by_differences)
         rows._whole, rows._span = self, (start, stop)
         return rows
 
     def dense(self):
         """The rows as a dense C-ordered array."""
         return self.values.to_scipy().toarray() if self.is_sparse else self.values
+
+    def products(self, right, of_distances=False):
+        """What a kernel in dot-product form is a function of: (<x, y>, |x|^2, |y|^2) of these rows and of `right`.
+
+        One that is a function of distances gets them by differences where the rows are far away.
+        """
+        if of_distances and (self.by_differences or right.by_differences):
+            nothing = np.zeros(max(len(self), len(right)), self.dtype)
+            return negative_half_squares(self, right), nothing[: len(self)], nothing[: len(right)]
+        return self.dots(right), self.norms, right.norms
 
     def dots(self, right):
         """Inner products of these rows with those of `right`: a C-ordered tile, in a buffer

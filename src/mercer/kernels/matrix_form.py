@@ -1,6 +1,7 @@
 """Kernels that are given as a matrix, or as a function that returns one."""
 
 import reprlib
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,9 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
+from mercer._jit.threads import Stopped
 from mercer._jit.vectors import vector_loop
+from mercer._jit.waiting import PATIENCE_SECONDS, ends_in_force
 from mercer.kernels.base import Kernel, block_of, epsilon
 from mercer.kernels.rows import numeric_matrix, prepare_rows
 
@@ -224,6 +227,24 @@ def _indexable(X, pairwise):
         return list(X)
 
 
+def _ending_with_the_fit(function):
+    """`function`, asking between calls whether the fit that needs its values has come to its end."""
+    ends = ends_in_force()
+    if ends is None:
+        return function
+    asked = time.monotonic()
+
+    def ask_and_call(x, y):
+        nonlocal asked
+        if time.monotonic() - asked > PATIENCE_SECONDS:
+            asked = time.monotonic()
+            if ends.stop():
+                raise Stopped
+        return function(x, y)
+
+    return ask_and_call
+
+
 def _one_number(value):
     """What the user's function returned for two items, as a float."""
     try:
@@ -288,7 +309,8 @@ class Custom(Kernel):
         block_of(out, row, column, shape)[...] = values
 
     def _pairs(self, left, right):
-        returned = [[self.function(x, y) for y in right.values] for x in left.values]
+        function = _ending_with_the_fit(self.function)
+        returned = [[function(x, y) for y in right.values] for x in left.values]
         try:
             values = np.array(returned, dtype=np.float64)
         except (TypeError, ValueError):

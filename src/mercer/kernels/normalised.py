@@ -81,9 +81,10 @@ class Normalised(Wrapped):
         _weigh(block_of(out, row, column, dots.shape), left, right)
 
     def tile(self, left, right, out, row, column):
-        if self.is_dot_product_form:
-            return self.transform(left.dots(right), left.norms, right.norms, out, row, column)
         target = block_of(out, row, column, (len(left), len(right)))
+        if self.is_dot_product_form:
+            self.kernel.tile(left, right, out, row, column)
+            return _weigh(target, *(_inverse_roots(self.kernel.diag_of(items)) for items in (left, right)))
         if out.dtype == np.float32 and not (_is_moderate(left.weights) and _is_moderate(right.weights)):
             # The values before they are normalised do not fit into single precision.
             target[...] = self._double_tile(left, right)

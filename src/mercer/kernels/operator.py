@@ -195,13 +195,14 @@ class WeightedOperator(SymmetricOperator):
 
 
 class CentredOperator(SymmetricOperator):
-    """H K H with H = I - 11'/n: the features less their mean."""
+    """H K H' with H = I - 1p': the features less their mean, in which item i has the share p_i; 1/n unless told."""
 
-    def __init__(self, base, means=None, stop=None):
+    def __init__(self, base, means=None, stop=None, shares=None):
         super().__init__(base.n, base.n_jobs)
         self.base = base
-        self.means = base.product(np.full((base.n, 1), 1.0 / base.n), stop)[:, 0] if means is None else means
-        self.grand_mean = float(self.means.mean())
+        self.shares = np.full(base.n, 1.0 / base.n) if shares is None else shares
+        self.means = base.product(self.shares[:, None], stop)[:, 0] if means is None else means
+        self.grand_mean = float(self.shares @ self.means)
 
     @property
     def noise(self):
@@ -219,15 +220,15 @@ class CentredOperator(SymmetricOperator):
     @property
     def exact(self):
         """The same without noise."""
-        return CentredOperator(self.base.exact, self.means)
+        return CentredOperator(self.base.exact, self.means, shares=self.shares)
 
     @property
     def diag(self):
         return self.base.diag - 2.0 * self.means + self.grand_mean
 
     def product(self, columns, stop=None):
-        moved = self.base.product(columns - columns.mean(axis=0), stop)
-        return moved - moved.mean(axis=0)
+        moved = self.base.product(columns - self.shares[:, None] * columns.sum(axis=0), stop)
+        return moved - self.shares @ moved
 
     def rows(self, indices):
         return self.base.rows(indices) - self.means - (self.means[indices] - self.grand_mean)[:, None]

@@ -15,6 +15,8 @@ from scipy import sparse
 from mercer._errors import DataError, ParameterError
 from mercer.kernels.median_distance import median_distance, squared_distances
 
+# An entry to this power has lost six digits of the sixteen that it is computed with; beyond it there is little left.
+LARGEST_POWER = 1_000_000
 GAMMA_RULES = ("scale", "auto", "median")
 
 
@@ -49,6 +51,17 @@ def require_count(name, value):
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or value < 0:
         raise ParameterError(f"{name} must be a whole number, 0 or more, got {value!r}")
+
+
+def require_power(name, value):
+    """Refuse a power of kernel values in which next to no digit would be right."""
+    if value > LARGEST_POWER:
+        # Repeating a number of thousands of digits helps nobody.
+        told = repr(value) if value < 1e100 else "a larger number"
+        raise ParameterError(
+            f"{name} must be at most {LARGEST_POWER:,}, got {told}: a power multiplies rounding errors by {name}; "
+            "an RBF kernel, or a larger gamma, sets items as far apart without a power"
+        )
 
 
 def require_flag(name, value):

@@ -241,14 +241,14 @@ class SeveralKernels:
                 block = matrix[slice(*rows), slice(*columns)]
                 yield block if factor == 1.0 else factor * block
             return
-        dots = {}
+        products = {}
         for kernel, items in zip(self.kernels, self.items, strict=True):
             left, right = items.slice(*rows), items.slice(*columns)
             block = np.empty((len(left), len(right)), items.dtype)
-            if kernel.is_dot_product_form:
-                if id(items) not in dots:
-                    dots[id(items)] = left.dots(right).copy()
-                kernel.transform(dots[id(items)], left.norms, right.norms, block, 0, 0)
+            if kernel.is_dot_product_form and not items.by_differences:
+                if id(items) not in products:
+                    products[id(items)] = left.dots(right).copy()
+                kernel.transform(products[id(items)], left.norms, right.norms, block, 0, 0)
             else:
                 kernel.tile(left, right, block, 0, 0)
             yield block

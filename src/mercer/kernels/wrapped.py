@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.kernels.base import Kernel, block_of
-from mercer.kernels.feature_maps import product_names, row_kronecker
-from mercer.kernels.parameters import require_non_negative, require_positive
+from mercer.kernels.feature_maps import product_names, require_writable, row_kronecker
+from mercer.kernels.parameters import require_non_negative, require_positive, require_power
 
 
 def require_kernel(name, value):
@@ -62,6 +63,9 @@ class Wrapped(Kernel):
     def tile(self, left, right, out, row, column):
         self.kernel.tile(left, right, out, row, column)
         self._finish(block_of(out, row, column, (len(left), len(right))))
+
+    def distance_error(self, norm_bound, dtype):
+        return self.kernel.distance_error(norm_bound, dtype)
 
     def norms_diag(self, norms):
         return self._finish(self.kernel.norms_diag(norms))
@@ -132,7 +136,7 @@ class Power(Wrapped):
     ----------
     kernel : Kernel
     exponent : float
-        Positive. A whole exponent keeps a kernel positive semidefinite; another need
+        Positive, at most a million. A whole exponent keeps a kernel positive semidefinite; another need
         not, and takes no negative values.
 
     Examples
@@ -148,6 +152,7 @@ class Power(Wrapped):
     def __post_init__(self):
         super().__post_init__()
         require_positive("exponent", self.exponent)
+        require_power("exponent", self.exponent)
 
     @property
     def _is_whole(self):
@@ -178,10 +183,16 @@ class Power(Wrapped):
         """All products of `exponent` features of the kernel."""
         if not self._is_whole:
             raise ParameterError(f"a feature map needs a whole exponent, got {self.exponent!r}")
-        return reduce(row_kronecker, [self.kernel.feature_map(X)] * int(self.exponent))
+        features, exponent = self.kernel.feature_map(X), int(self.exponent)
+        if features.shape[1] == 1:
+            return features.power(exponent) if sparse.issparse(features) else features**exponent
+        if not sparse.issparse(features):
+            require_writable(features.shape[1] ** exponent)
+        return reduce(row_kronecker, [features] * exponent)
 
     def feature_names(self, X, names=None):
         own = self.kernel.feature_names(X) if names is None else self.kernel.feature_names(X, names)
+        require_writable(int(self.exponent) * len(own) ** int(self.exponent))
         return product_names([own] * int(self.exponent))
 
 

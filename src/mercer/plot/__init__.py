@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.plot.kernel_matrix import KernelMatrixDisplay as KernelMatrixDisplay
     from mercer.plot.learning_curve import LearningCurveDisplay as LearningCurveDisplay
     from mercer.plot.lift import LiftDisplay as LiftDisplay
+    from mercer.plot.losses import LossDisplay as LossDisplay
     from mercer.plot.path import PathDisplay as PathDisplay
     from mercer.plot.tube import TubeDisplay as TubeDisplay
     from mercer.plot.tuning import TuningDisplay as TuningDisplay
@@ -29,6 +30,7 @@ _INDEX = {
     "KernelMatrixDisplay": "kernel_matrix",
     "LearningCurveDisplay": "learning_curve",
     "LiftDisplay": "lift",
+    "LossDisplay": "losses",
     "PathDisplay": "path",
     "TubeDisplay": "tube",
     "TuningDisplay": "tuning",

@@ -17,7 +17,7 @@ class Certificate:
     primal, dual : float
         Objectives of (1/2)|w|^2 + sum C_i loss_i and of its dual.
     gap : float
-        primal - dual: the primal objective is at most this far from its minimum.
+        primal - dual, never negative: the primal objective is at most this far from its minimum.
     relative_gap : float
         gap / max(1, |primal|); infinite where no multiple of w has the hard margin.
     kkt_violation : float
@@ -39,9 +39,16 @@ class Certificate:
     n_bounded: int
     n_zero: int
 
-    def is_optimal(self, tol=1e-3):
-        """Whether the KKT conditions hold to within `tol`."""
-        return self.kkt_violation <= tol
+    def __post_init__(self):
+        # No feasible dual value exceeds the primal one, so a difference below zero is the error of the two numbers, by
+        # rounding or because beta is not feasible. Its size is how little they are known to: that is told as
+        # the gap. Zero in its place would say that they are exact, and would hide an error that is large.
+        for name in ("gap", "relative_gap"):
+            object.__setattr__(self, name, abs(getattr(self, name)))
+
+    def is_optimal(self, tol=1e-3, gap_tol=None):
+        """Whether the KKT conditions hold to within `tol`; where `gap_tol` is given, whether the relative gap does."""
+        return self.kkt_violation <= tol if gap_tol is None else self.relative_gap <= gap_tol
 
     def as_dict(self):
         """The fields, for JSON."""

@@ -72,6 +72,19 @@ class DualProblem:
         is_special = self.kink or self.shift or self.groups is not None or np.any(self.total)
         return self.has_equality and not is_special and self.lower.max() <= 0.0 <= self.upper.min()
 
+    def require_one_zero_sum(self, solver):
+        """Refuse, for a solver that knows a box and one sum that is zero, a program that has more.
+
+        Such a solver would solve another program without a word.
+        """
+        more = [("kink", self.kink), ("groups", self.groups is not None), ("total", np.any(self.total))]
+        found = [name for name, is_there in more if is_there]
+        if found:
+            raise ParameterError(
+                f"solver={solver!r} solves programs with a box and one sum that is zero; this one also has "
+                f"{' and '.join(found)} (see DualProblem), which solver='smo' takes"
+            )
+
     def can_rise(self, beta):
         """Where beta may still grow."""
         return beta < self.upper

@@ -12,6 +12,10 @@ its stationary points are :math:`a = U v` for the eigenvectors of the small matr
 :math:`0 \le \lambda < 1`: the equations are those of a ridge regression of the class indicators, and are
 certified as such. With :math:`\lvert v\rvert = 1` the penalised scatter within classes is
 :math:`\lambda (1 - \lambda)`, by which a is scaled to make it one.
+
+A row of weight :math:`w_i` is that many rows: counts are sums of weights, the mean that is subtracted is the weighted
+one, and with :math:`S = \mathrm{diag}(w)^{1/2}` the same holds of :math:`S\bar K S` and :math:`S E`, for
+:math:`S^{-1} a` in the place of a.
 """
 
 from dataclasses import dataclass
@@ -23,17 +27,22 @@ from mercer.problems.ridge import Ridge
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def indicators(codes, n_classes):
-    """E: centred, scaled class indicators, shape (n, n_classes)."""
-    counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
-    E = np.tile(-counts / len(codes), (len(codes), 1))
+def indicators(codes, counts):
+    """E: centred, scaled class indicators, shape (n, n_classes); `counts` are the weights of the classes."""
+    E = np.tile(-counts / counts.sum(), (len(codes), 1))
     E[np.arange(len(codes)), codes] += 1.0
     return E / np.sqrt(counts)
 
 
-def indicator_regression(codes, n_classes, penalty):
+def class_counts(codes, weights, n_classes):
+    """n_c: how much weight each class has."""
+    return np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
+
+
+def indicator_regression(codes, weights, n_classes, penalty):
     """The ridge regression whose solution is U."""
-    return Ridge(indicators(codes, n_classes), np.full(n_classes, float(penalty)), np.ones(len(codes)))
+    E = indicators(codes, class_counts(codes, weights, n_classes))
+    return Ridge(E, np.full(n_classes, float(penalty)), np.sqrt(weights))
 
 
 @dataclass(frozen=True)
@@ -56,17 +65,16 @@ class FisherRule:
     log_priors: np.ndarray
 
     @classmethod
-    def of(cls, problem, U, codes, priors, count):
-        """From the solution U of the regression `problem`."""
-        E, mu = problem.targets, float(problem.penalties[0])
+    def of(cls, problem, U, counts, priors, count):
+        """From the solution U of the regression `problem`, the classes' weights, and how many directions are asked."""
+        E, mu = problem.right(), float(problem.penalties[0])
         fitted = E - mu * U
         values, V = np.linalg.eigh((E.T @ fitted + fitted.T @ E) / 2)
         order = np.argsort(-values)[:count]
         lam, V = np.clip(values[order], _EPS, 1.0 - _EPS), V[:, order]
-        n, n_classes = E.shape
-        V = V * np.sqrt(max(1, n - n_classes) / (lam * (1.0 - lam)))
-        means = (E.T @ (fitted @ V)) / np.sqrt(np.bincount(codes, minlength=n_classes))[:, None]
-        return cls(U @ V, lam / (1.0 - lam), means, np.log(priors))
+        V = V * np.sqrt(max(1.0, counts.sum() - len(counts)) / (lam * (1.0 - lam)))
+        means = (E.T @ (fitted @ V)) / np.sqrt(counts)[:, None]
+        return cls(problem.scale[:, None] * (U @ V), lam / (1.0 - lam), means, np.log(priors))
 
     def scores(self, coordinates):
         """Logarithms of the classes' densities times priors, up to a common term (n, n_classes)."""

@@ -32,6 +32,8 @@ from mercer.problems.certificate import Certificate
 PROVEN = 1e-8
 # Kernel values give its square, with errors of a few units in the last place: no better than this.
 PROVEN_BY_VALUES = 5e-8
+# A mean of which all but this is one row is that row.
+TWINS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,10 @@ class NotSeparableProof:
         Their kernel values; rows that are the same item have the same values.
     radius : float
         The largest norm of a training point in the feature space, from their mean if the bias is free.
+    is_exact : bool
+        Whether the data say it by themselves: coordinates, or rows that are equal. Otherwise it is
+        what double precision can tell. Kernel values are squares of lengths, and two points that are nearer than
+        5e-8 of the radius have the same ones; another kernel of theirs may still separate them.
     """
 
     indices: np.ndarray
@@ -144,6 +150,7 @@ class NotSeparableProof:
     features: np.ndarray | None
     gram: np.ndarray
     radius: float
+    is_exact: bool = True
 
     @property
     def positive(self):
@@ -154,6 +161,17 @@ class NotSeparableProof:
     def negative(self):
         """Rows of the negative class."""
         return self.indices[self.signs < 0]
+
+    @property
+    def twins(self):
+        """The row of either class that is all but the whole of its mean, if there are such rows; else None.
+
+        They have different labels, and no more than rounding tells them apart.
+        """
+        heavy = self.weights > 1.0 - TWINS
+        if self.bias != "free" or not (heavy[self.signs > 0].any() and heavy[self.signs < 0].any()):
+            return None
+        return int(self.indices[heavy & (self.signs > 0)][0]), int(self.indices[heavy & (self.signs < 0)][0])
 
     @property
     def point(self):
@@ -197,6 +215,7 @@ class NotSeparableProof:
     def __str__(self):
         rows = " + ".join(f"{w:.6g} x[{i}]" for i, w in zip(self.positive, self.weights[self.signs > 0], strict=True))
         others = " + ".join(f"{w:.6g} x[{i}]" for i, w in zip(self.negative, self.weights[self.signs < 0], strict=True))
+        equals = "=" if self.is_exact else "~"
         if self.bias == "free":
-            return f"{rows} = {others} (to {self.distance:.1e})"
-        return f"{rows or 0} - ({others or 0}) = 0 (to {self.distance:.1e})"
+            return f"{rows} {equals} {others} (to {self.distance:.1e})"
+        return f"{rows or 0} - ({others or 0}) {equals} 0 (to {self.distance:.1e})"

@@ -23,11 +23,14 @@ class LeastSquaresCertificate:
     norm : float
         Norm of f in the space of the kernel; for several targets the root of the sum of squares.
     residual : float
-        Largest |SKS (Sy - SK alpha)| / (|SKS| |Sy|) over the targets.
+        Largest |SKS (Sy - SK alpha)| / (|SKS| (|Sy| + |SKS| |u|)) over the targets, alpha = Su: what rounding the
+        matrix and the targets to so many digits changes as much (a backward error).
     rank : int
         Eigenvalues that were kept.
     condition : float
         The largest eigenvalue over the smallest that was kept.
+    cutoff : float
+        Eigenvalues up to this share of the largest were taken to be zero, and may be left of the equations.
     """
 
     loss: float
@@ -35,10 +38,11 @@ class LeastSquaresCertificate:
     residual: float
     rank: int
     condition: float
+    cutoff: float = 0.0
 
     def is_optimal(self, tol=1e-8):
-        """Whether the normal equations hold to within `tol`."""
-        return self.residual <= tol
+        """Whether the normal equations hold to within `tol`, but for eigenvalues that were taken to be zero."""
+        return self.residual <= max(tol, self.cutoff)
 
     def as_dict(self):
         """The fields, for JSON."""
@@ -51,14 +55,14 @@ class LeastSquaresCertificate:
         )
 
 
-def certificate(operator, scale, targets, alpha, eigenvalues):
-    """Of coefficients (n, t); `operator` is SKS, `eigenvalues` those that were kept."""
+def certificate(operator, scale, targets, alpha, eigenvalues, cutoff):
+    """Of coefficients (n, t); `operator` is SKS, `eigenvalues` those that are more than `cutoff` times the largest."""
     S = scale[:, None]
     u = alpha / S
     fitted = operator.product(u)
     errors = S * targets - fitted
     largest = float(np.max(eigenvalues, initial=0.0))
-    sizes = np.linalg.norm(S * targets, axis=0) * largest
+    sizes = largest * (np.linalg.norm(S * targets, axis=0) + largest * np.linalg.norm(u, axis=0))
     residual = np.linalg.norm(operator.product(errors), axis=0) / np.where(sizes > 0, sizes, 1.0)
     return LeastSquaresCertificate(
         loss=float((errors**2).sum()),
@@ -66,4 +70,5 @@ def certificate(operator, scale, targets, alpha, eigenvalues):
         residual=float(residual.max(initial=0.0)),
         rank=len(eigenvalues),
         condition=largest / float(np.min(eigenvalues)) if len(eigenvalues) else 1.0,
+        cutoff=cutoff,
     )

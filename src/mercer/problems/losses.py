@@ -142,6 +142,27 @@ class Hinge(Loss):
         return None
 
 
+class PerceptronLoss(Loss):
+    """max(0, -z): what the perceptron's rule goes down, adding y x wherever it is on the wrong side.
+
+    Not above the error, and 0 at w = 0: with a penalty on w, w = 0 would be the minimiser. So it
+    is the loss of a rule, and no kernel machine offers it.
+    """
+
+    name, formula = "perceptron", "max(0, -z)"
+    form = QuadraticForm(lower=-1.0, upper=0.0)
+    slope = staticmethod(_at_most_one)
+
+    @staticmethod
+    def value(z):
+        return np.maximum(0.0, -np.asarray(z, dtype=np.float64))
+
+    @staticmethod
+    def derivative(z):
+        # At 0 the rule makes a step, too.
+        return np.where(np.asarray(z) <= 0.0, -1.0, 0.0)
+
+
 def _slope_of_a_square(reach):
     """The slope of (1 - z)^2 at z = -reach."""
     return 2.0 * (1.0 + reach)
@@ -280,5 +301,6 @@ class SquaredMargin(Loss):
 # The two that a support vector classifier minimises, and all that are functions of a margin.
 MARGIN_LOSSES = {loss.name: loss for loss in (Hinge, SquaredHinge)}
 LOSSES_OF_MARGINS = {
-    loss.name: loss() for loss in (ZeroOne, Hinge, SquaredHinge, Ramp, Logistic, Exponential, SquaredMargin)
+    loss.name: loss()
+    for loss in (ZeroOne, PerceptronLoss, Hinge, SquaredHinge, Ramp, Logistic, Exponential, SquaredMargin)
 }

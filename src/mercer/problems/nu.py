@@ -22,8 +22,19 @@ import numpy as np
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.dual import DualProblem
 
-# A margin below this, relative to what kernel values could make it, is none.
-NO_MARGIN = 1e-12
+# A margin below this share of the biases is none, and so is one that nothing can be divided by.
+NO_MARGIN, SMALLEST = 1e-12, 1e-290
+# A squared norm below this share of what its coefficients could make it is rounding: w is zero.
+NO_LENGTH = 1e-14
+
+
+def is_nothing(beta, projections, diag):
+    """Whether w = sum_i beta_i psi(x_i) is zero but for rounding, relative to the data.
+
+    `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i). A gap does not show it: w = 0 may well be the optimum.
+    """
+    reach = float(np.abs(beta) @ np.sqrt(np.maximum(diag, 0.0))) ** 2
+    return bool(float(beta @ projections) <= NO_LENGTH * reach)
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,7 @@ class NuMargin:
         """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""
         biases = self._widened(biases)
         rho = 0.5 * float(biases[1] - biases[0])
-        return rho if rho > NO_MARGIN * max(1.0, float(np.abs(biases).max())) else 1.0
+        return rho if rho > max(NO_MARGIN * float(np.abs(biases).max()), SMALLEST) else 1.0
 
     def intercept(self, _beta, biases):
         """b / rho of the classifier."""

@@ -13,6 +13,11 @@ with weights :math:`c_i` of the points. Dual, with :math:`z_i = y_i x_i`:
 the second equality only where there is a bias. The minimum is zero where a hyperplane separates; any
 feasible a with a positive sum proves that none does.
 
+In the features of a kernel, :math:`w = \sum_j \beta_j \psi(x_j)` loses nothing (what is orthogonal to all
+:math:`\psi(x_j)` changes no value), and the sum of :math:`a_i y_i \psi(x_i)` is zero if and only if all
+:math:`\sum_j k(x_i, x_j) a_j y_j` are: both programs are those of points with the rows of the kernel matrix for
+coordinates. A bias is 1 added to the kernel.
+
 The rule of the perceptron makes at most :math:`(\rho/\gamma)^2` updates on points of norm at most
 :math:`\rho` that a homogeneous halfspace separates with margin :math:`\gamma` (Novikoff 1962;
 Shalev-Shwartz & Ben-David 2014, theorem 9.1 and remark 15.1). A bias is a further coordinate of value 1.

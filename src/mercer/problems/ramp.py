@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
+from mercer.problems.kinks import MOST_AT_MARGIN, changes_of_side, steepest_slope
 from mercer.problems.soft_margin import SoftMargin
 
 
@@ -42,7 +43,8 @@ class RampCertificate(Certificate):
 
     Primal, dual, gap and KKT conditions are those of the convex problem. The point is
     stationary for the ramp loss if it solves that problem and if the tangent was taken there:
-    every outlier has a margin below s, and nobody else has.
+    every outlier has a margin below s, and nobody else has. Where a margin is exactly at s there are two tangents,
+    and both must say so (see `mercer.problems.kinks`).
 
     Attributes
     ----------
@@ -52,21 +54,33 @@ class RampCertificate(Certificate):
         By how much the worst margin lies on the wrong side of s.
     n_outliers : int
         Points on the flat part of the ramp, where nothing pulls at the boundary.
+    n_at_kink : int
+        Points with a margin at s, which may be counted as outliers or not.
+    kink_slope : float
+        Of the steepest way down if some of these are counted the other way, as a share of what they could make it;
+        infinite where it was not computed.
     """
 
     ramp_objective: float
     linearisation_violation: float
     n_outliers: int
+    n_at_kink: int = 0
+    kink_slope: float = 0.0
 
     def is_stationary(self, tol=1e-3):
-        """Whether the convex problem is solved, and linearised where it was solved, to `tol`."""
-        return self.is_optimal(tol) and self.linearisation_violation <= tol
+        """Whether the convex problem is solved, and linearised where it was solved, to `tol`; either way at a kink."""
+        return self.is_optimal(tol) and self.linearisation_violation <= tol and self.kink_slope <= tol
 
     def __str__(self):
         return (
             f"{super().__str__()}\n"
             f"ramp objective {self.ramp_objective:.10g}  outliers {self.n_outliers}  "
             f"linearisation violation {self.linearisation_violation:.2e}"
+            + (
+                f"\n{self.n_at_kink} margins at the kink, slope across it {self.kink_slope:.2e}"
+                if self.n_at_kink
+                else ""
+            )
         )
 
 
@@ -82,6 +96,8 @@ class RampMargin:
         Where the ramp becomes flat, below 1.
     outliers : ndarray of bool (n,), optional
         O; none is the hinge loss.
+    near : float
+        A margin this near to s is at the kink.
     """
 
     signs: np.ndarray
@@ -89,6 +105,7 @@ class RampMargin:
     s: float = 0.0
     bias: str = "free"
     outliers: np.ndarray | None = None
+    near: float = 1e-3
 
     @property
     def current_outliers(self):
@@ -140,20 +157,54 @@ class RampMargin:
         """<w, psi(x_i)> from the gradient p - (K + s 11')beta."""
         return self.signs - gradient - self.dual().shift * beta.sum()
 
-    def next_outliers(self, projections, intercept, tol):
-        """Points with a margin below s; within `tol` of it they stay what they were.
+    def next_outliers(self, projections, intercept):
+        """Points with a margin below s; at the kink they stay what they were.
 
-        There the flat and the rising part are both tangents, up to `tol`.
+        There the flat and the rising part are both tangents, up to `near`.
         """
         distance = self.margins(projections, intercept) - self.s
-        return np.where(np.abs(distance) <= tol, self.current_outliers, distance < 0)
+        return np.where(np.abs(distance) <= self.near, self.current_outliers, distance < 0)
 
-    def certificate(self, beta, projections, intercept):
-        """The certificate of a solution; parameters as in `SoftMargin.certificate`."""
+    def at_kink(self, projections, intercept):
+        """Places of points with a margin at s."""
+        return np.flatnonzero(np.abs(self.margins(projections, intercept) - self.s) <= self.near)
+
+    def other_sides(self, places):
+        """The same problem with some of the points at `places` counted the other way, in turn."""
+        for changed in changes_of_side(places.tolist(), self.current_outliers):
+            outliers = self.current_outliers.copy()
+            outliers[changed] ^= True
+            yield self.linearised(outliers)
+
+    def _kink_slope(self, beta, projections, intercept, gram):
+        """`RampCertificate.kink_slope`, and how many points are at the kink."""
+        places = self.at_kink(projections, intercept)
+        if len(places) == 0 or gram is None:
+            return (np.inf if len(places) else 0.0), len(places)
+        dual, apart = self.dual(), np.abs(self.margins(projections, intercept) - 1.0)
+        apart[places] = np.inf
+        held = np.argsort(apart, kind="stable")[: min(MOST_AT_MARGIN, int(np.sum(apart <= self.near)))]
+        K = gram(np.concatenate([held, places])) + (0.0 if self.bias == "none" else 1.0)
+        room = dual.lower[held] - beta[held], dual.upper[held] - beta[held]
+        asked = np.where(self.current_outliers, self.signs * self.C, 0.0) - beta
+        position = {place: len(held) + k for k, place in enumerate(places.tolist())}
+        slopes = [0.0]
+        for changed in changes_of_side(places.tolist(), self.current_outliers):
+            chosen = np.concatenate([np.arange(len(held)), [position[i] for i in changed]])
+            slopes.append(steepest_slope(K[np.ix_(chosen, chosen)], asked[changed], room))
+        return max(slopes), len(places)
+
+    def certificate(self, beta, projections, intercept, gram=None):
+        """The certificate of a solution; parameters as in `SoftMargin.certificate`.
+
+        ``gram(places)`` are kernel values among some of the points in double precision. Without it nothing is
+        known of the other sides of a kink, and a point on one is not certified.
+        """
         dual, outliers = self.dual(), self.current_outliers
         gradient = self.signs - projections - dual.shift * beta.sum()
         primal, value = self.primal(beta, projections, intercept), self.dual_value(beta, gradient)
         distance = self.margins(projections, intercept) - self.s
+        kink_slope, n_at_kink = self._kink_slope(beta, projections, intercept, gram)
         return RampCertificate(
             primal=primal,
             dual=value,
@@ -161,8 +212,10 @@ class RampMargin:
             relative_gap=relative_gap(primal, value),
             **dual_conditions(dual, beta, gradient),
             ramp_objective=self.objective(beta, projections, intercept),
-            linearisation_violation=float(np.max(np.where(outliers, distance, -distance), initial=0.0)),
+            linearisation_violation=max(0.0, float(np.max(np.where(outliers, distance, -distance), initial=0.0))),
             n_outliers=int(outliers.sum()),
+            n_at_kink=n_at_kink,
+            kink_slope=kink_slope,
         )
 
     def _half_norm(self, beta, projections, intercept):

@@ -106,6 +106,10 @@ def rounding(operator):
     return share * operator.size + subtracted + 4.0 * operator.noise
 
 
-def centred_expansion(coefficients, means):
-    """Coefficients and intercepts in k of functions whose coefficients are in the centred kernel."""
-    return coefficients - coefficients.mean(axis=0), -(coefficients.T @ (means - means.mean()))
+def centred_expansion(coefficients, means, shares=None):
+    """Coefficients and intercepts in k of functions whose coefficients are in the centred kernel.
+
+    `shares` are those of the items in the mean that was subtracted; equal unless told.
+    """
+    p = np.full(len(means), 1.0 / len(means)) if shares is None else shares
+    return coefficients - np.outer(p, coefficients.sum(axis=0)), -(coefficients.T @ (means - p @ means))

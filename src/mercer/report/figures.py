@@ -121,8 +121,6 @@ def _before_the_machine(model: Any, X: Any) -> Any:
 
 def taken(X: Any, places: NDArray[Any]) -> Any:
     """Rows or items at some positions."""
-    if hasattr(X, "take") and hasattr(X, "schema"):
-        return X.take(places)
     return X[places] if hasattr(X, "shape") else [X[k] for k in places]
 
 

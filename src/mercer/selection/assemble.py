@@ -117,8 +117,7 @@ def _data_and_kernel(dataset, kernel, scale):
         note = "columns divided by their largest value, which keeps zeros" if scale else "columns as they are"
         return dataset.data, kernel or "rbf", MaxAbsScaler() if scale else None, (note,)
     is_of_rows = kernel is None or not kernel.takes_items
-    # scikit-learn's scalers note the names of a data frame's columns; a list of dictionaries has the kernel do it.
-    if is_of_rows and not isinstance(dataset.data, list) and dataset.matrix() is not None:
+    if is_of_rows and dataset.matrix() is not None:
         note = "columns scaled to mean 0, deviation 1" if scale else "columns as they are"
         return dataset.data, kernel or "rbf", StandardScaler() if scale else None, (note,)
     if kernel is None:

@@ -21,13 +21,15 @@ class CoreTimer:
     """
 
     def __init__(self):
-        self._waited, self._used, self._begin = _waited(), time.thread_time(), time.perf_counter()
+        # The clock is read first here and last below: no wait is taken off that it has not counted.
+        self._begin, self._used, self._waited = time.perf_counter(), time.thread_time(), _waited()
 
     def seconds(self):
         """(what the work took, what it waited beside)."""
-        wall, used = time.perf_counter() - self._begin, time.thread_time() - self._used
+        waited, used = _waited() - self._waited, time.thread_time() - self._used
+        wall = time.perf_counter() - self._begin
         # The system counts in its own steps; what the thread has used, it has not waited.
-        waited = max(0.0, min(wall - used, _waited() - self._waited))
+        waited = max(0.0, min(wall - used, waited))
         return wall - waited, waited
 
 

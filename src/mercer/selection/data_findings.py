@@ -7,7 +7,7 @@ from scipy import sparse
 
 from mercer.kernels.given import GivenMatrices
 from mercer.kernels.names import resolve
-from mercer.kernels.table.frame import Frame, is_data_frame
+from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.selection.seen_data import numbers_of
 
 # Columns whose spreads differ by more than this drown each other.
@@ -97,7 +97,7 @@ def _keys(X):
     if numbers is not None and not not_finite(numbers):
         return _row_keys(numbers)
     if is_data_frame(X):
-        X = Frame(X).rows()
+        X = as_frame(X).rows()
     if sparse.issparse(X) or isinstance(X, GivenMatrices):
         return None
     try:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation
+from mercer._jit.compile import UNBOUNDED
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
 from mercer.estimators.multiclass import pair_columns
@@ -85,7 +85,6 @@ class FoldSeries:
         `hopeless`, where given, has for each setup a function of the coefficients and the decision values
         without bias of all rows, whose true answer cuts the setting short; `seed` is the `Seed` of the first.
         """
-        announce_compilation()
         if self._are_pairs(setups[0]):
             return self._pairs(setups)
         fits = []
@@ -276,7 +275,7 @@ class _PairPaths:
         """Bounds of alpha, and what is added to the diagonal: of each setting, in the order of the classes."""
         loss, C = MARGIN_LOSSES[self.setups[0].loss], np.stack([setup.C[self.order] for setup in self.setups])
         ridges = np.zeros_like(C) if loss.ridge(C[0]) is None else np.stack([loss.ridge(row) for row in C])
-        return np.stack([loss.box(row) for row in C]), ridges
+        return np.minimum([loss.box(row) for row in C], UNBOUNDED), ridges
 
     def run(self):
         """Solve everything, in slices."""
@@ -353,7 +352,7 @@ def _growth(boxes):
     """By how much each box is larger than the one before; 0 where that is not one number."""
     ratios = np.zeros(len(boxes))
     for c in range(1, len(boxes)):
-        if np.isfinite(boxes[c - 1 : c + 1]).all():
+        if (boxes[c - 1 : c + 1] < UNBOUNDED).all():
             growth = boxes[c] / boxes[c - 1]
             ratios[c] = growth[0] if np.ptp(growth) <= 1e-12 * growth[0] else 0.0
     return ratios

@@ -100,11 +100,10 @@ def leave_one_out(estimator, X, y, *, method="auto", sample_weight=None, time_li
         )
     if estimator.multi_class == "crammer_singer":
         raise ParameterError('multi_class="crammer_singer" has no leave-one-out without fits; use method="refit"')
-    prepared = prepare_fit(clone(estimator), X, y, sample_weight)
     limits = Limits(time_limit=time_limit)
-    if method == "exact":
-        return _exact(prepared, limits)
-    return _by_one_fit(prepared, method, limits)
+    with limits.in_force():
+        prepared = prepare_fit(clone(estimator), X, y, sample_weight)
+        return _exact(prepared, limits) if method == "exact" else _by_one_fit(prepared, method, limits)
 
 
 def _refitted(estimator, X, y, sample_weight):

@@ -2,6 +2,7 @@
 
 from mercer._jit.threads import one_blas_thread
 from mercer.estimators.detect import OneClassSVM
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import unlabelled_input
 from mercer.estimators.progress import warn_unless_optimal
 from mercer.selection.mkl_model import WeightedKernelModel
@@ -89,7 +90,8 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):
         self
         """
         self._check_parameters()
-        with one_blas_thread():
-            self._fit_rows(unlabelled_input(self, self._items_of(X)), None, sample_weight)
+        limits = self._limits()
+        with fitting(self, limits), one_blas_thread():
+            self._fit_rows(unlabelled_input(self, self._items_of(X)), None, sample_weight, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self

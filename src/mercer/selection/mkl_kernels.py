@@ -186,6 +186,8 @@ class BaseKernelData(TrainingData):
             key = kernel.is_translation_invariant if kernel.is_dot_product_form else f"own {place}"
             if key not in shared:
                 shared[key] = self._prepared(place, kernel)
+            elif kernel.is_dot_product_form and kernel.loses_distances(shared[key]):
+                shared[key].by_differences = True
             items.append(shared[key])
         found = SeveralKernels(self.kernels, items, self.n_jobs)
         if isinstance(self.X, GivenMatrices):

@@ -68,8 +68,6 @@ class WeightedKernelModel(KernelModel):
         Status.STALLED: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
         Status.INTERRUPTED: "Another fit begins again.",
     }
-    # Several solutions of machines take a while, also on a few hundred points.
-    _is_quick = False
 
     @property
     def kernel(self):
@@ -197,6 +195,9 @@ class WeightedKernelModel(KernelModel):
 
     def _kind_of_evidence(self, setup):
         return WeightedEvidence
+
+    def _is_reached(self, certificate):
+        return certificate.is_optimal(self.tol, self.gap_tol if self.method in JOINT else None)
 
     def _keep(self, X, data, setup, solved):
         super()._keep(X, data, setup, solved)

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer._jit.threads import one_blas_thread
+from mercer.estimators.fitting import fitting
 from mercer.estimators.inputs import regression_input
 from mercer.estimators.one_function import OneFunctionModel, OneProblem
 from mercer.estimators.parameters import require_choice, require_number
@@ -108,10 +109,11 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         self
         """
         self._check_parameters()
-        self._groups = groups
-        X, y = regression_input(self, self._items_of(X), y)
-        with one_blas_thread():
-            self._fit_rows(X, y, sample_weight)
+        limits = self._limits()
+        with fitting(self, limits), one_blas_thread():
+            self._groups = groups
+            X, y = regression_input(self, self._items_of(X), y)
+            self._fit_rows(X, y, sample_weight, limits)
         self._warn_of_folds()
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self

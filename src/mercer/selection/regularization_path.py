@@ -311,10 +311,10 @@ def regularization_path(
         "memory_limit": memory_limit, "n_jobs": n_jobs, "callbacks": callbacks,
     }  # fmt: skip
     limits = Limits(max_iter, time_limit, callbacks)
-    setup = _Setup(parameters, X, y, sample_weight)
-    if method == "auto":
-        method = "exact" if len(setup.used) <= EXACT_SIZE else "approximate"
-    with limits.catching_interrupts():
+    with limits.in_force():
+        setup = _Setup(parameters, X, y, sample_weight)
+        if method == "auto":
+            method = "exact" if len(setup.used) <= EXACT_SIZE else "approximate"
         found = (_exact if method == "exact" else _approximate)(setup, C_min, C_max, gap_tol, limits)
     warn_unless_optimal(found.status, max_iter, _REMEDIES, "certificate(C)")
     return RegularizationPath(found, setup, method)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
 from mercer.estimators.automatic import choose_kernel, is_auto
+from mercer.estimators.fitting import unchanged_by_errors
 from mercer.estimators.inputs import is_precomputed, takes_items, tell_input
 from mercer.estimators.parameters import (
     require_callbacks,
@@ -103,22 +104,23 @@ class TunedModel(BaseEstimator):
         """
         self._check_parameters()
         limits = Limits(time_limit=self.time_limit, callbacks=self._watchers())
-        task = self._task(X, y, sample_weight, groups)
-        scores = Scores(self.scoring, self._default_score, self.refit)
-        template = self._template()
-        template._check_parameters()
-        settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
-        models = _models(template, settings, scores)
-        self.n_splits_ = len(task.folds)
-        with limits.catching_interrupts():
-            table = self._search(models, settings, task, scores, limits)
-        self._keep(table, scores, limits)
-        self._warn_failed(table)
-        self._warn_without_score(table, scores.judge)
-        if self.refit:
-            self._refit(template, X, y, sample_weight)
-        else:
-            vars(self).pop("best_estimator_", None)
+        with unchanged_by_errors(self):
+            with limits.in_force():
+                task = self._task(X, y, sample_weight, groups)
+                scores = Scores(self.scoring, self._default_score, self.refit)
+                template = self._template()
+                template._check_parameters()
+                settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
+                models = _models(template, settings, scores)
+                self.n_splits_ = len(task.folds)
+                table = self._search(models, settings, task, scores, limits)
+            self._keep(table, scores, limits)
+            self._warn_failed(table)
+            self._warn_without_score(table, scores.judge)
+            if self.refit:
+                self._refit(template, X, y, sample_weight)
+            else:
+                vars(self).pop("best_estimator_", None)
         self._warn_unless_done(table, limits)
         return self
 

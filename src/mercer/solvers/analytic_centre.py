@@ -15,8 +15,10 @@ Cost of a step: n^3 / 3. Needs: the walls' Gram matrix in memory, and a point in
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mercer._jit.threads import Stopped
+from mercer.kernels.triangle import Triangle
+from mercer.solvers.cholesky import NotPositiveDefinite, factorise
 from mercer.solvers.result import Status, TracePoint
 
 # Below this decrement, full steps: they converge quadratically and stay inside.
@@ -62,10 +64,12 @@ def analytic_centre(gram, weights, start, *, tol, limits):
     while True:
         distances = gram @ alpha
         try:
-            step, decrement = _newton_step(gram, weights, alpha, distances, total)
-        except LinAlgError:
+            step, decrement = _newton_step(gram, weights, alpha, distances, total, limits.stop)
+        except NotPositiveDefinite:
             # Only a Gram matrix with negative eigenvalues does that.
             return Centre(alpha, np.inf, Status.NOT_CONVEX, len(trace), trace)
+        except Stopped:
+            return Centre(alpha, best, limits.reached(), len(trace), trace)
         trace.append(_point(limits, len(trace), decrement, weights, alpha, distances))
         limits.report(trace[-1])
         fruitless = fruitless + 1 if 0.9 * best < decrement < FULL_STEP else 0
@@ -78,18 +82,18 @@ def analytic_centre(gram, weights, start, *, tol, limits):
             return Centre(alpha, decrement, status, len(trace) - 1, trace)
 
 
-def _newton_step(gram, weights, alpha, distances, total):
+def _newton_step(gram, weights, alpha, distances, total, stop):
     """The step of alpha and its decrement, in the norm of F / min(c)."""
     residual = weights / distances - total * alpha
     root = np.sqrt(weights) / distances
     matrix = root[:, None] * gram * root
     matrix.flat[:: len(matrix) + 1] += total
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    factor = factorise(Triangle.of(matrix), 1, stop)
     slope = gram @ residual
-    step = (residual - root * cho_solve(factor, root * slope, check_finite=False)) / total
+    step = (residual - root * factor.solve((root * slope)[:, None])[:, 0]) / total
     squared = float(slope @ step) / float(weights.min())
     if not np.isfinite(squared):
-        raise LinAlgError
+        raise NotPositiveDefinite(len(alpha))
     return step, float(np.sqrt(max(squared, 0.0)))
 
 

@@ -5,14 +5,16 @@ a convex function minus a convex one. Begin with the hinge loss, which is the ra
 flat part; then replace, again and again, the subtracted part by its tangent at the current
 point and minimise. What is minimised lies above the ramp objective and touches it at the
 current point, so the objective never rises; there are finitely many tangents, so it ends, in a
-point whose own tangent gives it back: a stationary point, and a local minimum unless some
-margin lies exactly at s. It need not be the global one, which is hard to find.
+point whose own tangent gives it back. Where some margin lies exactly at s there are two tangents, and such a point may
+even be a local maximum: the others are tried too (see `mercer.problems.kinks`), and where one leads down, the procedure
+goes on from there. The end need not be the global minimum, which is hard to find: `solve_from_several` begins at
+several sets of outliers and keeps the best end.
 
 Cost of a step: one dual problem, begun from the coefficients of the last one, over the same
 kernel matrix. Needs of a problem: `RampMargin`; of a matrix: `KernelMatrix`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -63,6 +65,7 @@ class RampSolution(Solution):
 
     problem: object = None
     steps: list[CCCPStep] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)
 
 
 def solve(problem, matrix, *, tol, limits, start=None, max_steps=100, **options):
@@ -88,7 +91,32 @@ def solve(problem, matrix, *, tol, limits, start=None, max_steps=100, **options)
     -------
     RampSolution
     """
-    return _Steps(problem, matrix, tol, limits, max_steps, options).run(start)
+    return _Steps(replace(problem, near=tol), matrix, tol, limits, max_steps, options).run(start)
+
+
+def solve_from_several(problem, matrix, outlier_sets, *, limits, start=None, **options):
+    """The best of the stationary points that are found from several sets of outliers.
+
+    `start`, as in `solve`, is for the first of them. `objectives` of the solution has the ramp objective of each.
+    """
+    best, objectives = None, []
+    for outliers in outlier_sets:
+        found = solve(problem.linearised(outliers), matrix, limits=limits, start=start, **options)
+        start = None
+        objectives.append(found.steps[-1].objective if found.steps else np.inf)
+        if best is None or objectives[-1] < min(objectives[:-1]):
+            best = found
+        if limits.stop():
+            # What was not tried might have been better.
+            best.status = limits.reached()
+            break
+    best.objectives = objectives
+    return best
+
+
+def random_outliers(n, count, rng):
+    """`count` sets of outliers, each with every row in it by a chance of its own between none and one half."""
+    return [rng.random(n) < share for share in rng.uniform(0.0, 0.5, count)]
 
 
 class _Steps:
@@ -118,7 +146,12 @@ class _Steps:
             self.steps.append(step)
             self.best = solution, self.problem
             if np.array_equal(following, self.problem.current_outliers):
-                return self._ended(solution.status)
+                start = self._across_kinks(solution)
+                if start is None:
+                    return self._ended(self.limits.reached() or solution.status)
+                if len(self.steps) >= self.max_steps:
+                    return self._ended(Status.ITERATION_LIMIT)
+                continue
             if following.tobytes() in self.seen:
                 return self._ended(Status.OPTIMAL_INACCURATE)
             if self.limits.stop():
@@ -129,14 +162,34 @@ class _Steps:
             self.before, start = self.problem.current_outliers, solution.beta
             self.problem = self.problem.linearised(following)
 
-    def _solve_convex(self, start):
+    def _across_kinks(self, solution):
+        """Coefficients that are better and stand on another side of a kink, whose problem is then that of the next
+        step; None where there are none."""
+        here = self.problem
+        for problem in here.other_sides(here.at_kink(*self._parts(here, solution))):
+            if self.limits.stop():
+                break
+            found = self._solve_convex(solution.beta, problem)
+            is_solved = found.is_gradient_complete and found.status in SOLVED
+            if is_solved and self._has_fallen(problem.objective(found.beta, *self._parts(problem, found))):
+                self.before, self.problem, self.seen = here.current_outliers, problem, {problem.outliers.tobytes()}
+                return found.beta
+        return None
+
+    @staticmethod
+    def _parts(problem, solution):
+        """Projections and intercept."""
+        return problem.projections(solution.beta, solution.gradient), problem.intercept(solution.beta, solution.bias)
+
+    def _solve_convex(self, start, problem=None):
+        problem = self.problem if problem is None else problem
         solution = small.solve(
-            self.problem.dual(),
+            problem.dual(),
             self.matrix,
             tol=self.accuracy,
             limits=self.limits,
             start=start,
-            gap=self.problem.gap,
+            gap=problem.gap,
             **self.options,
         )
         self.iterations += solution.iterations
@@ -146,9 +199,8 @@ class _Steps:
     def _judge(self, solution):
         """The step as it is told, and the outliers of the next one."""
         problem, beta = self.problem, solution.beta
-        projections = problem.projections(beta, solution.gradient)
-        intercept = problem.intercept(beta, solution.bias)
-        following = problem.next_outliers(projections, intercept, self.tol)
+        projections, intercept = self._parts(problem, solution)
+        following = problem.next_outliers(projections, intercept)
         step = CCCPStep(
             objective=problem.objective(beta, projections, intercept),
             bound=problem.primal(beta, projections, intercept),
@@ -165,6 +217,10 @@ class _Steps:
             return False
         last = self.steps[-1].objective
         return objective > last + ROUNDING * max(1.0, abs(last))
+
+    def _has_fallen(self, objective):
+        last = self.steps[-1].objective
+        return objective < last - ROUNDING * max(1.0, abs(last))
 
     def _stopped(self, solution):
         """A convex problem was left unfinished: the last finished one is the better model."""

@@ -19,6 +19,7 @@ from mercer.solvers.dual_state import DualState
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.selection import Violations
+from mercer.solvers.smo import MOST_STEPS
 
 # Violators that join the support vectors in each chunk.
 CHUNK = 500
@@ -31,6 +32,7 @@ def solve(
     problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, inner=small.solve, chunk=CHUNK, **options
 ):
     """As `smo.solve`; `inner`, of the same kind, solves each chunk of `chunk` new points."""
+    problem.require_one_zero_sum("chunking")
     return _Chunks(problem, matrix.in_double(), tol, limits or Limits(), start, memory, inner, chunk, options).run()
 
 
@@ -85,6 +87,8 @@ class _Chunks:
         reached = self.limits.reached()
         if reached is None and self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
+        if reached is None and self.limits.max_iter < 0 and self.iterations >= MOST_STEPS:
+            return Status.STALLED
         return reached
 
     def _choose(self, bias):

@@ -11,7 +11,6 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer.solvers.small_steps import solve_in_precision
-from mercer.solvers.working_set import UNBOUNDED
 
 # Rows of a pair's matrix are padded to whole vectors of so many entries: the classes may be small.
 LANES = 32
@@ -37,7 +36,7 @@ def pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper):
         for c in range(m, width):
             target[c] = 0
         target[k] += ridge[r]
-        reach = min(box[r], UNBOUNDED)
+        reach = box[r]
         signs[k] = 1.0 if is_first else -1.0
         lower[k] = 0.0 if is_first else -reach
         upper[k] = reach if is_first else 0.0
@@ -81,7 +80,7 @@ def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin,
     pairs : ndarray (n_pairs, 2)
         The classes i < j of each pair; i is positive.
     box, ridge : ndarray (n,)
-        Bound of alpha, and what is added to the diagonal, for each point.
+        Bound of alpha, finite, and what is added to the diagonal, for each point.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     max_iter : int

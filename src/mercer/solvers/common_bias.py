@@ -1,8 +1,7 @@
 """The bias of a solution of the dual, compiled: as `DualProblem.bias`."""
 
-from mercer._jit.compile import jit
+from mercer._jit.compile import UNBOUNDED, jit
 from mercer.problems.dual import AT_BOUND
-from mercer.solvers.working_set import UNBOUNDED
 
 
 @jit

@@ -12,7 +12,7 @@ and many points, `mercer.LinearSVC` does the same on the features.
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation, jit
+from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 from mercer.solvers import small
 from mercer.solvers.limits import Limits
@@ -58,10 +58,10 @@ def one_pass(matrix, order, lower, upper, beta, gradient, price, penalty, total)
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, **finish):
     """As `smo.solve`."""
+    problem.require_one_zero_sum("dual_cd")
     n, limits = len(problem), limits or Limits()
     if 8 * n * n > memory:
         return Solution.empty(n, Status.MEMORY_LIMIT)
-    announce_compilation()
     stored = matrix.in_double().stored(limits.stop)
     beta = np.zeros(n) if start is None else problem.feasible(start)
     steps, trace = _passes(problem, stored, beta, tol, limits)

@@ -54,13 +54,22 @@ def project(B, code, C, A, alpha):
 
 
 @jit
-def settle(alpha, code):
-    """Make the sum exactly zero by the entry of the row's own class."""
+def settle(alpha, code, C):
+    """Make the sum zero, by the entry of the row's own class; where that is at its bound, by the others.
+
+    An entry that missed its bound by a rounding would pass for one that may still rise, and no step would move it.
+    """
     total = 0.0
     for m in range(alpha.shape[0]):
         if m != code:
-            total += alpha[m]
-    alpha[code] = -total
+            total -= alpha[m]
+    if total < C and alpha[code] < C:
+        alpha[code] = total
+        return
+    alpha[code] = C
+    for m in range(alpha.shape[0]):
+        if m != code:
+            alpha[m] *= C / total
 
 
 @jit
@@ -82,7 +91,7 @@ def crammer_singer_pass(rows, codes, C, squares, scale, W, alpha, active, begin,
             B[m] = (0.0 if m == codes[i] else 1.0) - A * alpha[i, m] + scale * W[last, m]
         row_dots(rows, i, W, B)
         project(B, codes[i], C[i], A, goal)
-        settle(goal, codes[i])
+        settle(goal, codes[i], C[i])
         moved = 0.0
         for m in range(K):
             steps[m] = goal[m] - alpha[i, m]

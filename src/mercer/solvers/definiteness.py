@@ -1,10 +1,10 @@
 """A kernel matrix that turns out to be indefinite is refused, with a vector that shows it, or told by a status."""
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
 
 from mercer._errors import NotPositiveSemidefiniteError
 from mercer.kernels.matrix_form import most_asymmetric
+from mercer.solvers import dense_eigen
 
 # What a rounding error makes negative is above this share of the largest entry.
 INDEFINITE = -1e-8
@@ -44,12 +44,9 @@ def refuse_indefinite(matrix, indices):
 
 def is_definite(gram, tolerance, is_symmetric=False):
     """Whether a matrix is symmetric, and has no eigenvalue below minus `tolerance`: it can be factored then."""
-    shifted = np.array(gram, dtype=np.float64, order="C")
-    if not is_symmetric and most_asymmetric(shifted)[2] > tolerance:
+    if not is_symmetric and most_asymmetric(np.array(gram, dtype=np.float64, order="C"))[2] > tolerance:
         return False
-    shifted.flat[:: len(gram) + 1] += tolerance
-    # Symmetric, so that its rows may be read as the columns that LAPACK asks for.
-    return dpotrf(shifted.T, overwrite_a=True, clean=False)[1] == 0
+    return dense_eigen.is_definite(gram, tolerance)
 
 
 def are_definite(grams):

@@ -9,13 +9,13 @@ box around zero and one sum that is zero (`DualProblem.is_plain`).
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation
+from mercer._jit.compile import UNBOUNDED
 from mercer.solvers.dual_state import rounding_error
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.small_steps import MOST_REFRESHES, STEP_SHARE, STEPS_FOR_EACH, begin, margin
 from mercer.solvers.smo_steps import pair_steps
-from mercer.solvers.working_set import PATIENCE, UNBOUNDED
+from mercer.solvers.working_set import PATIENCE
 
 
 def solve(problem, matrix, tol, limits, is_trusted=False):
@@ -32,7 +32,6 @@ def solve(problem, matrix, tol, limits, is_trusted=False):
     is_trusted : bool
         Whether entries in single precision are known to be fine enough for `tol`.
     """
-    announce_compilation()
     steps = _Steps(problem, matrix)
     for _ in range(MOST_REFRESHES):
         status = steps.run(tol, limits)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from mercer._jit.threads import Stopped, one_blas_thread
-from mercer.solvers.definiteness import is_definite
+from mercer.solvers.dense_eigen import eigenpairs, is_definite
 from mercer.solvers.result import Status, TracePoint
 
 # The residual that tol=0 stands for, relative to the largest eigenvalue.
@@ -56,15 +56,13 @@ def dense(operator, count, stop=None, margin=None):
     With a `margin` all eigenvalues are looked at, where one is below minus it: `least` is the least of them then.
     """
     n, matrix = operator.n, operator.lower(np.float64, stop).square()
-    if margin is not None and not is_definite(matrix, margin, is_symmetric=True):
+    if margin is not None and not is_definite(matrix, margin, stop):
         del matrix
         return _leading(dense(operator, n, stop), count)
-    found, vectors = linalg.eigh(
-        matrix, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False, driver="evr"
-    )
+    found, vectors = eigenpairs(matrix, stop, count=count, driver="evr")
     if len(found) < count:
         # Asked for some of many equal eigenvalues, LAPACK may find fewer.
-        found, vectors = linalg.eigh(operator.lower(np.float64, stop).square(), overwrite_a=True, driver="evd")
+        found, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
         found, vectors = found[n - count :], vectors[:, n - count :]
     order = slice(None, None, -1)
     residuals = np.full(count, n * _EPS * float(np.abs(found).max(initial=0.0)))

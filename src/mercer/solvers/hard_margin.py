@@ -9,7 +9,7 @@ from none.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from mercer._errors import DataError
 from mercer.solvers.definiteness import refuse_indefinite
@@ -39,12 +39,16 @@ class Separation(Solution):
     bias : float
         b_0, also where it is penalised.
     margin : float
-        1 / |w_0|; not positive if the search was stopped before it found a hyperplane.
+        1 / |w_0|, or 1 / |(w_0, b_0)| where the bias is penalised; not positive if the search was stopped before it
+        found a hyperplane.
+    distance : float
+        Of the nearest point from the hyperplane: 1 / |w_0| whatever the bias.
     normal : ndarray or None
         w_0 in coordinates, where they were used.
     """
 
     margin: float = 0.0
+    distance: float = 0.0
     normal: np.ndarray | None = None
 
 
@@ -111,6 +115,7 @@ def _separate(problem, features, units, limits, tol, error=0.0):
         separation.beta = separation.beta / units.max() / units.max()
         separation.normal = (normal / units)[: -1 if problem.bias == "penalised" else None]
         separation.margin *= units.max()
+        separation.distance = _distance(problem, separation.margin, lambda: linalg.norm(separation.normal))
     if not (np.isfinite(separation.beta).all() and np.isfinite(separation.normal).all()):
         raise DataError("the margin is too small for the weights to be finite numbers; scale the features")
     return separation
@@ -169,7 +174,11 @@ def separate_matrix(problem, matrix, limits, tol, memory):
     scale = problem.scale(found.square, found.lows)
     constant = problem.shift * scale * float(problem.signs[found.members] @ found.weights)
     projections = problem.signs * scale * found.scores - constant
-    return _separation(problem, found, scale, projections, problem.free_bias(found.lows, scale) + constant, tol)
+    bias = problem.free_bias(found.lows, scale) + constant
+    separation = _separation(problem, found, scale, projections, bias, tol)
+    square = max(0.0, float(separation.beta @ projections))
+    separation.distance = _distance(problem, separation.margin, lambda: np.sqrt(square))
+    return separation
 
 
 def _separate_factor(problem, features, limits, tol):
@@ -185,6 +194,14 @@ def _separate_factor(problem, features, limits, tol):
         return Overlap(answer.members, answer.weights, radius)
     answer.normal = None
     return answer
+
+
+def _distance(problem, margin, length):
+    """1 / |w_0|, from the margin where that has no bias in it; `length` gives |w_0|."""
+    if problem.bias != "penalised" or margin <= 0.0:
+        return margin
+    norm = length()
+    return 1.0 / float(norm) if norm > 0.0 else np.inf
 
 
 def _separation(problem, found, scale, projections, bias, tol):

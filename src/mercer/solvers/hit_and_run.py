@@ -26,7 +26,6 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from mercer._jit.compile import announce_compilation
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.solvers.chain_diagnostics import ChainDiagnostics, effective_sample_size, r_hat
 from mercer.solvers.result import Status, TracePoint
@@ -178,7 +177,6 @@ def centre_of_mass(gram, centre, *, seeds, n_draws, tol, min_ess, limits, n_jobs
     -------
     Sampled
     """
-    announce_compilation()
     body = Body(gram, centre)
     if not body.is_inside:
         # Walls so close to each other that rounding decides which side a point is on.

@@ -11,7 +11,6 @@ precision, and as much again; a positive semidefinite kernel.
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation
 from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import homotopy_steps as steps
@@ -76,7 +75,6 @@ class Homotopy:
     """
 
     def __init__(self, values, linear, signs, bound, has_equality, total=0.0):
-        announce_compilation()
         self.values, self.n_carried, self.owns_matrix = values, 0, True
         n, diagonal = len(values), values.diagonal()
         shift = max(float(diagonal.mean()), 1e-300) if has_equality else 0.0

@@ -16,12 +16,16 @@ the box; which coordinates are at a bound is read off, and pair steps finish fro
 import numpy as np
 from scipy import sparse
 
-from mercer._errors import ParameterError
+from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
 from mercer.solvers import small
+from mercer.solvers.dense_eigen import eigenvalues
 from mercer.solvers.quadratic_program import MOST_ITERATIONS, solve_quadratic_program
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.working_set import WorkingSet
 
+# A sixth of what there is (`memory` is that share): 80 bytes a pair were seen, most of them Clarabel's factor.
+BYTES_A_PAIR = 16
 # Beyond this many points a matrix of all pairs is factored for minutes.
 LARGEST = 5_000
 # The primal form pays where the rank is at most this share of the points.
@@ -36,14 +40,15 @@ def solve(
 ):
     """As `smo.solve`. An interior point begins in the middle of the box, wherever `start` is;
     pair steps begin there should it fail."""
+    problem.require_one_zero_sum("qp")
     n = len(problem)
     if n > LARGEST:
         raise ParameterError(f'solver="qp" is for at most {LARGEST} points, got {n}; solver="smo" has no such bound')
-    if 16 * n * n > memory:
+    if BYTES_A_PAIR * n * n > memory:
         return Solution.empty(n, Status.MEMORY_LIMIT)
     stored = matrix.in_double().stored(limits.stop)
     if not convex:
-        _require_convex(stored.values[:, :n])
+        _require_convex(stored.values[:, :n], limits.stop)
     beta, iterations, is_solved = _interior_point(problem, stored, limits)
     if limits.stop():
         return _as_far_as_it_came(problem, stored, beta, limits.reached(), iterations)
@@ -57,6 +62,7 @@ def solve(
         start=begin,
         gap=gap,
         gap_tol=gap_tol,
+        memory=memory,
         **finish,
     )
     solution.iterations += iterations
@@ -78,8 +84,8 @@ def _polished(problem, stored, beta, stop):
     return whole.beta
 
 
-def _require_convex(K):
-    lowest, *_, highest = np.linalg.eigvalsh(K)
+def _require_convex(K, stop):
+    lowest, *_, highest = eigenvalues(K, stop)
     if lowest < -1e-9 * max(abs(highest), 1e-300):
         raise ParameterError(
             f'solver="qp" needs a positive semidefinite kernel, but its smallest eigenvalue here is {lowest:.3g}; '
@@ -90,18 +96,24 @@ def _require_convex(K):
 def _interior_point(problem, stored, limits):
     """(beta at the bounds that it points to, iterations, whether it was solved)."""
     K = stored.values[:, : stored.n]
-    factor = low_rank_factor(K, int(LOW_RANK * stored.n))
+    factor = low_rank_factor(K, int(LOW_RANK * stored.n), limits.stop)
     ends = {"stop": limits.stop, "max_iter": min(MOST_ITERATIONS, limits.iterations_left(0))}
-    beta, residual, found = _dual_form(problem, K, ends) if factor is None else _primal_form(problem, factor, ends)
+    try:
+        beta, residual, found = _dual_form(problem, K, ends) if factor is None else _primal_form(problem, factor, ends)
+    except DataError:
+        # A box of many orders of magnitude looks to Clarabel like a program without a solution: pair steps decide.
+        return np.zeros(stored.n), 0, False
     return _snapped(problem, beta, residual), found.iterations, found.status in SOLVED
 
 
-def low_rank_factor(K, most):
+def low_rank_factor(K, most, stop=None):
     """L with K = LL' and at most `most` columns, by pivoted Cholesky; None if there is none."""
     left = K.diagonal().copy()
     floor = RANK_TOL * max(left.max(initial=0.0), 1e-300)
     L = np.zeros((len(K), most))
     for r in range(most):
+        if stop is not None and stop():
+            raise Stopped
         pivot = int(np.argmax(left))
         if left[pivot] <= floor:
             return L[:, :r]

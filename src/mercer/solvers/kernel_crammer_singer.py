@@ -16,7 +16,7 @@ found are the next centre. What the equations lack at the end, which is little, 
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation, jit
+from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import padded
 from mercer.problems.certificate import relative_gap
@@ -46,13 +46,13 @@ CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
 @jit
 def _row_violation(scores, alpha, code, C):
     """Largest score (plus 1 for other classes) minus the smallest of those that may still rise."""
-    largest, smallest = -np.inf, np.inf
+    largest, smallest = -UNBOUNDED, UNBOUNDED
     for m in range(scores.shape[0]):
         value = scores[m] if m == code else scores[m] + 1.0
         largest = max(largest, value)
         if alpha[m] < (C if m == code else 0.0) - 1e-13 * C:
             smallest = min(smallest, value)
-    return largest - smallest if smallest < np.inf else 0.0
+    return largest - smallest if smallest < UNBOUNDED else 0.0
 
 
 @jit
@@ -73,7 +73,7 @@ def row_steps(matrix, codes, C, alpha, scores, violations, tol, max_steps):
         for m in range(n_classes):
             B[m] = scores[i, m] + (0.0 if m == codes[i] else 1.0) - curvature * alpha[i, m]
         project(B, codes[i], C[i], curvature, goal)
-        settle(goal, codes[i])
+        settle(goal, codes[i], C[i])
         for m in range(n_classes):
             change[m] = goal[m] - alpha[i, m]
             alpha[i, m] = goal[m]
@@ -171,7 +171,6 @@ class _Rounds:
         return self.centre + self.shift * self.alpha.sum(axis=0)
 
     def run(self):
-        announce_compilation()
         try:
             self._refresh()
             status = self._run_with_centres() if self.problem.is_free else self._run_to_rounding()

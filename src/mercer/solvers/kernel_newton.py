@@ -9,6 +9,9 @@ point where the parabolas touch.
 Large matrices are rounded (`newton_matrix`). Where the goal seems to be reached, values of some points are computed
 from the items; if rounding leaves it open, those of all are, and steps go on from there.
 
+Where C k(x, x) is so large that coefficients cancel, and where rounding ends the steps, problems of up to `FACTORED`
+points are solved in coordinates of the feature space (`coordinate_newton`).
+
 Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, else a product with K for
 each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `response` and `root`,
 as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`, `rows`.
@@ -18,27 +21,15 @@ import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.solvers.best_bias import EXACTLY, best_bias, flat
-from mercer.solvers.kernel_newton_system import (
-    Indefinite,
-    Preconditioner,
-    landmark_factor,
-    solve_factored,
-    solve_iterated,
-)
+from mercer.solvers.coordinate_newton import CoordinateSteps
+from mercer.solvers.kernel_newton_system import Indefinite, Preconditioner, solve_factored, solve_iterated
 from mercer.solvers.limits import Limits
+from mercer.solvers.low_rank_factor import low_rank_factor
 from mercer.solvers.newton_matrix import SAMPLED, NewtonMatrix
-from mercer.solvers.pivoted_factor import partial_factor
-from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.newton_reports import early_end, gap, report
+from mercer.solvers.result import Solution, Status
 
-# Rank of the preconditioner, over all functions together.
-RANK = 160
-RANK_OF_ALL = 480
-# The same where the matrix is rounded: random rows of it are cheap.
-LANDMARKS = 192
-LANDMARKS_OF_ALL, LANDMARKS_BESIDE_BYTES = 480, 240
-# What is described to this share of a unit of curvature needs no coordinate of its own.
-DESCRIBED = 0.03
-SINGLE, DOUBLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps)
+DOUBLE = float(np.finfo(np.float64).eps)
 # From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
 SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
 SAMPLE_GOAL = 1e-2
@@ -52,10 +43,10 @@ POOR = 0.5
 FAR, FINEST_FAR = 0.1, 3e-3
 # A step from which the goal can be reached is solved as finely as that takes.
 LANDING = 0.1
+# Coefficients are solved to no less than this share of the tolerance, so that feasible ones nearby reach it.
+HIGHEST_GOAL = 1e-5
 # What the bias leaves of the equality between steps, as a share of the goal.
 BALANCED = 1e-3
-# What making coefficients feasible may add to the violation.
-ROUNDING = 1e-8
 # A step this short means that rounding errors decide.
 SHORTEST = 1e-8
 SUFFICIENT = 1e-4
@@ -65,6 +56,8 @@ UNSEEN = 1e-14
 MOST_STEPS = 200
 # A violation this small counts as solved where rounding ends progress.
 INACCURATE = 1e-6
+# Endings that are due to rounding.
+ROUNDED = (Status.STALLED, Status.OPTIMAL_INACCURATE)
 
 
 def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
@@ -126,14 +119,35 @@ class _Steps:
                 status = self.limits.reached()
             except MemoryError:
                 status = Status.MEMORY_LIMIT
-            except Indefinite:
-                status = Status.STALLED if self.convex else Status.NOT_CONVEX
             solution = self._solution(status)
             self.K.release()
             return solution
 
     def _run(self):
         self.K.keep()
+        if self.K.is_steep and (found := self._in_coordinates()) is not None:
+            return found
+        try:
+            status = self._in_coefficients()
+        except Indefinite:
+            status = Status.STALLED if self.convex else Status.NOT_CONVEX
+        if status in ROUNDED and (found := self._in_coordinates()) is not None:
+            return found
+        return status
+
+    def _in_coordinates(self):
+        """The status of a problem that has coordinates, else None."""
+        factor = self.K.coordinates(self.convex)
+        if factor is None:
+            return None
+        limits, start = self.limits.after(self.iterations), self.beta if self.start is None else self.start
+        steps = CoordinateSteps(self.problem, self.K.in_memory(), factor, self.tol, self.gap_tol, limits, start)
+        status = steps.run()
+        self.beta, self.image, self.b = steps.beta, steps.image, steps.b
+        self.iterations, self.trace = self.iterations + steps.iterations, self.trace + steps.trace
+        return status
+
+    def _in_coefficients(self):
         if self.start is not None:
             self.beta, self.image = self.start, self.K.products_in_double(self.start)
         elif self.n >= SAMPLED:
@@ -150,8 +164,8 @@ class _Steps:
                 self._compute_exactly()
                 continue
             if violation <= self.goal and self._is_accepted():
-                return Status.OPTIMAL
-            status = self._early_end(violation)
+                return self._verdict()
+            status = early_end(self.limits, self.iterations, MOST_STEPS)
             if status is not None:
                 return status
             if self._step(response):
@@ -204,27 +218,29 @@ class _Steps:
     def _violation(self, response):
         return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
 
-    def _early_end(self, _violation):
-        status = self.limits.reached()
-        if status is not None:
-            return status
-        if self.limits.iterations_left(self.iterations) <= 0:
-            return Status.ITERATION_LIMIT
-        return Status.STALLED if self.iterations >= MOST_STEPS else None
-
     def _is_accepted(self):
         """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
         if self.is_sample:
             return True
         before = self.beta, self.image, self.b
         self._make_feasible()
-        # Where they are not as stationary, the goal is set higher, once: with a C that is large nothing helps.
-        is_stationary = self._violation(self._response()) <= self.tol + ROUNDING or self.goal < self.tol
-        if is_stationary and self._gap() <= (self.tol if self.gap_tol is None else self.gap_tol):
+        # Where they are not as stationary, the goal is set higher; in the end, with a C that is very large, in vain.
+        is_stationary = self._is_stationary() or self.goal < HIGHEST_GOAL * self.tol
+        if is_stationary and gap(self.problem, self.beta, self.image, self.b) <= (
+            self.tol if self.gap_tol is None else self.gap_tol
+        ):
             return True
         self.beta, self.image, self.b = before
         self.goal *= 0.1
         return False
+
+    def _is_stationary(self):
+        return self._violation(self._response()) <= self.tol
+
+    def _verdict(self):
+        """Feasible coefficients may be less stationary than those they are near to; then that is said."""
+        is_reached = self.is_sample or self.gap_tol is not None or self._is_stationary()
+        return Status.OPTIMAL if is_reached else Status.OPTIMAL_INACCURATE
 
     def _make_feasible(self):
         before, self.beta = self.beta, self._column(self.problem.feasible(flat(self.beta)))
@@ -235,18 +251,6 @@ class _Steps:
         else:
             self.image = self.K.products_in_double(self.beta)
         self._best_bias()
-
-    def _gap(self):
-        projections, intercept = self._parts()
-        return self.problem.gap(flat(self.beta), projections, intercept)
-
-    def _parts(self):
-        """Projections and intercepts, apart."""
-        total = self.beta.sum(axis=0)
-        is_penalised = self.problem.bias == "penalised"
-        intercept = total if is_penalised else self.b
-        projections = flat(self.image - total if is_penalised else self.image)
-        return projections, float(intercept[0]) if self.k == 1 else intercept
 
     def _step(self, response):
         """A Newton step with a line search; whether the objective fell."""
@@ -272,7 +276,7 @@ class _Steps:
             return rho - moved, towards - image, False
         if self.factor is None:
             self.K.keep_bytes(root)
-            self.factor = self._low_rank() if self.K.rounded is None else self._landmarks()
+            self.factor = low_rank_factor(self.K, root)
         # What is rounded anyway needs no more than single precision.
         root = root if self.K.rounded is None else root.in_single()
         precondition = Preconditioner(self.factor, root, self.k, has_bias)
@@ -309,27 +313,6 @@ class _Steps:
         if not self.is_exact:
             self._compute_exactly()
         return True
-
-    def _low_rank(self):
-        """L for the preconditioner; of a kernel that is not convex, as far as it goes."""
-        most = max(8, min(RANK, RANK_OF_ALL // self.k))
-        curvature = float(np.max(self.problem.root(flat(self._values())).total)) / self.n
-        negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * float(self.K.matrix.diag.max(initial=0.0)))
-        factor, _ = partial_factor(self.K.matrix, most, negligible, self.limits.stop)
-        if self.problem.bias == "penalised":
-            factor = np.column_stack([factor, np.ones(self.n)])
-        # A preconditioner may be rough, as long as its own rounding is less than what it leaves out.
-        is_mild = self.n * float(self.K.matrix.diag.max(initial=0.0)) * curvature * SINGLE <= DESCRIBED
-        return factor.astype(np.float32) if is_mild else factor
-
-    def _landmarks(self):
-        """The same from random rows of the rounded matrix."""
-        # With products that take next to nothing, it is not worth as much.
-        of_all = LANDMARKS_OF_ALL if self.K.rough is None else LANDMARKS_BESIDE_BYTES
-        factor = landmark_factor(self.K.rounded, max(8, min(LANDMARKS, of_all // self.k)))
-        if self.problem.bias == "penalised":
-            factor = np.column_stack([factor, np.ones(self.n, np.float32)])
-        return factor
 
     def _accuracy(self, first):
         """The error to stop at, from that of no step at all, about.
@@ -394,13 +377,7 @@ class _Steps:
 
     def _record(self):
         violation = self._violation(self._response())
-        dual = self._dual()
-        point = TracePoint(self.limits.seconds, self.iterations, violation, dual, self.n, self.n)
-        self.trace.append(point)
-        self.limits.report(point)
-
-    def _dual(self):
-        return self.problem.dual_value(flat(self.beta), self._parts()[0])
+        self.trace.append(report(self.problem, self.limits, self.iterations, violation, self.beta, self.image))
 
     def _solution(self, status):
         if status != Status.OPTIMAL and self.iterations:

@@ -16,7 +16,7 @@ by a system of the size of its rank (Woodbury), so that only what L leaves out c
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 # Iterations after which a step is taken as it is: the next one begins with what is left.
 MOST_ITERATIONS = 300
@@ -31,10 +31,7 @@ def solve_factored(K, root, right, has_bias):
     half = root.values
     system = half[:, None] * K * half
     system[np.diag_indices_from(system)] += 1.0
-    try:
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError as error:
-        raise Indefinite from error
+    factor = _factored(system)
     x = cho_solve(factor, half * right[:, 0], check_finite=False)
     if has_bias:
         through = cho_solve(factor, half, check_finite=False)
@@ -44,18 +41,11 @@ def solve_factored(K, root, right, has_bias):
     return moved, K @ moved
 
 
-def landmark_factor(rounded, most):
-    """L of Nystroem, float32, from `most` random rows of a `RoundedMatrix` (Frangella, Tropp & Udell 2023)."""
-    chosen = np.sort(np.random.default_rng(0).permutation(rounded.n)[:most])
-    rows = rounded.rows(chosen)
-    core = rows[:, chosen].astype(np.float64)
-    # Rounding, which may be negative, is outweighed.
-    core[np.diag_indices_from(core)] += max(2.0 * rounded.noise, len(chosen) * rounded.unit)
+def _factored(system):
     try:
-        inverse = solve_triangular(cholesky(core, lower=True), np.eye(len(chosen)), lower=True)
+        return cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError as error:
         raise Indefinite from error
-    return rows.T @ inverse.T.astype(np.float32)
 
 
 class Preconditioner:
@@ -73,7 +63,7 @@ class Preconditioner:
         blocks = blocks.reshape(self.k, width + 1, self.k, width + 1)
         inner = blocks[:, :width, :, :width].reshape(self.k * width, self.k * width).astype(np.float64)
         inner[np.diag_indices_from(inner)] += 1.0
-        self._inner = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False) if width else None
+        self._inner = _factored(inner) if width else None
         self._sums = None
         if has_bias:
             self._beside = blocks[:, :width, :, width].reshape(self.k * width, self.k).astype(np.float64)

@@ -15,7 +15,9 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, m
         return _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, convex)
     if not hasattr(loss, "curvature"):
         raise ParameterError(f"the loss {loss.name!r} has neither a quadratic dual nor a curvature; no solver takes it")
-    return kernel_newton.solve(problem, matrix, tol=tol, limits=limits, start=start, gap_tol=gap_tol, convex=convex)
+    return kernel_newton.solve(
+        problem, matrix, tol=tol, limits=limits, start=start, gap_tol=gap_tol, convex=convex, memory=memory
+    )
 
 
 def _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, convex):

@@ -19,6 +19,7 @@ of the items: a `KernelMatrix`.
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._jit.compile import UNBOUNDED
 from mercer.solvers.sgd import LARGEST, Iterate
 from mercer.solvers.sgd_steps import NORM, SCALE, STEP, SUM, kernel_steps
 
@@ -57,7 +58,7 @@ class KernelIterate(Iterate):
         values = self._values(matrix, pool, stop)
         kernel_steps(
             G, pool, np.searchsorted(pool, order), signs, weights, self.steps.batch_size, self.steps.lam,
-            self.steps.radius, self.clock, self.beta, self.sums, values, self.ages,
+            min(self.steps.radius, UNBOUNDED), self.clock, self.beta, self.sums, values, self.ages,
             np.empty(self.steps.batch_size, np.int64), self.budget or 0, self.strategy == "merging",
         )  # fmt: skip
         if not (np.isfinite(self.clock).all() and self.clock[NORM] < LARGEST**2):

@@ -7,18 +7,20 @@ Cost: 9 n^3 operations, once. Needs: memory for four matrices.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+
+from mercer.solvers.dense_eigen import eigenpairs
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class LeastNorm:
-    """X, the eigenvalues that were kept, and the smallest of all relative to the largest."""
+    """X, the eigenvalues that were kept, the smallest of all relative to the largest, and how small may not be kept."""
 
     X: np.ndarray
     eigenvalues: np.ndarray
     smallest: float
+    cutoff: float = 0.0
 
 
 def memory(n):
@@ -31,12 +33,10 @@ def solve(operator, right, cutoff=None, stop=None):
 
     `cutoff` None is n times the spacing of doubles.
     """
-    values, vectors = linalg.eigh(
-        operator.lower(np.float64, stop).square(), overwrite_a=True, check_finite=False, driver="evd"
-    )
+    values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
     largest = float(np.abs(values).max(initial=0.0))
     cutoff = operator.n * _EPS if cutoff is None else cutoff
     kept = (np.abs(values) > cutoff * largest) & (largest > 0)
     vectors, kept_values = vectors[:, kept], values[kept]
     X = vectors @ ((vectors.T @ right) / kept_values[:, None])
-    return LeastNorm(X, kept_values, float(values.min(initial=0.0)) / max(largest, 1e-300))
+    return LeastNorm(X, kept_values, float(values.min(initial=0.0)) / max(largest, 1e-300), cutoff)

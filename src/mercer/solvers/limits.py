@@ -1,8 +1,13 @@
 """Limits of time and iterations, callbacks and Ctrl-C, all in one place.
 
-A solver works in slices of at most 100 ms and asks `Limits` between them. Ctrl-C sets a
-flag instead of raising in the middle of an update, so the best model is always intact;
-a second Ctrl-C raises KeyboardInterrupt as usual.
+A solver works in slices of at most 100 ms and asks `Limits` between them. While limits are in
+force, Ctrl-C sets a flag instead of raising in the middle of an update, so the best model is
+always intact; a second Ctrl-C raises KeyboardInterrupt as usual.
+
+What cannot be cut into slices is waited for (`mercer._jit.waiting`, `mercer.solvers.elsewhere`).
+A limit that is over meanwhile ends the wait: with what the solver has, once it has taken a
+step, and with an error before. A solver that has been told of the end winds up, and what this
+takes is waited for where there is a model to lose.
 """
 
 import copy
@@ -12,6 +17,10 @@ import threading
 import time
 from contextlib import contextmanager
 
+from mercer._errors import CancelledError, TimeLimitError
+from mercer._jit.compile import where_code_is_kept
+from mercer._jit.threads import Stopped
+from mercer._jit.waiting import begin_force, end_force, ends_in_force
 from mercer.solvers.result import Status, TracePoint
 
 SLICE_SECONDS = 0.05
@@ -19,8 +28,23 @@ SLICE_SECONDS = 0.05
 SILENCE_SECONDS = 0.5
 
 
+class _SoFar:
+    """What has happened in a fit; shared by copies of its limits."""
+
+    def __init__(self, begin):
+        self.is_pressed = False  # Ctrl-C
+        self.is_cancelled = False  # by a callback
+        self.has_begun = False  # there is a first step to keep
+        self.is_told = False  # a solver knows that this is the end
+        self.may_raise = False  # there is nothing that Ctrl-C could leave half done
+        self.spoken = begin
+
+
 class Limits:
     """What may end a solver early. One object serves all problems of a fit.
+
+    Limits that come into force while others are end with them too: those of a search hold for
+    each of its fits.
 
     Parameters
     ----------
@@ -34,12 +58,12 @@ class Limits:
 
     def __init__(self, max_iter=-1, time_limit=None, callbacks=()):
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.begin = time.monotonic()
         self.deadline = None if time_limit is None else self.begin + time_limit
         self.callbacks = tuple(callbacks or ())
-        # In lists, so that copies with other limits hear of it too.
-        self._interrupted = [False]
-        self._spoken = [self.begin]
+        self._around = None
+        self._so_far = _SoFar(self.begin)
         self._thread = threading.get_ident()
 
     def with_max_iter(self, max_iter):
@@ -66,6 +90,7 @@ class Limits:
         """The same limits but for the time: for what has to be done in any case."""
         other = copy.copy(self)
         other.deadline = None
+        other._around = None if self._around is None else self._around.without_deadline()
         return other
 
     @property
@@ -78,12 +103,20 @@ class Limits:
         return 2**62 if self.max_iter < 0 else self.max_iter - done
 
     def reached(self):
-        """The status that ends the fit now, or None."""
-        if self._interrupted[0]:
+        """The status that ends the fit now, or None. Whoever asks winds up when told so."""
+        status = self._end()
+        if status is not None:
+            self._so_far.is_told = True
+            if self._around is not None:
+                self._around.reached()
+        return status
+
+    def _end(self):
+        if self._so_far.is_pressed or self._so_far.is_cancelled:
             return Status.INTERRUPTED
         if self.deadline is not None and time.monotonic() > self.deadline:
             return Status.TIME_LIMIT
-        return None
+        return None if self._around is None else self._around._end()
 
     def stop(self, share=None):
         """Whether the fit should end now: asked between tiles of long products.
@@ -96,7 +129,7 @@ class Limits:
         return self.reached() is not None
 
     def _tell(self, share):
-        if time.monotonic() - self._spoken[0] >= SILENCE_SECONDS:
+        if time.monotonic() - self._so_far.spoken >= SILENCE_SECONDS:
             self.report(TracePoint(self.seconds, 0, math.inf, 0.0, int(100 * share), 100, "kernel"))
 
     def report_solved(self, done, total):
@@ -106,29 +139,144 @@ class Limits:
 
     def report(self, point):
         """Show a round to the callbacks."""
-        self._spoken[0] = time.monotonic()
+        self._so_far.spoken = time.monotonic()
+        if getattr(point, "stage", "solve") != "kernel":
+            self._so_far.has_begun = True
         for callback in self.callbacks:
             if callback(point):
-                self._interrupted[0] = True
+                self._so_far.is_cancelled = True
+
+    def in_force(self):
+        """A context in which they hold for all that is done; one Ctrl-C is a flag meanwhile.
+
+        A Ctrl-C that came too late for any solver to hear of it is raised at the end, when the model is complete.
+        """
+        return _InForce(self)
 
     @contextmanager
-    def catching_interrupts(self):
-        """Turn the first Ctrl-C into a flag while the body runs (in the main thread only)."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.getsignal(signal.SIGINT)
-        if before is not signal.default_int_handler:
-            # An application that handles Ctrl-C itself keeps doing so.
-            yield
-            return
-
-        def remember(_number, _frame):
-            self._interrupted[0] = True
-            signal.signal(signal.SIGINT, before)
-
-        signal.signal(signal.SIGINT, remember)
+    def raising_at_once(self):
+        """Ctrl-C raises in the body, which is code of the user's: nothing of ours is half done meanwhile."""
+        outermost = self
+        while outermost._around is not None:
+            outermost = outermost._around
+        if self.stop():
+            raise Stopped
+        outermost._so_far.may_raise = True
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            outermost._so_far.may_raise = False
+
+    @property
+    def has_deadline(self):
+        """Whether time ends the fit, or one around it."""
+        return self.deadline is not None or (self._around is not None and self._around.has_deadline)
+
+    def end_of_waiting(self):
+        """The error with which whoever waits for a compiler leaves now, or None (`mercer._jit.waiting`)."""
+        if self._end() is None:
+            return None
+        if not self._has_begun():
+            return self._reason("Mercer's code was compiled for such data")
+        # A solver that knows of the end winds up, and has a model to lose.
+        return None if self._so_far.is_told else Stopped()
+
+    def _has_begun(self):
+        return self._so_far.has_begun or (self._around is not None and self._around._has_begun())
+
+    def _reason(self, what):
+        """The error that ends a fit before there is a model."""
+        if self._end() is Status.TIME_LIMIT:
+            return TimeLimitError(
+                f"time_limit={self._time_limit():g} was over before {what}, and there is no model. Code is compiled "
+                f"once for each machine, in some seconds, and {where_code_is_kept()}: fit once without time_limit, or "
+                "again with this one, which then gets further"
+            )
+        if self._is_cancelled():
+            return CancelledError(f"a callback ended the fit before {what}, and there is no model")
+        return KeyboardInterrupt()
+
+    def _time_limit(self):
+        is_own = self.deadline is not None and time.monotonic() > self.deadline
+        return self.time_limit if is_own else self._around._time_limit()
+
+    def _is_cancelled(self):
+        return self._so_far.is_cancelled or (self._around is not None and self._around._is_cancelled())
+
+    def _pressed(self, _number, _frame):
+        """Ctrl-C, for the first time."""
+        self._so_far.is_pressed = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._so_far.may_raise:
+            raise KeyboardInterrupt
+
+
+def _install(handler):
+    """Have Ctrl-C call `handler`; whom it called before, or None where it is not ours to have.
+
+    Python hears of signals in the main thread; an application that handles Ctrl-C itself keeps doing so.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    before = signal.signal(signal.SIGINT, handler)
+    if before is signal.default_int_handler or _holder(before) is not None:
+        return before
+    signal.signal(signal.SIGINT, before)
+    return None
+
+
+def _holder(handler):
+    found = getattr(handler, "__self__", None)
+    return found if isinstance(found, holding_interrupts) else None
+
+
+class _InForce:
+    """What `Limits.in_force` gives. A class, because a small fit takes little longer than a generator or two."""
+
+    def __init__(self, limits):
+        self._limits = limits
+
+    def __enter__(self):
+        limits = self._limits
+        limits._around = ends_in_force()
+        self._token = begin_force(limits)
+        self._before = _install(limits._pressed)
+
+    def __exit__(self, kind, _error, _traceback):
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        end_force(self._token)
+        limits = self._limits
+        if kind is not None and issubclass(kind, Stopped):
+            # Nobody had anything to keep.
+            raise limits._reason("the first step") from None
+        if kind is not None:
+            return
+        holder = _holder(self._before)
+        if holder is not None:
+            holder.has_model = True
+        if limits._so_far.is_pressed and not limits._so_far.is_told:
+            self._before(signal.SIGINT, None)
+
+
+class holding_interrupts:  # noqa: N801 - read as a verb
+    """A context for a fit and its file: Ctrl-C that comes after the one is raised after the other.
+
+    During a fit it ends the fit, and before one it is raised, as everywhere. A second Ctrl-C raises as usual.
+    """
+
+    def __enter__(self):
+        self.has_model = self._is_pressed = False
+        self._before = _install(self._pressed)
+
+    def _pressed(self, _number, _frame):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if not self.has_model:
+            raise KeyboardInterrupt
+        self._is_pressed = True
+
+    def __exit__(self, kind, _error, _traceback):
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        if kind is None and self._is_pressed:
+            raise KeyboardInterrupt

@@ -134,7 +134,8 @@ def _bounded(H, majorant):
 
     Where the machine has no unique beta the objective has a kink, and H is a large number that means nothing.
     """
-    shrink = np.sqrt(np.minimum(1.0, majorant / np.maximum(np.diag(H), 1e-300)))
+    sizes = np.diag(H)
+    shrink = np.sqrt(np.divide(majorant, sizes, out=np.ones(len(sizes)), where=sizes > majorant))
     return H * np.outer(shrink, shrink)
 
 

@@ -16,10 +16,15 @@ from mercer.kernels.folded import symmetric_product
 from mercer.kernels.matrix import StoredMatrix
 from mercer.kernels.rounded import RoundedMatrix
 from mercer.solvers.best_bias import flat
+from mercer.solvers.coordinate_newton import coordinates
 
-# Up to this many points a step is a Cholesky factorisation.
+# Up to this many points a step is a Cholesky factorisation, or the matrix is factored once and for all, if all
+# functions together have no more coordinates than that.
 FACTORED = 700
-# And up to this many where conjugate gradients do not come to their end.
+COORDINATES = 2000
+# From this C k(x, x) on, coefficients are so large that their values are better computed without them.
+LARGE = 1e4
+# Up to this many a step may be a factorisation, where conjugate gradients do not come to their end.
 FACTORED_AT_LAST = 5000
 # From this many points on, the matrix may be rounded.
 SAMPLED = 1500
@@ -59,7 +64,7 @@ class NewtonMatrix:
     def keep(self):
         """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
         matrix, n = self.matrix, self.n
-        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        self.matrix = matrix.in_double() if matrix.is_rough or self._is_small else matrix
         if not isinstance(matrix, EvaluatedMatrix):
             return
         if n >= SAMPLED and matrix.kernel.is_dot_product_form and n**2 <= self.memory:
@@ -67,9 +72,13 @@ class NewtonMatrix:
         if self.rounded is None:
             self._keep_whole()
 
+    @property
+    def _is_small(self):
+        return self.n <= FACTORED
+
     def _keep_whole(self):
         if self.n**2 * self.matrix.dtype.itemsize <= self.memory:
-            self.matrix = (self.matrix.in_double() if self.is_factored else self.matrix).stored(self.limits.stop)
+            self.matrix = self.matrix.stored(self.limits.stop)
 
     def _if_fine(self, rounded):
         """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
@@ -104,6 +113,19 @@ class NewtonMatrix:
         self.rounded, self.rough, self.matrix = None, None, self.matrix.in_double().stored(self.limits.stop)
         return True
 
+    @property
+    def is_steep(self):
+        """Whether C k(x, x) is large."""
+        return float(self.problem.C.max(initial=0.0)) * float(self.matrix.diag.max(initial=0.0)) > LARGE
+
+    def coordinates(self, is_definite):
+        """L with K + t 11' = L L', where that is small, in memory and definite, else None."""
+        K = self.in_memory() if self._is_small else None
+        factor = None if K is None else coordinates(K, is_definite)
+        width = 0 if factor is None else self.k * factor.shape[1]
+        # A Hessian, its factor and what they are made from.
+        return factor if width <= COORDINATES and 32 * width**2 <= self.memory else None
+
     def release(self):
         """Give memory back."""
         if isinstance(self.matrix, StoredMatrix) and self.matrix is not self.given:
@@ -116,7 +138,11 @@ class NewtonMatrix:
 
     def to_factor(self):
         """K + t 11' in double precision where it is to be factored and in memory, else None."""
-        if not (self.is_factored and isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64):
+        return self.in_memory() if self.is_factored else None
+
+    def in_memory(self):
+        """K + t 11' in double precision where it is in memory, else None."""
+        if not (isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64):
             return None
         K = self.matrix.values[:, : self.n]
         return K + 1.0 if self.problem.bias == "penalised" else K

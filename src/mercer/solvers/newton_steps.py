@@ -12,7 +12,7 @@ Cost of a step: f^3 / 6 multiplications for f free coordinates, and n f for the 
 
 import numpy as np
 
-from mercer._jit.compile import jit
+from mercer._jit.compile import UNBOUNDED, jit
 
 EXACT, NO_STEP, UNFINISHED = 0, 1, 2
 EPSILON = 2.0**-52
@@ -90,6 +90,8 @@ def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, s
             return False
     for i in range(f):
         step[i] = gradient[places[i]]
+    if n_groups > 0:
+        _take_off_means(places, f, groups, step)
     _substitute(system, inverse, f, step)
     for g in range(n_groups):
         for i in range(f):
@@ -100,6 +102,23 @@ def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, s
     elif n_groups == 2:
         _keep_two_sums(places, f, groups, step, ones)
     return True
+
+
+@jit
+def _take_off_means(places, f, groups, values):
+    """Subtract from each value the mean of its group.
+
+    b takes off what gradients have in common in any case. Solved for with the rest, that part of a step is so much
+    larger than what remains of it where kernel values are small that the difference no longer sums to zero.
+    """
+    total, count = np.zeros(2), np.zeros(2)
+    for i in range(f):
+        g = groups[places[i]]
+        total[g] += values[i]
+        count[g] += 1.0
+    for i in range(f):
+        g = groups[places[i]]
+        values[i] -= total[g] / count[g]
 
 
 @jit
@@ -167,7 +186,7 @@ def _common_gradient(gradient, places, f):
 @jit
 def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
     """The same for each of two groups; the middle of what is allowed where none of one is free."""
-    total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -np.inf), np.full(2, np.inf)
+    total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -UNBOUNDED), np.full(2, UNBOUNDED)
     for i in range(beta.shape[0]):
         g = groups[i]
         if free[i]:
@@ -180,10 +199,10 @@ def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
     for g in range(2):
         if count[g] > 0.0:
             bias[g] = total[g] / count[g]
-        elif highest[g] > -np.inf and lowest[g] < np.inf:
+        elif highest[g] > -UNBOUNDED and lowest[g] < UNBOUNDED:
             bias[g] = 0.5 * (highest[g] + lowest[g])
         else:
-            bias[g] = highest[g] if highest[g] > -np.inf else (lowest[g] if lowest[g] < np.inf else 0.0)
+            bias[g] = highest[g] if highest[g] > -UNBOUNDED else (lowest[g] if lowest[g] < UNBOUNDED else 0.0)
 
 
 @jit

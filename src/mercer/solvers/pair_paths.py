@@ -10,12 +10,11 @@ Cost: m^2 entries copied for a pair of m points, then the steps, of m multiplica
 
 import numpy as np
 
-from mercer._jit.compile import jit
+from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.vectors import vector_loop
 from mercer.kernels.matrix import LANES
 from mercer.solvers.common_bias import common_bias
 from mercer.solvers.smo_steps import MASK, pair_steps
-from mercer.solvers.working_set import UNBOUNDED
 
 # Columns of the report on each pair and box.
 STEPS, ENDING, BIAS = range(3)
@@ -71,17 +70,17 @@ def _begin(rows, own, box, last, ratio, beta, product):
     """Coefficients for the next box: as they were, grown with it, or zero where it has shrunk."""
     free, support, shrunk = 0, 0, False
     for a in range(rows.shape[0]):
-        reach = min(box[rows[a]], UNBOUNDED)
+        reach = box[rows[a]]
         size = abs(beta[a])
         shrunk = shrunk or size > reach
         support += size > 0.0
-        free += 0.0 < size < min(last[rows[a]], UNBOUNDED)
+        free += 0.0 < size < last[rows[a]]
     factor = 0.0 if shrunk else 1.0
     if ratio > 0.0 and (shrunk or free < MOSTLY_FREE * support):
         factor = ratio
     for a in range(rows.shape[0]):
-        reach = min(box[rows[a]], UNBOUNDED)
-        was_full = abs(beta[a]) >= min(last[rows[a]], UNBOUNDED)
+        reach = box[rows[a]]
+        was_full = abs(beta[a]) >= last[rows[a]]
         beta[a] *= factor
         product[a] *= factor
         if factor == ratio and was_full and reach < UNBOUNDED:
@@ -97,7 +96,7 @@ def _solve(matrix, own, box, ridge, rows, tol, beta, product, work):
     for a in range(width):
         gradient[a], diag[a], rise[a], fall[a] = 0.0, 1.0, -MASK, MASK
     for a in range(m):
-        reach = min(box[rows[a]], UNBOUNDED)
+        reach = box[rows[a]]
         lower[a], upper[a] = (0.0, reach) if a < own else (-reach, 0.0)
         beta[a] = min(max(beta[a], lower[a]), upper[a])
         sign = 1.0 if a < own else -1.0
@@ -121,7 +120,7 @@ def _bias(rows, own, box, ridge, beta, product):
     m = rows.shape[0]
     gradient, lower, upper = np.empty(m), np.zeros(m), np.zeros(m)
     for a in range(m):
-        reach, sign = min(box[rows[a]], UNBOUNDED), 1.0 if a < own else -1.0
+        reach, sign = box[rows[a]], 1.0 if a < own else -1.0
         lower[a], upper[a] = (0.0, reach) if a < own else (-reach, 0.0)
         gradient[a] = sign - product[a] - ridge[rows[a]] * beta[a]
     return common_bias(beta, gradient, lower, upper)
@@ -141,7 +140,7 @@ def solve_pair_paths(K, places, edges, pairs, boxes, ridges, ratios, tol, begin,
     pairs : ndarray (n_pairs, 2)
         The classes i < j of each pair; i is positive.
     boxes, ridges : ndarray (n_boxes, n)
-        Bounds of alpha, and what is added to the diagonal.
+        Bounds of alpha, at most UNBOUNDED, and what is added to the diagonal.
     ratios : ndarray (n_boxes,)
         By how much each box is larger than the one before, where it is so for all points; else 0.
     tables : ndarray (n_boxes, n_classes - 1, n)

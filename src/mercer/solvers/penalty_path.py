@@ -9,9 +9,9 @@ Cost: one eigenvalue decomposition, 9 n^3, and n^2 for each penalty. Needs: memo
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
 
 from mercer.problems.ridge import LeaveOneOut, Ridge
+from mercer.solvers.dense_eigen import eigenpairs
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,7 @@ def memory(n):
 
 def choose_penalty(operator, problem, penalties, criterion, limits):
     """The penalty of least error among `penalties`; those not reached in time have error infinity."""
-    values, vectors = linalg.eigh(
-        operator.lower(np.float64, limits.stop).square(), overwrite_a=True, check_finite=False
-    )
+    values, vectors = eigenpairs(operator.lower(np.float64, limits.stop).square(), limits.stop, driver="evr")
     projected, squares = vectors.T @ problem.right(), vectors**2
     errors = np.full(len(penalties), np.inf)
     for k, penalty in enumerate(penalties):

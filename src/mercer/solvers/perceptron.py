@@ -55,10 +55,11 @@ class Trained:
 
 @dataclass
 class ItemSolution(Solution):
-    """The coefficients of items, with the number of updates; see `Trained`."""
+    """The coefficients of items, with the number of updates and dual variables, if any; see `Trained`."""
 
     updates: int = 0
     is_fresh: bool = True
+    multipliers: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,9 @@ class Schedule:
         End where the mean loss of an epoch is not smaller by this than the best before ...
     patience : int
         ... for so many epochs in a row.
+    stands_for : ndarray of int (n,), optional
+        For each point, the place in `order` of the point that is visited in its place: itself, or one that is equal; -1
+        for points without weight.
     """
 
     order: np.ndarray
@@ -87,6 +91,7 @@ class Schedule:
     epochs: int
     tol: float | None = None
     patience: int = 5
+    stands_for: np.ndarray | None = None
 
     def orders(self):
         """The order of one epoch after the other; the same for every problem of a fit."""

@@ -1,28 +1,34 @@
 """The perceptron's convex program, solved as a linear program by HiGHS.
 
 Method (Huangfu & Hall 2018): the dual simplex method on the dual program, which has a column for each
-point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights.
+point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights. Of a kernel,
+the features are the eigenvectors of its matrix times the roots of the eigenvalues, as many as rounding leaves of them.
 
 HiGHS cannot be asked to pause or to stop, so it runs in a thread of its own, and when a limit is reached
 its result is no longer waited for. So that it does not keep a process alive for long, it gets some seconds
 at first, and four times as many where those were not enough.
 """
 
-import threading
 from functools import partial
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from mercer._jit.threads import Stopped
+from mercer._jit.waiting import run_apart
+from mercer.problems.perceptron import PerceptronProgram
 from mercer.solvers.hard_margin import column_units
-from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.perceptron import Trained
 from mercer.solvers.result import Status
 
 # SciPy's words for how HiGHS ended.
 SOLVED, UNFINISHED, INACCURATE = 0, 1, 4
 FIRST_SECONDS = 8.0
+# The gap, relative to the primal value where that is above 1, up to which a program is solved.
+SOLVED_GAP = 1e-6
+# What the simplex method leaves of a bound, relative to it.
+ROUNDING = 1e-12
 
 
 def solve_program(X, signs, weights, with_bias, limits):
@@ -50,14 +56,61 @@ def solve_program(X, signs, weights, with_bias, limits):
     if found is None or found.x is None or found.status not in (SOLVED, INACCURATE):
         return _nothing(X.shape[1], len(signs), limits)
     normal = -np.asarray(found.eqlin.marginals)
-    return Trained(
-        coefficients=normal[: len(units)] / units,
-        bias=float(normal[-1]) if with_bias else 0.0,
-        status=Status.OPTIMAL if found.status == SOLVED else Status.OPTIMAL_INACCURATE,
-        updates=0,
-        iterations=int(found.nit),
-        multipliers=np.clip(found.x, 0.0, weights),
-    )
+    w, b = normal[: len(units)] / units, float(normal[-1]) if with_bias else 0.0
+    multipliers = _at_bounds(found.x, weights)
+    status = judged(signs * (X @ w + b), signs, weights, multipliers)
+    return Trained(w, b, status, updates=0, iterations=int(found.nit), multipliers=multipliers)
+
+
+def solve_kernel_program(K, signs, weights, shift, limits):
+    """The same in the features of a kernel: w is the sum of beta_j psi(x_j), and b that of shift beta_j.
+
+    Parameters
+    ----------
+    K : ndarray (n, n)
+        Kernel matrix in double precision.
+    signs, weights : ndarray (n,)
+    shift : float
+        1 for a bias, else 0.
+    limits : Limits
+
+    Returns
+    -------
+    Trained
+        Its coefficients are beta.
+    """
+    parts = _in_a_thread(partial(_features, K + shift), limits)
+    if parts is None:
+        return _nothing(len(signs), len(signs), limits)
+    features, back = parts
+    found = solve_program(features, signs, weights, False, limits)
+    found.coefficients = back @ found.coefficients
+    found.bias = shift * float(found.coefficients.sum())
+    if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
+        # Of the function itself: what the features lost to rounding counts, too.
+        margins = signs * (K @ found.coefficients + found.bias)
+        found.status = judged(margins, signs, weights, found.multipliers)
+    return found
+
+
+def _features(K):
+    """(rows whose inner products are K, the matrix that makes coefficients of points from those of features)."""
+    values, vectors = np.linalg.eigh(K)
+    kept = values > len(K) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+    roots = np.sqrt(values[kept])
+    return vectors[:, kept] * roots, vectors[:, kept] / roots
+
+
+def _at_bounds(a, weights):
+    """Dual variables in their box; those at a bound but for rounding are there."""
+    a = np.where(a >= (1.0 - ROUNDING) * weights, weights, a)
+    return np.where(a <= ROUNDING * weights, 0.0, a)
+
+
+def judged(margins, signs, weights, multipliers):
+    """OPTIMAL where both programs have one value."""
+    gap = PerceptronProgram(signs, weights).certificate(margins, multipliers).relative_gap
+    return Status.OPTIMAL if abs(gap) <= SOLVED_GAP else Status.OPTIMAL_INACCURATE
 
 
 def _columns(X, signs, with_bias, units):
@@ -105,19 +158,7 @@ def residual(X, signs, multipliers, with_bias):
 
 def _in_a_thread(work, limits):
     """The result of work(), or None if a limit is reached before; its error is raised."""
-    outcome = {}
-
-    def run():
-        try:
-            outcome["result"] = work()
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            outcome["error"] = error
-
-    # Not a daemon: a process that ends in the middle of it would be aborted.
-    thread = threading.Thread(target=run, name="highs")
-    thread.start()
-    while thread.is_alive() and not limits.stop():
-        thread.join(SLICE_SECONDS)
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome.get("result")
+    try:
+        return run_apart(work, leave=lambda: Stopped() if limits.stop() else None)
+    except Stopped:
+        return None

@@ -26,8 +26,13 @@ FORCING = 0.03
 SHORTEST, SUFFICIENT = 1e-8, 1e-4
 # Objectives that differ by this share are equal.
 ROUNDING = 1e-13
-# A violation this small counts as solved where rounding ends progress.
+# A violation, or a gap of the hinge, this small counts as solved where rounding ends progress.
 INACCURATE = 1e-6
+# To what a rounded hinge is solved at most, and how many narrower ones may be worse before the end.
+FINEST, MOST_WORSE = 1e-10, 2
+SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+# Endings that are not due to a limit.
+SETTLED = (*SOLVED, Status.STALLED)
 
 
 # A C that is very large may overflow; the status says what became of that.
@@ -60,19 +65,34 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
 
 
 def _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex):
-    """The hinge, by narrower and narrower roundings of its corner."""
+    """The hinge, by narrower and narrower roundings of its corner; the best of them is kept.
+
+    Each is solved no further than `FINEST`: what rounding leaves of a wide one is no reason not to try a narrower, and
+    where narrower ones are worse, because rounding decides there too, the end has come.
+    """
     goal, done, trace, width = tol if gap_tol is None else gap_tol, 0, [], 1.0
-    while True:
-        steps = _Steps(problem.narrowed(width), matrix, min(tol, goal), limits.after(done), start, None, convex)
+    best, least, worse = None, np.inf, 0
+    while width >= NARROWEST and worse < MOST_WORSE:
+        # Half of what is asked for: the certificate computes the values anew, and rounds otherwise.
+        accuracy = max(0.5 * min(tol, goal), FINEST)
+        steps = _Steps(problem.narrowed(width), matrix, accuracy, limits.after(done), start, None, convex)
         found = steps.run()
-        done, trace = done + found.iterations, trace + found.trace
-        found.iterations, found.trace, start = done, trace, found.beta
-        if found.status not in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE) or steps.gap_of_hinge() <= goal:
-            return found
+        done, trace, start = done + found.iterations, trace + found.trace, found.beta
+        gap, worse = steps.gap_of_hinge(), worse + 1
+        if best is None or gap < least:
+            best, least, worse = found, gap, 0
+        if found.status in SOLVED and gap <= goal:
+            return _as_of(found, found.status, done, trace)
+        if found.status not in SETTLED:
+            return _as_of(best, found.status, done, trace)
         width *= NARROWER
-        if width < NARROWEST:
-            found.status = Status.STALLED
-            return found
+    return _as_of(best, Status.OPTIMAL_INACCURATE if least <= INACCURATE else Status.STALLED, done, trace)
+
+
+def _as_of(solution, status, iterations, trace):
+    """The solution with what was known when everything ended."""
+    solution.status, solution.iterations, solution.trace = status, iterations, trace
+    return solution
 
 
 class _Indefinite(Exception):

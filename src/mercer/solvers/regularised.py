@@ -25,6 +25,7 @@ from mercer.kernels.fixed_point import FixedPointOperator
 from mercer.kernels.operator import EvaluatedOperator
 from mercer.solvers import conjugate_gradient
 from mercer.solvers.cholesky import NotPositiveDefinite, factorise
+from mercer.solvers.dense_eigen import eigenpairs
 from mercer.solvers.preconditioner import low_rank
 from mercer.solvers.result import Status
 
@@ -248,7 +249,8 @@ def _refined(kept, right, shift, precondition, request, most):
 
 def _by_eigenvalues(operator, right, shift, request):
     """The stationary point of least norm, for K that is not positive semidefinite."""
-    values, vectors = np.linalg.eigh(operator.lower(np.float64, request.limits.stop).square())
+    stop = request.limits.stop
+    values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
     moved = values + shift
     kept = np.abs(moved) > operator.n * _EPS * np.abs(moved).max(initial=0.0)
     inverse = np.divide(1.0, moved, out=np.zeros_like(moved), where=kept)

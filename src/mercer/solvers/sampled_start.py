@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mercer._jit.threads import Stopped
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import least_squares_start, small
 
@@ -47,8 +48,11 @@ def sampled_start(problem, matrix, tol, limits, options):
     rough = {**options, "gap": None, "gap_tol": None}
     found = solve(part, matrix.view(sample), tol=max(tol, SAMPLE_TOL * size), limits=limits.unwatched(), **rough)
     support = np.flatnonzero(found.beta)
-    slopes = problem.linear - problem.quadratic_product(matrix, sample[support], found.beta[support])
-    return problem.filled(slopes)
+    try:
+        product = problem.quadratic_product(matrix, sample[support], found.beta[support], stop=limits.stop)
+    except Stopped:
+        return problem.beginning()
+    return problem.filled(problem.linear - product)
 
 
 def _draw(problem, rng):

@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.compile import UNBOUNDED
 from mercer._jit.row_steps import rows_ahead
 from mercer._jit.row_views import view_rows
 from mercer._jit.threads import Stopped
@@ -176,10 +177,8 @@ class LinearIterate(Iterate):
             single_steps(*visits, steps.lam, bias, self.clock, self.theta, self.sums)
         else:
             self.clock[NORM] = self.theta @ self.theta
-            short = np.empty(steps.batch_size, np.int64)
-            linear_steps(
-                *visits, steps.batch_size, steps.lam, steps.radius, bias, self.clock, self.theta, self.sums, short
-            )
+            short, radius = np.empty(steps.batch_size, np.int64), min(steps.radius, UNBOUNDED)
+            linear_steps(*visits, steps.batch_size, steps.lam, radius, bias, self.clock, self.theta, self.sums, short)
         if not np.isfinite(self.clock).all():
             raise DataError(OVERFLOW)
 

@@ -13,7 +13,7 @@ entries of its own rows only, averaged or not.
 
 import numpy as np
 
-from mercer._jit.compile import jit
+from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.prefetch import prefetch
 from mercer._jit.row_steps import row_add_both, row_ask
 from mercer._jit.row_views import row_add, row_dot, row_dot_fresh, row_square
@@ -50,7 +50,7 @@ def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, c
     """
     vector_loop()
     last = theta.shape[0] - 1
-    averaged, projected = sums.shape[0] > 0, radius < np.inf
+    averaged, projected = sums.shape[0] > 0, radius < UNBOUNDED
     # In registers: what stands in an array is stored and loaded anew at each step.
     step_number, factor, total, loss, missed = clock[STEP], clock[SCALE], clock[SUM], 0.0, 0
     for begin in range(0, order.shape[0], batch):
@@ -157,7 +157,7 @@ def kernel_steps(
     pool, and `values` holds <theta, psi(x_i)> for all of it. With a budget the pool holds every
     support vector.
     """
-    projected = radius < np.inf
+    projected = radius < UNBOUNDED
     for begin in range(0, order.shape[0], batch):
         end = min(begin + batch, order.shape[0])
         scale = clock[SCALE] / (lam * clock[STEP])
@@ -224,7 +224,7 @@ def keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging):
 @jit
 def least_needed(G, pool, clock, beta, ages):
     """The support vector of smallest |beta_j| |psi(x_j)|, not of this step; of equals the oldest."""
-    least, smallest = -1, np.inf
+    least, smallest = -1, 0.0
     newest = clock[STEP] - 1.0
     for j in range(pool.shape[0]):
         coefficient = beta[pool[j]]

@@ -9,13 +9,13 @@ of pair steps.
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation
+from mercer._jit.compile import UNBOUNDED
 from mercer.kernels.matrix import StoredMatrix
 from mercer.solvers import direct, smo
 from mercer.solvers.newton_steps import EPSILON, EXACT, UNFINISHED, newton_steps
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.small_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
-from mercer.solvers.working_set import UNBOUNDED, Piece, WorkingSet
+from mercer.solvers.working_set import Piece, WorkingSet
 
 # Up to this many points a Newton step costs less than the pair steps before it.
 LARGEST = 400
@@ -70,7 +70,6 @@ def goes_straight_through(problem, matrix, convex):
 
 def _solve_at_once(problem, matrix, tol, limits, convex):
     """The usual case in one compiled call; None where that does not come to an end."""
-    announce_compilation()
     n, values = len(problem), direct.with_ridge(problem, matrix)
     beta, gradient = np.empty(n), np.empty(values.shape[1])
     lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)

@@ -10,13 +10,12 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from mercer._jit.compile import jit
+from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.vectors import vector_loop
 from mercer.solvers.common_bias import common_bias
 from mercer.solvers.newton_steps import EXACT, newton_steps
 from mercer.solvers.smo import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
 from mercer.solvers.smo_steps import MASK, pair_steps, set_masks
-from mercer.solvers.working_set import UNBOUNDED
 
 # Pair steps for each point before Newton steps are tried: three are usual.
 PAIR_STEPS = 20

@@ -148,17 +148,24 @@ class _Rounds:
         return bool(self.problem.kink) or self.problem.groups is not None
 
     def run(self):
+        status = self._ending(self._run)
+        if self.state.is_current and self.limits.reached() is None and status != Status.MEMORY_LIMIT:
+            # A limit that falls into this takes nothing from the model: what is parked stays so.
+            status = self._ending(self.state.unpark) or status
+        return self._solution(status)
+
+    def _ending(self, work):
+        """The status that `work` returns, or with which it was ended."""
         try:
             # What is not a parallel region is too short for the threads of BLAS, which wait in a loop for more.
             with one_blas_thread():
-                status = self._run()
+                return work()
         except Stopped:
-            status = self.limits.reached()
+            return self.limits.reached()
         except MemoryError:
-            status = Status.MEMORY_LIMIT
+            return Status.MEMORY_LIMIT
         except _Diverged:
-            status = Status.STALLED
-        return self._solution(status)
+            return Status.STALLED
 
     def _run(self):
         if self.largest < SMALLEST_STORE:
@@ -415,8 +422,6 @@ class _Rounds:
 
     def _solution(self, status):
         state = self.state
-        if state.is_current and self.limits.reached() is None and status != Status.MEMORY_LIMIT:
-            state.unpark()
         solved_or_stuck = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
         if not self.convex and self.curvature < NEGATIVE_CURVATURE and status in solved_or_stuck:
             status = Status.NOT_CONVEX

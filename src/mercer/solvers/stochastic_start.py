@@ -25,6 +25,7 @@ EPOCHS = 10
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, **finish):
     """As `smo.solve`; a `start` is as good as what the stochastic steps would give, and taken."""
+    problem.require_one_zero_sum("sgd")
     limits = limits or Limits()
     beta, steps = (start, 0) if start is not None else _stochastic_steps(problem, matrix, limits)
     solution = small.solve(problem, matrix, tol=tol, limits=limits.after(steps), start=beta, **finish)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer._jit.compile import announce_compilation
+from mercer._jit.compile import UNBOUNDED
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import thread_count
 from mercer.kernels.matrix import StoredMatrix, is_ordered, padded
@@ -11,8 +11,6 @@ from mercer.solvers.face import newton_on_face
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.smo_steps import MASK, grouped_pair_steps, pair_steps, single_steps
 
-# Infinite bounds enter compiled code as this.
-UNBOUNDED = 1e300
 # Steps without a smaller violation after which a working set gives up.
 PATIENCE = 100_000
 MOST_RESCUES = 50
@@ -42,7 +40,7 @@ class WorkingSet:
         self.values = self._matrix(problem, matrix, buffers, stop)
         self.start = beta[self.indices]
         self.beta = self.start.copy()
-        self.lower = problem.lower[self.indices]
+        self.lower = np.maximum(problem.lower[self.indices], -UNBOUNDED)
         self.upper = np.minimum(problem.upper[self.indices], UNBOUNDED)
         self.bias = bias
         self.gradient = self._padded(gradient[self.indices] - problem.thresholds(bias, self.indices), 0.0)
@@ -106,7 +104,6 @@ class WorkingSet:
     def run(self, tol, limits, iterations_done):
         """Take steps until the violation is `tol`, a limit is reached, or many steps have
         brought nothing (then `is_stalled`); returns their number."""
-        announce_compilation()
         taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
         # How many steps make a slice depends on the clock; what is decided, and when, must not.
         patience = max(PATIENCE, 50 * len(self.indices))

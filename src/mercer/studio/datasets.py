@@ -1,8 +1,6 @@
 """Data for the studio: files that were uploaded, and sets that are there without one."""
 
 import io
-import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from mercer._errors import DataError
 from mercer.io import Dataset, read_table
 
 _ZIP = b"PK\x03\x04"
-# Bytes of an archive's files, unpacked: more is a bomb, or not for a page.
+# Bytes of memory for what was uploaded, unpacked: more is a bomb, or not for a page.
 MOST_UNPACKED = 512 * 2**20
 
 
@@ -27,31 +25,13 @@ def open_upload(name: str, body: bytes, target: str | None = None) -> Dataset:
     target : str, optional
         The column to predict, of a table.
     """
-    name = Path(name.replace("\\", "/")).name or "the file"
-    if body.startswith(_ZIP):
-        return _graphs(name, body)
     file = io.BytesIO(body)
-    file.name = name
-    found = read_table(file, target=target)
+    file.name = Path(name.replace("\\", "/")).name or "the file"
+    # A zip is one of graphs, which carry their labels themselves.
+    found = read_table(file, target=None if body.startswith(_ZIP) else target, memory_limit=MOST_UNPACKED)
     if len(found) == 0:
-        raise DataError(f"{name}: the file has no rows")
+        raise DataError(f"{file.name}: the file has no rows")
     return found
-
-
-def _graphs(name: str, body: bytes) -> Dataset:
-    """A zip of graphs in TU format, read from a file of our own."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            unpacked = sum(each.file_size for each in archive.infolist())
-    except zipfile.BadZipFile as error:
-        raise DataError(f"{name}: the archive is damaged: {error}") from error
-    if unpacked > MOST_UNPACKED:
-        raise DataError(f"{name}: the archive unpacks to {unpacked / 2**20:.0f} MB, more than the studio takes")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "graphs.zip"
-        path.write_bytes(body)
-        found = read_table(path)
-    return Dataset(found.data, found.target, found.kind, found.format, name, found.target_name)
 
 
 def _of_sklearn(load: str) -> Callable[[], Dataset]:

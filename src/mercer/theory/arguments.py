@@ -61,6 +61,23 @@ def signs_of(y, n):
     return signs.astype(np.float64)
 
 
+def places_of(m, **named):
+    """Rows among m, as whole numbers or as a mask of m Booleans: an array of places for each."""
+    return [_places(name, value, m) for name, value in named.items()]
+
+
+def _places(name, value, m):
+    places = np.asarray(value)
+    if places.dtype == bool and places.shape == (m,):
+        return np.flatnonzero(places)
+    if places.size == 0 and places.ndim == 1:
+        return np.zeros(0, np.intp)
+    is_whole = places.ndim == 1 and places.dtype.kind in "iu"
+    if not is_whole or not (places.min() >= 0 and places.max() < m) or len(np.unique(places)) < len(places):
+        raise DataError(f"{name} must be different rows from 0 to {m - 1}, or a mask of {m} Booleans, got {value!r}")
+    return places.astype(np.intp)
+
+
 def normal_of(w, d):
     """A normal vector that is not zero."""
     w = np.asarray(w.toarray() if sparse.issparse(w) else w, dtype=np.float64).ravel()

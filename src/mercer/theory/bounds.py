@@ -1,7 +1,8 @@
 """Norm-based bounds: what Hard-SVM and Soft-SVM promise without looking at the dimension.
 
 Theorem 15.4 and Corollary 15.7 of Shalev-Shwartz & Ben-David (2014), and the form that the slides give
-the first. All are about homogeneous halfspaces in a feature space, the linear one included.
+the first; and the bound by the ramp loss that section 15.2.3 points to (26.3). All are about
+homogeneous halfspaces in a feature space, the linear one included.
 A bound on an error is *vacuous* when it is 1 or more: then it says nothing.
 """
 
@@ -158,3 +159,82 @@ def soft_svm_bound_for_norm(m, rho, B, hinge=0.0):
     require_count(m=m)
     require_not_negative(rho=rho, B=B, hinge=hinge)
     return hinge + math.sqrt(8.0 * rho**2 * B**2 / m)
+
+
+def ramp_bound(m, rho, B, ramp=0.0, delta=0.05):
+    """The bound by the ramp loss: ramp + 2 rho B / sqrt(m) + sqrt(2 log(2/delta) / m).
+
+    Let every row have norm at most rho. Then with probability at least 1 - delta over m independent rows,
+    the 0-1 error of *every* homogeneous halfspace w of norm at most B, however it was found, is at most this, where
+    ramp is its mean ramp loss min(1, max(0, 1 - y <w, x>)) on these rows (Shalev-Shwartz & Ben-David 2014, section
+    26.3: the ramp is 1-Lipschitz in the margin, at most 1, and nowhere below the error). Beside
+    Corollary 15.7 it holds for the sample at hand and not in expectation, a row far on the wrong side costs 1 and not
+    its distance, and the dimension does not occur. With ramp = 0 and B = 1/gamma it is Theorem 15.4.
+
+    B must be fixed before the rows are seen; `ramp_bound_for_fit` takes the norm of a fitted model.
+
+    Parameters
+    ----------
+    m : int
+    rho : float
+        Largest norm of a row.
+    B : float
+        Largest norm of w.
+    ramp : float
+        Mean ramp loss on the training rows, between 0 and 1.
+    delta : float
+
+    Returns
+    -------
+    float
+        1 or more is vacuous; it is so until m exceeds 4 rho^2 B^2.
+
+    Examples
+    --------
+    >>> from mercer import theory
+    >>> round(theory.ramp_bound(m=10_000, rho=1.0, B=5.0, ramp=0.1), 4)
+    0.2272
+    >>> theory.ramp_bound(m=100, rho=1.0, B=5.0) > 1  # vacuous
+    True
+    """
+    require_count(m=m)
+    require_not_negative(rho=rho, B=B)
+    require_share(delta=delta)
+    if not 0.0 <= ramp <= 1.0:
+        raise ParameterError(f"ramp must lie between 0 and 1, got {ramp!r}")
+    return ramp + 2.0 * rho * B / math.sqrt(m) + math.sqrt(2.0 * math.log(2.0 / delta) / m)
+
+
+def ramp_bound_for_fit(m, rho, norm, ramp=0.0, delta=0.05):
+    """`ramp_bound` where the norm of w is known only after the fit.
+
+    The bound is asked for rho B = 2, 4, 8, ... at once, the i-th with delta / (i (i + 1)), which adds up
+    to delta; the answer is that of the first that is not below rho norm. It costs a factor of at most two, or as
+    much as rho B = 2 does, and a logarithm of a logarithm. rho must be known beforehand.
+
+    Parameters
+    ----------
+    m : int
+    rho : float
+        Largest norm of a row.
+    norm : float
+        Of the fitted w.
+    ramp : float
+        Its mean ramp loss on the training rows.
+    delta : float
+
+    Returns
+    -------
+    float
+        1 or more is vacuous.
+
+    Examples
+    --------
+    >>> from mercer import theory
+    >>> round(theory.ramp_bound_for_fit(m=100_000, rho=1.0, norm=5.0, ramp=0.1), 4)
+    0.1617
+    """
+    require_not_negative(rho=rho, norm=norm)
+    require_share(delta=delta)
+    i = max(1, math.ceil(math.log2(max(rho * norm, 1.0))))
+    return ramp_bound(m, 1.0, 2.0**i, ramp, delta / (i * (i + 1)))

@@ -151,15 +151,15 @@ def _regularised(machine):
 
 _NO_SVM = "the model does not minimise |w|^2 with the hinge or its square"
 _UNSOLVED = "the fit did not reach the optimum"
-_BOUNDED = "new rows, too, have norm at most rho; this sample's hinge loss stands for its mean"
+_BOUNDED = "new rows, too, have norm at most rho; w is as if fixed before, its hinge loss here the mean"
 
 
 def _corollary_15_7(machine):
     unmet, value = _regularised(machine), None
-    rho, _ = machine.homogeneous
-    says = "hinge loss + 2 rho^2 / (lambda m): error of Soft-SVM in expectation"
+    rho, norm = machine.homogeneous
+    says = "expected error <= hinge loss + lambda |w|^2 + 2 rho^2 / (lambda m)"
     if machine.lam:
-        value = soft_svm_bound(machine.m, machine.lam, rho, hinge=float(machine.slack.mean()))
+        value = soft_svm_bound(machine.m, machine.lam, rho, norm, float(machine.slack.mean()))
         # The B whose lambda this is.
         says += f"; lambda is that for B = {math.sqrt(2.0 * rho**2 / machine.m) / machine.lam:.3g}"
     else:

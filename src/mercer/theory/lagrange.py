@@ -69,12 +69,13 @@ def kkt_residuals(gradient, constraints, constraint_gradients, multipliers, n_eq
     """
     values = np.atleast_1d(np.asarray(constraints, dtype=np.float64))
     a = np.atleast_1d(np.asarray(multipliers, dtype=np.float64))
-    slopes = np.asarray(constraint_gradients, dtype=np.float64).reshape(len(values), -1)
+    slope = np.asarray(gradient, dtype=np.float64)
+    slopes = np.asarray(constraint_gradients, dtype=np.float64).reshape(len(values), len(slope))
     if len(a) != len(values):
         raise DataError(f"there must be a multiplier for each of {len(values)} constraints, got {len(a)}")
     beyond = np.concatenate([np.abs(values[:n_equalities]), np.maximum(0.0, values[n_equalities:])])
     return KKTResiduals(
-        stationarity=float(np.linalg.norm(np.asarray(gradient, dtype=np.float64) + a @ slopes)),
+        stationarity=float(np.linalg.norm(slope + a @ slopes)),
         infeasibility=float(beyond.max(initial=0.0)),
         sign=float(np.maximum(0.0, -a[n_equalities:]).max(initial=0.0)),
         complementarity=float(np.abs(a * values).max(initial=0.0)),

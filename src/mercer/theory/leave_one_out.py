@@ -19,7 +19,7 @@ decision value falls by exactly :math:`\alpha_p S_p^2`, where :math:`S_p` is the
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.theory.arguments import require_count, require_not_negative
+from mercer.theory.arguments import places_of, require_count, require_not_negative
 
 
 def support_vector_bound(n_support, m):
@@ -106,8 +106,8 @@ def squared_spans(K, free, support, bias="free"):
     ----------
     K : array (m, m)
         Kernel matrix; with 1 added for a penalised bias.
-    free, support : array of int
-        Rows strictly inside their box, and all support vectors.
+    free, support : array of int, or of bool (m,)
+        Rows strictly inside their box, and all support vectors: their numbers, or masks.
     bias : {"free", "penalised", "none"}
 
     Returns
@@ -122,7 +122,8 @@ def squared_spans(K, free, support, bias="free"):
     >>> theory.squared_spans(np.eye(3), free=[0, 1], support=[0, 1, 2])
     array([2. , 2. , 1.5])
     """
-    K, free, support = np.asarray(K, dtype=np.float64), np.asarray(free, np.intp), np.asarray(support, np.intp)
+    K = np.asarray(K, dtype=np.float64)
+    free, support = places_of(len(K), free=free, support=support)
     f, has_sum = len(free), bias == "free"
     system = np.zeros((f + has_sum, f + has_sum))
     system[:f, :f] = K[np.ix_(free, free)]

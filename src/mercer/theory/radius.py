@@ -151,7 +151,7 @@ def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None)
     """
     require_positive(tol=tol)
     limits = Limits(time_limit=time_limit)
-    with limits.catching_interrupts():
+    with limits.in_force():
         points = _Points(X, kernel, n_jobs, may_move=True)
         return points.certified(*points.solve(tol, limits))
 

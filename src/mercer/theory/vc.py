@@ -1,4 +1,4 @@
-"""Dimension-based bounds, with which those of the norm are compared, and the VC dimension of a margin."""
+"""Dimension-based bounds, above and below, with which those of the norm are compared; the VC dimension of a margin."""
 
 import math
 
@@ -106,3 +106,101 @@ def vc_bound(m, d_vc, delta=0.05, training_error=0.0):
     require_not_negative(training_error=training_error)
     log_growth = growth_function(2 * m, min(d_vc, 2 * m))
     return training_error + math.sqrt(8.0 / m * (math.log(4.0 / delta) + log_growth))
+
+
+def vc_lower_bound(m, d_vc):
+    """Expected error below which no algorithm can promise to come with m rows: about d_vc / (2 e m).
+
+    For every algorithm there is a distribution that a classifier of the family labels without error, and
+    on which the algorithm's expected error, over m independent rows, is at least this. Proof: d_vc points
+    can be labelled at will; let k of them have probability q each, and draw their labels by coins. A point that is
+    not among the rows, which happens with probability (1 - q)^m, is a coin toss, so the mean over all labellings is
+    k q (1 - q)^m / 2, and some labelling has no less. Either k = d_vc and q = 1/k; or k = d_vc - 1, the
+    remaining point takes the remaining probability, and q = 1/(m + 1) is best.
+
+    It is about what can be promised for all distributions. One with a wide margin is learnt from
+    far fewer rows (`hard_svm_bound`): that is what margins are for.
+
+    Parameters
+    ----------
+    m : int
+    d_vc : float
+        VC dimension of the family (see `vc_dimension`); may be infinite.
+
+    Returns
+    -------
+    float
+        Between 0 and 1/2. 0, for d_vc at most 1, is vacuous: no error is below it.
+
+    Examples
+    --------
+    >>> from mercer import theory
+    >>> round(theory.vc_lower_bound(m=100, d_vc=theory.vc_dimension(1000)), 3)  # m far below d
+    0.452
+    >>> round(theory.vc_lower_bound(m=100_000, d_vc=theory.vc_dimension(1000)), 4)
+    0.0018
+    """
+    require_count(m=m)
+    if not d_vc >= 0:
+        raise ParameterError(f"d_vc must not be negative, got {d_vc!r}")
+    if d_vc < 1:
+        return 0.0
+    all_alike = 0.5 * math.exp(m * _log_missed(1.0 / d_vc))
+    share = min(1.0 / (m + 1.0), 1.0 / (d_vc - 1.0)) if d_vc > 1 else 0.0
+    rare = 0.5 * (d_vc - 1.0) * share * math.exp(m * _log_missed(share)) if share > 0.0 else 0.0
+    return max(all_alike, rare)
+
+
+def vc_sample_size(epsilon, d_vc, delta=0.05):
+    """Rows that any algorithm needs to err at most epsilon with probability 1 - delta: at least some d_vc / epsilon.
+
+    With fewer rows than this there is, for every algorithm, a distribution that the family labels without
+    error and on which the algorithm's error exceeds epsilon with probability above delta. It makes the "m far
+    below d / epsilon" of the fundamental theorem of learning a number. It is the larger of two:
+
+    - let p be the probability of d_vc - 1 points with labels by coins (see `vc_lower_bound`). An error
+      of at most epsilon but with probability delta has a mean of at most epsilon + delta (p - epsilon); so
+      m >= log(p / (2 epsilon + 2 delta (p - epsilon))) / -log(1 - p / (d_vc - 1)), for every p up to 1, the best of
+      which is taken;
+    - one point of probability just above epsilon, with a coin for its label:
+      m >= log(1 / (2 delta)) / -log(1 - epsilon).
+
+    (Ehrenfeucht, Haussler, Kearns & Valiant 1989 have the same two terms with smaller constants.)
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Between 0 and 1.
+    d_vc : float
+        VC dimension of the family; may be infinite, and then no number of rows is enough.
+
+    Returns
+    -------
+    int
+        0 is vacuous: it forbids nothing, because epsilon and delta ask for too little, or d_vc is
+        below 2.
+
+    Examples
+    --------
+    >>> from mercer import theory
+    >>> theory.vc_sample_size(epsilon=0.01, d_vc=theory.vc_dimension(1000), delta=0.05)
+    14714
+    >>> theory.vc_sample_size(epsilon=0.6, d_vc=1001, delta=0.5)  # vacuous
+    0
+    """
+    require_share(epsilon=epsilon, delta=delta)
+    if not d_vc >= 0:
+        raise ParameterError(f"d_vc must not be negative, got {d_vc!r}")
+    if d_vc < 2:
+        return 0
+    p = np.geomspace(min(1.0, 2.0 * epsilon), 1.0, 2001)
+    gain = np.log(p / (2.0 * (epsilon + delta * np.maximum(0.0, p - epsilon))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows = np.where(gain > 0, gain / -np.log1p(-p / (d_vc - 1.0)), 0.0)
+    needed = max(float(rows.max()), math.log(0.5 / delta) / -math.log1p(-epsilon))
+    return math.ceil(needed) if math.isfinite(needed) else math.inf
+
+
+def _log_missed(share):
+    """log(1 - share)."""
+    return math.log1p(-share) if share < 1.0 else -math.inf

@@ -11,7 +11,7 @@ from mercer.kernels.fingerprints import fingerprints
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400.0
-_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?")
 # A 64-bit key in pieces that single precision still holds exactly.
 _PIECES = ((np.uint64(42), np.uint64((1 << 22) - 1)), (np.uint64(21), np.uint64((1 << 21) - 1)))
 

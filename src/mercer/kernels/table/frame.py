@@ -124,10 +124,10 @@ class DictFrame(Frame):
 
 
 def is_data_frame(X):
-    """Whether X is a data frame that narwhals knows: of pandas, polars or pyarrow, among others."""
+    """Whether X is a data frame: Mercer's own, or one that narwhals knows, of pandas, polars or pyarrow among them."""
     import narwhals
 
-    return narwhals.dependencies.is_into_dataframe(X)
+    return isinstance(X, Frame) or narwhals.dependencies.is_into_dataframe(X)
 
 
 def as_frame(X):

@@ -39,5 +39,10 @@ class Linear(DotProductKernel):
 
     def feature_names(self, X, names=None):
         """The names of the columns, or x0, x1, ..."""
-        count = X.shape[1] if hasattr(X, "shape") else len(X[0])
-        return list(names) if names is not None else [f"x{place}" for place in range(count)]
+        return column_names(X, names)
+
+
+def column_names(X, names=None):
+    """The names of the columns of X, or x0, x1, ..."""
+    count = X.shape[1] if hasattr(X, "shape") else len(X[0])
+    return [str(name) for name in names] if names is not None else [f"x{place}" for place in range(count)]

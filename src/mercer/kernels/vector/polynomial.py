@@ -7,23 +7,32 @@ import numpy as np
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
 from mercer.kernels.base import DotProductKernel, epsilon
-from mercer.kernels.feature_maps import double_rows, monomial_features, sequence_features
-from mercer.kernels.parameters import GammaFromData, require_count, require_finite, require_gamma
+from mercer.kernels.feature_maps import double_rows, monomial_features, monomial_names, sequence_features
+from mercer.kernels.parameters import GammaFromData, require_count, require_finite, require_gamma, require_power
+from mercer.kernels.vector.linear import column_names
 
 
 @jit
 def _polynomial(dots, gamma, coef0, degree, out, row, column):
     n, m = dots.shape
     one = dots.dtype.type(1)
+    bits = 0
+    while degree >> bits:
+        bits += 1
     for i in range(n):
         source = dots[i]
         target = out[row + i, column : column + m]
         for j in range(m):
             target[j] = one
-        # One pass a factor: the row stays in the nearest cache and no power is taken.
-        for _ in range(degree):
-            for j in range(m):
-                target[j] *= gamma * source[j] + coef0
+        # By squaring, from the first binary digit of the degree on. One pass a digit: the row stays in the
+        # nearest cache.
+        for bit in range(bits - 1, -1, -1):
+            if (degree >> bit) & 1:
+                for j in range(m):
+                    target[j] = target[j] * target[j] * (gamma * source[j] + coef0)
+            else:
+                for j in range(m):
+                    target[j] *= target[j]
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Polynomial(GammaFromData, DotProductKernel):
     Parameters
     ----------
     degree : int
-        A whole number, 0 or more.
+        A whole number, 0 to a million.
     gamma : float, "scale", "auto" or "median"
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
     coef0 : float
@@ -53,6 +62,7 @@ class Polynomial(GammaFromData, DotProductKernel):
 
     def __post_init__(self):
         require_count("degree", self.degree)
+        require_power("degree", self.degree)
         require_gamma(self.gamma)
         require_finite("coef0", self.coef0)
 
@@ -94,3 +104,16 @@ class Polynomial(GammaFromData, DotProductKernel):
             raise ParameterError(f"coef0 must not be negative for a feature map, got {self.coef0!r}")
         gamma = self.bind(X).gamma
         return maps[form](np.sqrt(gamma) * double_rows(X), int(self.degree), self.coef0)
+
+    def feature_names(self, X, names=None):
+        """The monomials, in the order of the columns of ``feature_map(X)``: "1", "a", "b", "a²", "ab".
+
+        Their features have weights: with gamma = coef0 = 1 that of "ab" in a kernel of degree 2 is sqrt(2) a b.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Polynomial
+        >>> Polynomial(degree=2, coef0=1.0).feature_names([[1.0, 2.0]], names=["a", "b"])
+        ['1', 'a', 'b', 'a²', 'ab', 'b²']
+        """
+        return monomial_names(column_names(X, names), int(self.degree), self.coef0)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.kernels.base import DotProductKernel, block_of, epsilon
-from mercer.kernels.feature_maps import double_rows, monomial_features
+from mercer.kernels.feature_maps import double_rows, monomial_features, monomial_names
+from mercer.kernels.vector.linear import column_names
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,8 @@ class SecondOrder(DotProductKernel):
         """The coordinates, then their squares and sqrt(2) times their products."""
         rows = double_rows(X)
         return np.hstack([rows, monomial_features(rows, 2, 0.0)])
+
+    def feature_names(self, X, names=None):
+        """The coordinates, then their squares and products: "a", "b", "a²", "ab", "b²"."""
+        columns = column_names(X, names)
+        return columns + monomial_names(columns, 2, 0.0)

@@ -9,7 +9,8 @@ let socket = null;
 let number = 0;
 let delay = 250;
 let tab = sessionStorage.getItem("mercer-tab") ?? "";
-const kinds = new Map(); // do -> { n, handler, sent, waiting, last, sticky }
+const kinds = new Map(); // do -> { n, handler, sent, waiting, last, sticky, once, open }
+const LOST = "The connection was lost before this was done, and the work ended with it. Please ask again.";
 const listeners = new Set();
 export const connection = { state: "wait", lost: 0, warm: true };
 
@@ -50,11 +51,22 @@ export function connect() {
   socket.onmessage = (event) => receive(event.data);
   socket.onclose = (event) => {
     connection.lost += 1;
+    giveUp();
     if (event.code === 1008) { setState("refused"); return; }
     setState("off");
     setTimeout(connect, delay);
     delay = Math.min(4000, delay * 1.7);
   };
+}
+
+// Work that is not asked for again by itself has ended: who waits for it is told.
+function giveUp() {
+  for (const kind of kinds.values()) {
+    if (!kind.once || !kind.open) continue;
+    kind.open = false;
+    kind.sent = 0;
+    kind.handler({ error: LOST }, {}, kind.asked);
+  }
 }
 
 function receive(buffer) {
@@ -69,6 +81,8 @@ function receive(buffer) {
   const kind = kinds.get(header.do);
   if (!kind || header.n !== kind.n) return;
   kind.sent = 0;
+  // What is said on the way is not the answer.
+  kind.open = Boolean(header.progress ?? header.heat);
   kind.handler(header, arrays, kind.asked);
   if (kind.waiting) { const next = kind.waiting; kind.waiting = null; transmit(header.do, next); }
 }
@@ -76,6 +90,7 @@ function receive(buffer) {
 function transmit(what, request) {
   const kind = kinds.get(what);
   kind.n = ++number;
+  kind.open = true;
   kind.sent = performance.now();
   // An answer is heard by who asked for it, even if somebody else has asked since.
   kind.asked = request.asked;
@@ -85,10 +100,11 @@ function transmit(what, request) {
   socket.send(JSON.stringify({ ...rest, n: kind.n, do: what }));
 }
 
-// Ask; `handler(header, arrays, asked)` hears every answer to the newest request of this kind.
-export function ask(what, request, handler, { sticky = false, at = performance.now() } = {}) {
-  const kind = kinds.get(what) ?? { n: 0, sent: 0, waiting: null, last: null };
-  kind.sticky = sticky;
+// Ask; `handler(header, arrays, asked)` hears every answer to the newest request of this kind. When the connection is lost,
+// what is sticky is asked again on the next one, and the handler of what is to be done once hears an error.
+export function ask(what, request, handler, { sticky = false, once = false, at = performance.now() } = {}) {
+  const kind = kinds.get(what) ?? { n: 0, sent: 0, waiting: null, last: null, open: false };
+  Object.assign(kind, { sticky, once });
   kinds.set(what, kind);
   const next = { ...request, do: what, asked: at, handler };
   if (!socket || socket.readyState !== 1) { kind.waiting = next; return; }

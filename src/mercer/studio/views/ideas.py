@@ -29,7 +29,7 @@ CIRCLE, EDGE, CURVE = 181, 24, 301
 BOX_GRID = (81, 81)
 # Angles and radii of the plane, drawn as the sheet that it becomes.
 SHEET = (41, 13)
-LOSSES = ("zero_one", "hinge", "ramp", "squared_hinge", "logistic")
+LOSSES = ("zero_one", "perceptron", "hinge", "ramp", "squared_hinge", "logistic")
 CENTRES = ("ball centre", "analytic centre", "centre of mass")
 CENTRE_TOL = 1e-8
 

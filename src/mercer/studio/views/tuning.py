@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.kernels.table.frame import as_frame
+from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.figures import taken
 from mercer.report.model_words import machine_of
 from mercer.selection.tune import SVCCV, SVRCV
@@ -31,7 +31,7 @@ def tune(request: Request, job: Job) -> Iterator[Answer]:
     steps = assembly.estimator.steps[:-1] if hasattr(assembly.estimator, "steps") else []
     for _, step in steps:
         X = step.fit_transform(X)
-    if hasattr(X, "schema"):
+    if is_data_frame(X):
         X = as_frame(X).rows()
     gammas = _gammas(machine.kernel, X)
     units = 1.0 if assembly.task == "classification" else float(np.std(y)) or 1.0

@@ -72,7 +72,7 @@ export class DataView {
       if (!same) Object.assign(this.settings, { target: null, left: [] });
       this.heat = this.result = null;
       this.opened(header);
-    });
+    }, { once: true });
   }
 
   opened(header) {
@@ -152,7 +152,7 @@ export class DataView {
   train() {
     this.heat = null;
     this.begin("train", "Training");
-    ask("train", this.request(), (header, arrays) => (header.progress ? this.progress(header.progress) : this.finished(header, arrays)));
+    ask("train", this.request(), (header, arrays) => (header.progress ? this.progress(header.progress) : this.finished(header, arrays)), { once: true });
   }
 
   progress(p) {
@@ -210,7 +210,7 @@ export class DataView {
         return h("div", { class: "contribution" }, h("span", { title: name }, name), h("div", { class: "two-way" }, bar), h("b", {}, show(value, 3)));
       });
       this.explanation.replaceChildren(h("h3", {}, `Why row ${header.row} is said to be ${header.said}`), h("p", { class: "quiet" }, `Decision value ${show(header.decision, 4)} for “${header.of}”: the sum of these (by ${{ term: "part of the kernel", feature: "feature", position: "position" }[header.kind] ?? header.kind}) and of ${show(header.intercept, 3)}.`), header.text ? coloured(header.text, header.words) : "", h("div", { data: { name: "contributions" } }, bars), header.rest ? h("p", { class: "quiet" }, `and ${header.rest} smaller ones`) : "");
-    });
+    }, { once: true });
   }
 
   drawMap(arrays, names) {
@@ -236,7 +236,7 @@ export class DataView {
     this.heat = null;
     this.heatBox = h("div", { class: "heat-box" });
     this.cards.firstChild.append(this.heatBox);
-    ask("tune", this.request(), (header, arrays) => { if (header.heat) this.fillHeat(header.heat, arrays.scores); else this.finished(header, arrays); });
+    ask("tune", this.request(), (header, arrays) => { if (header.heat) this.fillHeat(header.heat, arrays.scores); else this.finished(header, arrays); }, { once: true });
   }
 
   fillHeat(heat, scores) {
@@ -275,7 +275,7 @@ export class DataView {
         cert ? this.card(6, "Certificate", numbersList([["Problems", String(cert.problems)], ["Primal", show(cert.primal, 6)], ["Dual", show(cert.dual, 6)], ["Gap", show(cert.gap, 2)], ["KKT violation", show(cert.kkt_violation, 2)], ["Free, bounded, zero", `${cert.n_free}, ${cert.n_bounded}, ${cert.n_zero}`]])) : "",
         m.classes ? this.card(6, "Classes", h("p", {}, m.classes.slice(0, 40).join(", "))) : "",
         m.columns ? this.card(12, "Columns", h("p", { class: "mono" }, m.columns.slice(0, 200).join(", "))) : "");
-    });
+    }, { once: true });
   }
 
   svg() { if (this.map) return this.map.toSvg(); toast("Train a model first: its map is the picture."); return "<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>"; }

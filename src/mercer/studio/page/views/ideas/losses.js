@@ -4,9 +4,9 @@ import { classColour, theme } from "../../palette.js";
 import { Plane } from "../../plane.js";
 import { frame, picture } from "./frame.js";
 
-const TITLES = { zero_one: "0-1", hinge: "hinge", ramp: "ramp", squared_hinge: "squared hinge", logistic: "logistic" };
-const COLOURS = { zero_one: null, hinge: 0, ramp: 1, squared_hinge: 2, logistic: 3 };
-const DASH = { zero_one: [], hinge: [], ramp: [9, 4], squared_hinge: [3, 3], logistic: [12, 3, 3, 3] };
+const TITLES = { zero_one: "0-1", perceptron: "perceptron", hinge: "hinge", ramp: "ramp", squared_hinge: "squared hinge", logistic: "logistic" };
+const COLOURS = { zero_one: null, perceptron: 4, hinge: 0, ramp: 1, squared_hinge: 2, logistic: 3 };
+const DASH = { zero_one: [], perceptron: [6, 2, 2, 2, 2, 2], hinge: [], ramp: [9, 4], squared_hinge: [3, 3], logistic: [12, 3, 3, 3] };
 
 // What a point costs, by how far on the right side it is.
 export class LossesIdea {
@@ -63,7 +63,7 @@ export class LossesIdea {
     losses.forEach(([name], i) => { const [x, y] = plane.toScreen(z[k], curves[i * n + k]); ctx.beginPath(); ctx.arc(x, y, 5, 0, 7); ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]); ctx.fill(); });
     ctx.font = "600 12.5px system-ui, sans-serif";
     ctx.textAlign = "left";
-    const spots = { zero_one: [-2.35, 1.08], hinge: [-1.55, 2.62], ramp: [-1.4, 0.84], squared_hinge: [-0.72, 3.1], logistic: [-2.35, 2.1] };
+    const spots = { zero_one: [-2.35, 1.08], perceptron: [-2.35, 1.72], hinge: [-1.55, 2.62], ramp: [-1.4, 0.84], squared_hinge: [-0.72, 3.1], logistic: [-2.35, 2.1] };
     losses.forEach(([name]) => { ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]); ctx.fillText(TITLES[name], ...plane.toScreen(...spots[name])); });
   }
 

@@ -87,15 +87,18 @@ class PolynomialFunctions:
     normaliser: np.ndarray | None = None
 
     @classmethod
-    def of(cls, expansion):
-        """Those of an expansion; refuses kernels that are no such polynomial, and too many monomials."""
+    def of(cls, expansion, asked, instead, most=MOST_WEIGHTS):
+        """Those of an expansion; refuses kernels that are no such polynomial, and more than `most` weights.
+
+        Errors begin with what was `asked` for and end with what there is `instead`.
+        """
         kernel = Normalised(Linear()) if isinstance(expansion.kernel, Cosine) else expansion.kernel
         is_normalised = isinstance(kernel, Normalised)
         series = in_inner_product(kernel.kernel if is_normalised else kernel)
         if series is None:
             raise ParameterError(
-                f"support_vectors=False needs a kernel whose features can be written down, a polynomial of the inner "
-                f"product, got {kernel!r}; support_vectors=True writes the support vectors"
+                f"{asked} needs a kernel whose features can be written down, a polynomial of the inner "
+                f"product, got {kernel!r}; {instead}"
             )
         vectors = expansion.vectors
         vectors = np.asarray(vectors.toarray() if hasattr(vectors, "toarray") else vectors, dtype=np.float64)
@@ -104,7 +107,9 @@ class PolynomialFunctions:
             own = algebra.polyval((vectors**2).sum(axis=1), series)
             scale = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             coefficients = coefficients * scale[:, None]
-        _require_few(vectors.shape[1], series, coefficients.shape[1])
+        count = weight_count(vectors.shape[1], series, coefficients.shape[1])
+        if count > most:
+            raise ParameterError(f"{asked} would have {count:,} weights of monomials, more than {most:,}; {instead}")
         terms = [_monomials(vectors, coefficients, p, a) for p, a in enumerate(series) if a != 0]
         return cls(terms, expansion.intercepts, series if is_normalised else None)
 
@@ -129,13 +134,9 @@ def coefficient_matrix(expansion):
     return table
 
 
-def _require_few(d, series, n_functions):
-    count = sum(comb(d + p - 1, p) if d else int(p == 0) for p, a in enumerate(series) if a != 0)
-    if count * n_functions > MOST_WEIGHTS:
-        raise ParameterError(
-            f"support_vectors=False would write {count * n_functions:,} weights of monomials, more than "
-            f"{MOST_WEIGHTS:,}; support_vectors=True writes the support vectors"
-        )
+def weight_count(d, series, n_functions=1):
+    """Monomials of d coordinates that a polynomial of the inner product has, times the functions."""
+    return n_functions * sum(comb(d + p - 1, p) if d else int(p == 0) for p, a in enumerate(series) if a != 0)
 
 
 def _monomials(vectors, coefficients, degree, factor):

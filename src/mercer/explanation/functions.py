@@ -1,0 +1,16 @@
+"""What the decision functions of a machine are called."""
+
+from mercer.estimators.multiclass import pairs
+
+
+def function_names(model, count):
+    """What a positive value of each decision function speaks for."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return ["the value"] if count == 1 else [f"value {k}" for k in range(count)]
+    names = [str(label) for label in classes]
+    if len(names) == 2:
+        return [f"{names[1]} rather than {names[0]}"]
+    if getattr(model, "multi_class", "ovr") == "ovo":
+        return [f"{names[i]} rather than {names[j]}" for i, j in pairs(len(names))]
+    return [f"{name} rather than the others" for name in names]

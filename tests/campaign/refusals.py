@@ -1,0 +1,41 @@
+"""Whether a fit was refused for a reason: what the draws may ask for and no machine can give."""
+
+import re
+
+import numpy as np
+
+from mercer import NotSeparableError
+from tests.oracles.exact_conditions import EPS
+from tests.oracles.exact_kernels import LONG
+
+KNOWN = (
+    r"^specified nu is infeasible",
+    r"^solver=.* (minimises the hinge loss only|needs a positive semidefinite kernel)",
+    r"^SVDD needs k\(x, x\) of new points",
+    r"^cv=\d+ cannot split",
+    r"^scoring=None is NaN on every fold",
+    r"^the kernel is not positive semidefinite on these rows",
+    r"overflow",
+    r"slack=.* softens the walls",
+)
+# Hulls that are nearer to each other than this share of the radius have a point in common (docs/hard_margin.md).
+APART = 5e-8
+
+
+def judge(problem, error):
+    """Sentences on a refusal that should not have been."""
+    if isinstance(error, NotSeparableError):
+        yield from _not_separable(problem, error.proof)
+    elif not any(re.search(reason, str(error)) for reason in KNOWN):
+        yield f"{type(error).__name__}: {error}"
+
+
+def _not_separable(problem, proof):
+    """The weights of the proof make one point of both hulls, in long double."""
+    at = np.ix_(proof.indices, proof.indices)
+    coefficients = (proof.signs * proof.weights).astype(LONG)
+    K = problem.K[at] + (1 if proof.bias == "penalised" else 0)
+    square = float(coefficients @ K @ coefficients)
+    doubt = EPS * float(np.abs(coefficients) @ (problem.doubt[at] + 16.0 * np.abs(K)) @ np.abs(coefficients))
+    if square > (APART * proof.radius) ** 2 + 4.0 * doubt:
+        yield f"the proof's point is {square**0.5:.2e} from being one, the radius is {proof.radius:.2e}"

@@ -1,0 +1,51 @@
+"""A short campaign: whatever a change breaks in any estimator shows in some of these problems."""
+
+import json
+
+import pytest
+
+from tests.campaign.options import DRAWS
+from tests.campaign.problems import draw
+from tests.campaign.runner import Campaign, table
+from tests.campaign.trial import Trial, run
+
+SEEDS = range(8, 56)
+
+
+@pytest.mark.parametrize("first", range(0, len(SEEDS), 8))
+def test_nothing_is_found(first):
+    trials = [run(seed) for seed in SEEDS[first : first + 8]]
+    assert [(trial.problem, trial.findings) for trial in trials if trial.findings] == []
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_every_estimator_is_drawn_and_judged(name):
+    trial = run(1, [name])
+    assert trial.name == name
+    assert trial.findings == []
+
+
+def test_a_seed_is_always_the_same_problem():
+    assert draw(7).summary() == draw(7).summary()
+
+
+class _Short(Campaign):
+    """A campaign whose trials take no time, and of which the third finds something."""
+
+    def _trial(self, seed):
+        return Trial(seed, "SVC", "OPTIMAL", ["conditions: violated"] if seed == 3 else []).as_dict() | {"seconds": 0.0}
+
+
+def test_a_campaign_goes_on_after_the_last_whole_line(tmp_path):
+    path = tmp_path / "trials.jsonl"
+    first = _Short(path)
+    path.write_text("".join(json.dumps(first._trial(seed)) + "\n" for seed in range(3)) + '{"seed": 3, "na')
+    _Short(path).go_on(seconds=0.01)
+    seeds = [each["seed"] for each in _Short(path).trials()]
+    assert seeds == list(range(len(seeds)))
+    assert len(seeds) > 3
+
+
+def test_the_table_counts_findings():
+    lines = table([_Short("x")._trial(seed) for seed in range(5)]).splitlines()
+    assert lines[-1] == "| all | 5 | 5 | 0 | 0 | 0 | 0 | 0 | 1 |"

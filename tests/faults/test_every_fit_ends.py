@@ -1,0 +1,98 @@
+"""Ctrl-C and time limits in a fit of every estimator: control comes back, with the best model or with none."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mercer
+from tests.faults.long_fits import LONG
+from tests.faults.processor_time import processor_seconds
+
+ROOT = Path(__file__).parents[2]
+# Of processor time; the clock that counts it ticks a hundred times a second.
+LONGEST = 0.5 + 0.02
+# It is made without iterations, and has neither limits nor a status.
+AT_ONCE = {"KernelDensity"}
+
+
+class Fits:
+    """A process that makes long fits."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.ended_fits"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def end(self, name, after, by_key):
+        """End a fit after so many seconds; what the process says of it, and the processor time that it took to end."""
+        wanted = {"name": name, "time_limit": None if by_key else after}
+        print(json.dumps(wanted), file=self.process.stdin, flush=True)
+        begun = self.hear()["begun"]
+        time.sleep(max(0.0, begun + after - time.monotonic()))
+        used = processor_seconds(self.process.pid)
+        if by_key:
+            os.kill(self.process.pid, signal.SIGINT)
+        answer = self.hear()
+        return answer, answer["used"] - used
+
+    def hear(self):
+        return json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.process.stdin.close()
+        if kind is not None:
+            self.process.kill()
+        code = self.process.wait(60)
+        self.process.stdout.close()
+        assert kind is not None or code == 0
+
+
+@pytest.fixture(scope="module")
+def fits():
+    with Fits() as process:
+        yield process
+
+
+def test_every_estimator_has_a_long_fit():
+    kinds = {type(make()).__name__ for make, _ in LONG.values()}
+    estimators = {name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")}
+    assert estimators - kinds == AT_ONCE
+
+
+def assert_ended(answer, waited, outcomes):
+    assert answer["outcome"] in outcomes
+    assert answer["sound"]
+    assert waited <= LONGEST
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", LONG)
+def test_ctrl_c_and_time(name, fits):
+    """A model, or, where there was none yet, an estimator as it was before."""
+    assert_ended(*fits.end(name, 0.5, by_key=True), ("INTERRUPTED", "KeyboardInterrupt"))
+    assert_ended(*fits.end(name, 0.5, by_key=False), ("TIME_LIMIT", "TimeLimitError"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", LONG)
+def test_random_moments(name):
+    with Fits() as process:
+        for after in np.random.default_rng(3).uniform(0.0, 2.0, 10):
+            assert_ended(*process.end(name, after, by_key=True), ("INTERRUPTED", "KeyboardInterrupt"))
+            assert_ended(*process.end(name, after, by_key=False), ("TIME_LIMIT", "TimeLimitError"))

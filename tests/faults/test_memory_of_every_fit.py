@@ -1,0 +1,59 @@
+"""`memory_limit` holds in a fit of every estimator that has one."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mercer
+from tests.faults.long_fits import LONG
+from tests.faults.memory_fits import LIMIT
+
+ROOT = Path(__file__).parents[2]
+# They keep no more than a few numbers for each row or feature, and have no such limit.
+WITHOUT_MATRICES = {"LinearSVC", "LinearSVR", "Perceptron", "KernelDensity"}
+LIMITED = [name for name, (make, _) in LONG.items() if type(make()).__name__ not in WITHOUT_MATRICES]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.memory_fits"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def ask(name):
+        # Once more where code was compiled meanwhile: the compiler's memory is not the fit's.
+        for _ in range(2):
+            print(name, file=process.stdin, flush=True)
+            answer = json.loads(process.stdout.readline())
+            if not answer["compiled"]:
+                break
+        return answer
+
+    yield ask
+    process.stdin.close()
+    process.stdout.close()
+    assert process.wait(60) == 0
+
+
+def test_every_estimator_with_matrices_has_the_limit():
+    estimators = {name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")}
+    limited = {name for name in estimators if "memory_limit" in inspect.signature(getattr(mercer, name)).parameters}
+    assert estimators - limited == WITHOUT_MATRICES
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", LIMITED)
+def test_no_more_is_taken(name, answers):
+    answer = answers(name)
+    assert answer["taken"] <= 1.1 * LIMIT
+    is_status = answer["outcome"] in mercer.Status.__members__
+    assert is_status or "memory_limit" in answer["outcome"] or "time_limit" in answer["outcome"]

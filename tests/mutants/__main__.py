@@ -1,0 +1,95 @@
+"""Mutation tests: ``python -m tests.mutants problems --seconds 3600``, ``python -m tests.mutants --report``.
+
+Mutants of a room are taken in a random order that depends on the seed alone, so whatever has been judged when time is
+up is a random sample. What is known is kept in build/mutants, and the next run goes on from there.
+"""
+
+import argparse
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.hunt import KILLED, SURVIVED, UNREACHED, Hunt, lines_of
+from tests.mutants.in_memory import PACKAGE
+from tests.mutants.operators import Mutant, mutants
+
+TESTS = {
+    "problems": ["tests/problems", "tests/estimators", "tests/laws", "tests/oracles"],
+    "exchange": ["tests/exchange"],
+    "solvers": ["tests/solvers", "tests/oracles", "tests/laws"],
+}
+"""Rooms, and where the tests of each are."""
+
+
+def of_room(room: str, seed: int) -> list[Mutant]:
+    """Its mutants, in a random order."""
+    found = [
+        mutant
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for mutant in mutants(str(path.relative_to(PACKAGE)), path.read_text(encoding="utf-8"))
+    ]
+    random.Random(seed).shuffle(found)  # noqa: S311 - a sample, no secret
+    return found
+
+
+def results(folder: Path) -> dict[str, dict]:
+    """What is known of each mutant; the last word counts."""
+    return lines_of(folder / "results.jsonl")
+
+
+def report(build: Path) -> None:
+    """A table of all rooms, and their survivors."""
+    print("| room | mutants | judged | killed | of them by time or crash | survived | no test reaches | killed, % |")
+    print("|---|---|---|---|---|---|---|---|")
+    for room in TESTS:
+        counts = Counter(each["outcome"] for each in results(build / room).values())
+        judged = counts.total()
+        alive = counts[SURVIVED] + counts[UNREACHED]
+        share = f"{100 * (judged - alive) / judged:.1f}" if judged else ""
+        other = judged - alive - counts[KILLED]
+        row = (room, len(of_room(room, 0)), judged, judged - alive, other, counts[SURVIVED], counts[UNREACHED], share)
+        print("|", " | ".join(map(str, row)), "|")
+    for room in TESTS:
+        for name, each in sorted(results(build / room).items()):
+            if each["outcome"] in {SURVIVED, UNREACHED}:
+                print(each["outcome"], name)
+
+
+def main() -> None:
+    """Judge mutants of some rooms, or report."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Mutation tests of Mercer.")
+    parser.add_argument("room", nargs="?", choices=TESTS)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="on the clock")
+    parser.add_argument("--seconds-each", type=float, default=20.0, help="of tests for a mutant, by processor time")
+    parser.add_argument("--sample", type=int, default=None, help="how many mutants; all unless given")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--build", type=Path, default=Path("build/mutants"))
+    parser.add_argument("--again", action="store_true", help="judge the survivors anew, and nothing else")
+    parser.add_argument("--report", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.report or not chosen.room:
+        report(chosen.build)
+        return
+    sys.exit(judge(chosen))
+
+
+def judge(chosen: argparse.Namespace) -> int:
+    """Judge what is not known yet of a room."""
+    folder, known = chosen.build / chosen.room, results(chosen.build / chosen.room)
+    alive = {name for name, each in known.items() if each["outcome"] in {SURVIVED, UNREACHED}}
+    waiting = [
+        each
+        for each in of_room(chosen.room, chosen.seed)[: chosen.sample]
+        if (each.name in alive if chosen.again else each.name not in known)
+    ]
+    hunt = Hunt(waiting, folder, chosen.seconds, chosen.seconds_each)
+    # A loop is ended by its processor time; the clock is for what waits and takes none.
+    options = f"-q --timeout=600 -p no:cacheprovider -p no:xdist --basetemp={folder / 'files'}".split()
+    return pytest.main([*options, "-m", "not slow", *TESTS[chosen.room]], plugins=[hunt])
+
+
+if __name__ == "__main__":
+    main()

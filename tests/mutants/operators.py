@@ -1,0 +1,176 @@
+"""Small faults, one at a time: every way in which a function of a source file may be altered."""
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+COMPARISONS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+ARITHMETIC = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.MatMult: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+OPPOSITES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: where it is, of which kind, and which of the faults of its file it is."""
+
+    file: str
+    function: str
+    line: int
+    kind: str
+    before: str
+    after: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}:{self.line} {self.kind}: {self.before} -> {self.after} (#{self.number})"
+
+
+def _replaced(node: ast.AST, **fields: object) -> ast.AST:
+    other = copy.copy(node)
+    for field, value in fields.items():
+        setattr(other, field, value)
+    return other
+
+
+def _of_constant(node: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
+    value = node.value
+    if isinstance(value, bool):
+        yield "constant", _replaced(node, value=not value)
+    elif isinstance(value, int):
+        yield "constant", _replaced(node, value=value + 1)
+    elif isinstance(value, float):
+        yield "constant", _replaced(node, value=2.0 * value if value else 1.0)
+    elif isinstance(value, str):
+        yield "string", _replaced(node, value="X" + value)
+
+
+def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    called = node.func
+    name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+    if name in OPPOSITES:
+        field = "id" if isinstance(called, ast.Name) else "attr"
+        yield "opposite", _replaced(node, func=_replaced(called, **{field: OPPOSITES[name]}))
+    for i, keyword in enumerate(node.keywords):
+        if keyword.arg is not None:
+            yield "argument", _replaced(node, keywords=node.keywords[:i] + node.keywords[i + 1 :])
+
+
+def alternatives(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: C901, PLR0912 - a table, one line a kind
+    """(kind, what stands in its place), for each fault that this node may have."""
+    match node:
+        case ast.Constant():
+            yield from _of_constant(node)
+        case ast.Call():
+            yield from _of_call(node)
+        case ast.Compare(ops=[op]) if type(op) in COMPARISONS:
+            yield "comparison", _replaced(node, ops=[COMPARISONS[type(op)]()])
+        case ast.BinOp(op=op) if type(op) in ARITHMETIC:
+            yield "arithmetic", _replaced(node, op=ARITHMETIC[type(op)]())
+        case ast.AugAssign(op=op):
+            if type(op) in ARITHMETIC:
+                yield "arithmetic", _replaced(node, op=ARITHMETIC[type(op)]())
+            yield "statement", ast.copy_location(ast.Pass(), node)
+        case ast.BoolOp(op=op):
+            yield "logic", _replaced(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
+        case ast.UnaryOp(op=ast.Not() | ast.USub()):
+            yield "logic" if isinstance(node.op, ast.Not) else "arithmetic", node.operand
+        case ast.If() | ast.While() | ast.IfExp() if not isinstance(node.test, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            yield "logic", _replaced(node, test=ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test))
+        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
+            yield "return", _replaced(node, value=ast.copy_location(ast.Constant(None), node))
+        case ast.Expr(value=ast.Call()):
+            yield "statement", ast.copy_location(ast.Pass(), node)
+        case ast.Break():
+            yield "statement", ast.copy_location(ast.Continue(), node)
+        case ast.Continue():
+            yield "statement", ast.copy_location(ast.Break(), node)
+
+
+# The words of an error are read by people, and types by mypy: tests need not repeat either.
+_LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.arguments)
+
+
+def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """(parent, field, index, child) of everything below `node` that may be at fault, in order."""
+    for field, value in ast.iter_fields(node):
+        children = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for i, child in children:
+            is_docstring = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+            if not isinstance(child, ast.AST) or isinstance(child, _LEFT_ALONE) or is_docstring:
+                continue
+            if field in {"annotation", "returns", "decorator_list"} or _is_warning(child):
+                continue
+            yield node, field, i, child
+            yield from _places(child)
+
+
+def _is_warning(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and "warn" in ast.unparse(node.value.func)
+
+
+def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """(qualified name, definition) of every function that is not within another."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            yield prefix + node.name, node
+
+
+def _faults(tree: ast.AST) -> Iterator[tuple[str, ast.AST, str, int | None, ast.AST, str, ast.AST]]:
+    for name, function in _functions(tree):
+        for parent, field, i, child in _places(function):
+            for kind, other in alternatives(child):
+                yield name, parent, field, i, child, kind, other
+
+
+def _shown(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def mutants(file: str, source: str) -> list[Mutant]:
+    """Every fault that may be put into `source`."""
+    return [
+        Mutant(file, name, child.lineno, kind, _shown(child), _shown(other), number)
+        for number, (name, _, _, _, child, kind, other) in enumerate(_faults(ast.parse(source)))
+    ]
+
+
+def with_fault(source: str, number: int) -> ast.AST:
+    """The tree of `source` with this one of its faults."""
+    tree = ast.parse(source)
+    for found, (_, parent, field, i, _, _, other) in enumerate(_faults(tree)):
+        if found == number:
+            if i is None:
+                setattr(parent, field, other)
+            else:
+                getattr(parent, field)[i] = other
+            return ast.fix_missing_locations(tree)
+    raise LookupError(number)

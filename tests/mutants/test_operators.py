@@ -1,0 +1,100 @@
+"""The faults that mutation tests put in, and how they get into functions that are imported already."""
+
+import ast
+import importlib.util
+
+import pytest
+
+from tests.mutants.in_memory import Imported
+from tests.mutants.operators import mutants, with_fault
+
+
+def shown(body):
+    """The faults of a function with this body."""
+    return {(each.before, each.after) for each in mutants("f.py", f"def f(x, y):\n    {body}\n")}
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("z = x < y", ("x < y", "x <= y")),
+        ("z = x + y", ("x + y", "x - y")),
+        ("x += y", ("x += y", "pass")),
+        ("z = x and y", ("x and y", "x or y")),
+        ("z = not x", ("not x", "x")),
+        ("z = -x", ("-x", "x")),
+        ("z = 3", ("3", "4")),
+        ("z = 0.5", ("0.5", "1.0")),
+        ("z = True", ("True", "False")),
+        ("z = 'a'", ("'a'", "'Xa'")),
+        ("z = max(x, y)", ("max(x, y)", "min(x, y)")),
+        ("z = x.any()", ("x.any()", "x.all()")),
+        ("z = x(y, z=y)", ("x(y, z=y)", "x(y)")),
+        ("return x", ("return x", "return None")),
+        ("x.sort()", ("x.sort()", "pass")),
+    ],
+)
+def test_each_kind_of_fault(body, fault):
+    assert fault in shown(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '"""Words."""',
+        "raise ValueError('words', 3)",
+        "warnings.warn('words', stacklevel=2)",
+        "z = f'words {x}'",
+        "pass",
+    ],
+)
+def test_words_for_people_are_left_alone(body):
+    assert not shown(body)
+
+
+def test_defaults_and_types_are_left_alone():
+    assert not mutants("f.py", "def f(x: int = 3) -> 'str':\n    y: 'float' = x\n")
+
+
+def test_each_number_is_one_fault():
+    source = "class A:\n    def f(self, x):\n        return x * 2 if x > 1 else 3\n"
+    found = mutants("f.py", source)
+    assert {each.function for each in found} == {"A.f"}
+    assert len({ast.unparse(with_fault(source, each.number)) for each in found}) == len(found)
+    with pytest.raises(LookupError):
+        with_fault(source, len(found))
+
+
+@pytest.fixture
+def module(tmp_path):
+    """A module on disk that is imported, with a function, a property, and something that holds on to the function."""
+    file = tmp_path / "subject.py"
+    file.write_text(
+        "def double(x):\n    return 2 * x\n\n\n"
+        "class A:\n    @property\n    def three(self):\n        return 1 + 2\n\n\n"
+        "KEPT = [double]\n"
+    )
+    spec = importlib.util.spec_from_file_location("subject", file)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def number_of(path, before, after):
+    found = mutants(str(path), path.read_text())
+    return next(each.number for each in found if (each.before, each.after) == (before, after))
+
+
+def test_a_fault_is_seen_by_whoever_holds_the_function(module, tmp_path):
+    path = tmp_path / "subject.py"
+    before = path.read_bytes()
+    assert Imported().put_in(path, number_of(path, "2 * x", "2 / x"))
+    assert module.KEPT[0](4) == 0.5
+    assert path.read_bytes() == before
+
+
+def test_a_fault_gets_into_a_property(module, tmp_path):
+    a = module.A()
+    path = tmp_path / "subject.py"
+    assert Imported().put_in(path, number_of(path, "1 + 2", "1 - 2"))
+    assert a.three == -1
