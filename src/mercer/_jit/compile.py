@@ -7,7 +7,6 @@ it enters compiled code.
 
 import os
 import sys
-import threading
 from contextlib import suppress
 from functools import partial
 
@@ -26,8 +25,8 @@ UNBOUNDED = 1e300
 FAST = frozenset({"contract", "nsz", "arcp", "reassoc", "nnan", "ninf"})
 
 _DIRECTORY = cache_directory()
-_FIRST_TIME = _DIRECTORY is None or not any(_DIRECTORY.iterdir())
-_announce_lock = threading.Lock()
+# What is still to be said; taken out by one operation of a list, so that a child forked meanwhile misses no lock.
+_UNSAID = ["compiling"] if _DIRECTORY is None or not any(_DIRECTORY.iterdir()) else []
 
 
 def where_code_is_kept():
@@ -39,11 +38,8 @@ def where_code_is_kept():
 
 def _announce_compilation():
     """Say once, on standard error, why the very first fit takes seconds."""
-    global _FIRST_TIME
-    with _announce_lock:
-        if _FIRST_TIME:
-            _FIRST_TIME = False
-            print(f"mercer: compiling for this machine, a few seconds; {where_code_is_kept()}", file=sys.stderr)
+    with suppress(IndexError):
+        print(f"mercer: {_UNSAID.pop()} for this machine, a few seconds; {where_code_is_kept()}", file=sys.stderr)
 
 
 class _NotFound(Exception):

@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from mercer._jit.memory import room_for_a_thread
 
-_state_lock = threading.Lock()
+_state_lock = threading.RLock()
 _pools = {}
 _blas = {"depth": 0, "found_with": None, "libraries": [], "before": []}
 
@@ -53,13 +53,12 @@ def _find_libraries():
 
 
 def _begin_anew_in_child():
-    """After a fork: the parent's threads are gone, and whoever held the lock with them."""
-    global _state_lock  # noqa: PLW0603 - a lock held by a thread that is gone cannot be released
-    _state_lock = threading.Lock()
+    """After a fork: the parent's threads are gone, and the pools with them."""
     _pools.clear()
     if _blas["depth"]:
         _restore_blas()
     _blas["depth"] = 0
+    _state_lock.release()
 
 
 def _hold_again_in_parent():
@@ -67,6 +66,7 @@ def _hold_again_in_parent():
     if _blas["depth"]:
         for library in _blas["libraries"]:
             library.set_num_threads(1)
+    _state_lock.release()
 
 
 def _restore_blas():
@@ -75,7 +75,12 @@ def _restore_blas():
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew_in_child, after_in_parent=_hold_again_in_parent)
+    # Held while there is a fork: a thread that is telling BLAS its number of threads holds a lock of BLAS too.
+    os.register_at_fork(
+        before=_state_lock.acquire,
+        after_in_child=_begin_anew_in_child,
+        after_in_parent=_hold_again_in_parent,
+    )
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """Density estimation with a kernel at each row, and one-class detection as its level set."""
 
-from functools import cached_property
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -9,6 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.once import computed_once
 from mercer.estimators.fitting import unchanged_by_errors
 from mercer.estimators.gram import require_gram, require_not_negative, require_symmetric_function
 from mercer.estimators.inputs import (
@@ -304,7 +303,7 @@ class _Border:
         self.log_z, self.log_normaliser = log_z, log_normaliser
         self.level, self.n_jobs = level, n_jobs
 
-    @cached_property
+    @computed_once
     def offset(self):
         """Log density below which a share `level` of the rows are, each without its own part."""
         alone = float(np.log(self.weights.min() * self.kernel.diag(self.rows[:1])[0])) - self.log_normaliser

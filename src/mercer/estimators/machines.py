@@ -1,9 +1,8 @@
 """The two-class problems of a fit, and what is kept of their solutions."""
 
-from functools import cached_property
-
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer.estimators.multiclass import require_few, two_class_tasks
 from mercer.estimators.support import Support
 from mercer.problems.kernel_crammer_singer import KernelCrammerSinger
@@ -47,12 +46,12 @@ class TwoClassProblems:
         """Whether each pair of several classes has a problem of its own."""
         return self.n_classes > 2 and self.multi_class == "ovo"
 
-    @cached_property
+    @computed_once
     def tasks(self):
         """Which points take part in each problem, and on which side."""
         return two_class_tasks(self.codes, self.n_classes, self.multi_class, self.C)
 
-    @cached_property
+    @computed_once
     def problems(self):
         """A `SoftMargin` for each task."""
         return [SoftMargin(task.signs, self.C[task.indices], self.loss, self.bias) for task in self.tasks]

@@ -4,13 +4,13 @@ import itertools
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
+from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.kernels import engine
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix
@@ -129,7 +129,7 @@ class TrainingData:
             rows, origin = moved_columns(rows, self._varying, origin, dtype), None
         return self.kernel.prepare(rows, dtype, origin=origin, check=False)
 
-    @cached_property
+    @computed_once
     def _varying(self):
         """Columns that differ between rows, where the others are many: those change no distance (the
         border of a picture), and multiplying them takes as long as multiplying any."""

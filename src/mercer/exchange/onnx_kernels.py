@@ -1,10 +1,11 @@
 """Kernels as ONNX operators: the matrix between the rows of the input and constant support vectors."""
 
-from functools import cached_property, reduce
+from functools import reduce
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._jit.once import computed_once
 from mercer.kernels.algebra import Product, Sum
 from mercer.kernels.centred import Centred
 from mercer.kernels.normalised import Normalised
@@ -35,17 +36,17 @@ class Pairs:
     def __init__(self, x, vectors):
         self.x, self.vectors = x, np.asarray(vectors, dtype=np.float64)
 
-    @cached_property
+    @computed_once
     def dots(self):
         """<x, v>."""
         return self.x @ np.ascontiguousarray(self.vectors.T)
 
-    @cached_property
+    @computed_once
     def norms(self):
         """|x|^2, a column."""
         return squared_norms(self.x)
 
-    @cached_property
+    @computed_once
     def distances(self):
         """|x - v|^2, from rows less the mean of the vectors: then large coordinates do not cancel."""
         origin = self.vectors.mean(axis=0)

@@ -9,8 +9,9 @@ import weakref
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
-from mercer.kernels.forms import SparseRows, computed_once
+from mercer.kernels.forms import SparseRows
 from mercer.kernels.inverted import Inverted
 from mercer.kernels.numbering import entries_in_order, numbered
 

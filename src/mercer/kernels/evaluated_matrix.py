@@ -7,10 +7,10 @@ import threading
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer.kernels import engine
 from mercer.kernels.folded import symmetric_product
-from mercer.kernels.forms import computed_once
 from mercer.kernels.matrix import KernelMatrix, StoredMatrix, borrowed, is_ordered, padded_square
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
 

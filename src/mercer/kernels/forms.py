@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._jit.compile import jit
+from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
 from mercer.kernels.differences import negative_half_squares
@@ -17,24 +18,6 @@ from mercer.kernels.row_passes import squared_lengths
 # A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
 # updates SPREAD products at a time with vector instructions.
 SPREAD = 256
-
-
-class computed_once:  # noqa: N801 - used as a decorator
-    """As functools.cached_property, but without its lock (Python 3.11 shares one among all
-    instances): a child forked while another thread holds it would wait for ever. Two threads
-    that race here compute the same value."""
-
-    def __init__(self, function):
-        self.function, self.__doc__ = function, function.__doc__
-
-    def __set_name__(self, owner, name):
-        self.name = name
-
-    def __get__(self, instance, owner=None):
-        if instance is None:
-            return self
-        value = instance.__dict__[self.name] = self.function(instance)
-        return value
 
 
 @jit

@@ -16,9 +16,10 @@ import numpy as np
 
 from mercer._jit.byte_products import HEIGHT, QUAD, WIDTH, byte_products, has_byte_products, pack
 from mercer._jit.compile import jit
+from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
-from mercer.kernels.forms import Rows, computed_once
+from mercer.kernels.forms import Rows
 from mercer.kernels.row_passes import plain
 
 LARGEST = 255

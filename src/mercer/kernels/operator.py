@@ -5,10 +5,10 @@ asked (nothing is stored), given as an array, and the first two after weighting 
 """
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer._jit.threads import run_parallel, thread_count
 from mercer.kernels import engine
 from mercer.kernels.folded import symmetric_product
@@ -123,7 +123,7 @@ class GivenOperator(SymmetricOperator):
     def diag(self):
         return self.values.diagonal().astype(np.float64)
 
-    @cached_property
+    @computed_once
     def size(self):
         """The largest size of all entries: who gives a matrix promises nothing of its diagonal."""
         return max(float(self.values.max(initial=0.0)), -float(self.values.min(initial=0.0)))

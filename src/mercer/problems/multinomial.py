@@ -18,10 +18,10 @@ point in its values is :math:`C_i(\mathrm{diag}(p) - p p^T) = A_i A_i^T` with
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.kernel_risk import every_few
 
@@ -169,7 +169,7 @@ class SoftmaxRoot:
         """The same in single precision."""
         return SoftmaxRoot(self.p.astype(np.float32), self.C.astype(np.float32))
 
-    @cached_property
+    @computed_once
     def _halves(self):
         """sqrt(p), and p and that times sqrt(C): not for those who only ask for sums."""
         half, scale = np.sqrt(self.p), np.sqrt(self.C)[:, None]

@@ -1,10 +1,10 @@
 """The machines of a fit at given kernel weights: solve them, judge them, certify them."""
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
 from mercer.estimators.evidence import Evidence
 from mercer.estimators.machines import Solved
@@ -115,7 +115,7 @@ class Machines:
         self.tol = max(self._finest, 0.1 * self.tol)
         return is_coarse
 
-    @cached_property
+    @computed_once
     def _finest(self):
         spread = max(float(np.ptp(problem.dual().linear)) for problem in self.setup.problems)
         return FINEST_TOL * min(1.0, spread or 1.0)
@@ -134,7 +134,7 @@ class Machines:
             solutions.append(Solution(beta, gradient, dual.bias(beta, gradient), Status.OPTIMAL, 0))
         return self._judged(weights, matrix, solutions)
 
-    @cached_property
+    @computed_once
     def _untaught(self):
         return float(sum(untaught_primal(problem) for problem in self.setup.problems))
 

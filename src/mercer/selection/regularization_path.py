@@ -1,10 +1,9 @@
 """The solutions of one classifier for every C, as one object."""
 
-from functools import cached_property
-
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
 from mercer.estimators.classify import SVC
 from mercer.estimators.inputs import expansion_input
@@ -178,7 +177,7 @@ class _Setup:
         self.signs, self.weights = np.where(setup.codes == 1, 1.0, -1.0), setup.C
         self.used = setup.tasks[0].indices
 
-    @cached_property
+    @computed_once
     def model(self):
         """A fitted model of these rows, which knows what to ask of others."""
         return self.as_svc(1.0, np.zeros(len(self.used)), 0.0)

@@ -10,10 +10,10 @@ many; on few, ill-conditioned features `primal_newton` is faster.
 """
 
 import math
-from functools import cached_property
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer.problems.linear_dual import balanced
 from mercer.solvers.conjugate_losses import bracketed_minimum, separable_dual, settled_bias, steepest, total_loss
 from mercer.solvers.coordinate_passes import Passes
@@ -220,7 +220,7 @@ class _Descent:
         """The bias that minimises the primal for the present w, where it has no price."""
         return settled_bias(values, *self._rounded)
 
-    @cached_property
+    @computed_once
     def _rounded(self):
         """What searches want to know of the losses: a proximal term too small to be seen gives a kink its slope."""
         dual = self.dual

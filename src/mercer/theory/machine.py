@@ -1,12 +1,12 @@
 """What theory needs to know of a fitted two-class model, read from its public attributes."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, MercerError, ParameterError
+from mercer._jit.once import computed_once
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import Custom, Precomputed
 from mercer.kernels.names import resolve
@@ -123,12 +123,12 @@ class Machine:
         at_most = np.inf if self.loss == "squared_hinge" else 1.0 / (2.0 * self.lam * self.m)
         return bool(((self.alpha > 0) & (self.alpha < (1.0 - 1e-8) * at_most)).any())
 
-    @cached_property
+    @computed_once
     def rho(self):
         """Largest norm of a row in feature space."""
         return radius_about_origin(self.X, self.kernel)
 
-    @cached_property
+    @computed_once
     def homogeneous(self):
         """(rho, norm of w) after b has become a weight, that of a feature that is constant.
 
@@ -143,7 +143,7 @@ class Machine:
         r = np.sqrt(self.rho * b / self.norm)
         return float(np.hypot(self.rho, r)), float(np.hypot(self.norm, b / r))
 
-    @cached_property
+    @computed_once
     def dimension(self):
         """Dimension of the feature space; infinite where no finite feature map is known."""
         if isinstance(self.kernel, Linear):
@@ -154,7 +154,7 @@ class Machine:
         except (MercerError, TypeError, ValueError):
             return np.inf
 
-    @cached_property
+    @computed_once
     def counts_words(self):
         """Whether rows are bags of words: 0 and 1 under a linear kernel."""
         if not isinstance(self.kernel, Linear):

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._jit.once import computed_once
 from mercer.kernels.fingerprints import fingerprints
-from mercer.kernels.forms import computed_once
 from mercer.kernels.graph.edges import (
     ends_of_edges,
     merge_repeated,

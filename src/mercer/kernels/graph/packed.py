@@ -4,7 +4,7 @@ import numpy as np
 
 from mercer._errors import DataError
 from mercer._jit.compile import jit
-from mercer.kernels.forms import computed_once
+from mercer._jit.once import computed_once
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.reporting import unless_stopped
 

@@ -1,5 +1,6 @@
 """Rows of a kernel matrix over the nodes of one graph, computed when asked for and kept for a while."""
 
+import os
 import threading
 
 import numpy as np
@@ -12,6 +13,15 @@ MOST_BYTES, MOST_SHARE = 2**30, 0.25
 MOST_MATRICES = 2
 
 _lock = threading.RLock()
+
+
+def _begin_anew_in_child():
+    global _lock  # noqa: PLW0603 - a lock held by a thread that is gone cannot be released
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
 def matrix_of(graph, name, make):
