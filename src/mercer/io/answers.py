@@ -8,14 +8,18 @@ memory it may take for itself; a file of DuckDB's is also asked nothing that ano
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from mercer._errors import DataError, MissingExtraError, ParameterError
 from mercer._jit.memory import available_bytes, parse_bytes
+from mercer._jit.waiting import PATIENCE_SECONDS
+
+T = TypeVar("T")
 
 # Seconds that a query may take unless told; people who wait for longer know that they do.
 SECONDS = 600.0
@@ -74,14 +78,33 @@ def answer(
 ) -> tuple[list[str] | None, list[tuple[Any, ...]]]:
     """(names of columns or None, rows); a DataError says of `name` that it took too much, else the database speaks."""
     is_sqlite = isinstance(connection, sqlite3.Connection)
-    with _clock(connection, limits.seconds, name), ExitStack() as bounds:
-        if is_sqlite:
-            longest = limits.most // (4 * _width(connection, sql, parameters))
-            bounds.enter_context(_short_values(connection, min(_LONGEST, max(1, longest)), name))
+
+    def ask() -> tuple[list[str] | None, list[tuple[Any, ...]]]:
         cursor = connection.execute(sql, parameters)
         columns = None if cursor.description is None else [column[0] for column in cursor.description]
         many = iter(lambda: cursor.fetchmany(1 if is_sqlite else _ROWS), [])
         return columns, _weighed(many, limits, name)
+
+    with _clock(connection, limits.seconds, name):
+        if not is_sqlite:
+            return _hearing_ctrl_c(connection, ask)
+        longest = limits.most // (4 * _width(connection, sql, parameters))
+        with _short_values(connection, min(_LONGEST, max(1, longest)), name):
+            return ask()
+
+
+def _hearing_ctrl_c(connection: Any, ask: Callable[[], T]) -> T:
+    """``ask()`` in another thread: DuckDB looks for Ctrl-C between its tasks only, and one task may have no end."""
+    with ThreadPoolExecutor(1) as another:
+        asked = another.submit(ask)
+        try:
+            # A signal that another thread was given is heard at the next step of Python's, which no wait may put off.
+            while not asked.done():
+                wait([asked], PATIENCE_SECONDS)
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
+        return asked.result()
 
 
 def _weighed(many: Iterable[list[tuple[Any, ...]]], limits: QueryLimits, name: str) -> list[tuple[Any, ...]]:
@@ -145,6 +168,6 @@ def _clock(connection: Any, seconds: float, name: str) -> Iterator[None]:
 
 
 def _was_interrupted(error: Exception) -> bool:
-    """Whether a database says that it was asked to stop: SQLite's words, DuckDB's class, and its words for Ctrl-C."""
+    """Whether a database says that it was asked to stop: SQLite's words, DuckDB's class."""
     is_ours = isinstance(error, sqlite3.OperationalError) and str(error) == "interrupted"
-    return is_ours or type(error).__name__ == "InterruptException" or str(error) == "Query interrupted"
+    return is_ours or type(error).__name__ == "InterruptException"
