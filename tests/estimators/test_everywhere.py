@@ -49,7 +49,7 @@ def machine(name, scale):
 def test_what_a_fit_says_is_true_at_any_offset_and_scale(name, container, dtype, offset):
     Z = np.random.default_rng(7).normal(size=(N, 2))
     y = targets(name, Z)
-    for scale in (1e-12, 1e-6, 1.0, 1e6, 1e12):
+    for scale in (1e-12, 1.0, 1e12):
         X = container(((Z + offset) * scale).astype(dtype))
         model = machine(name, scale)
         with warnings.catch_warnings():
