@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,9 @@ def test_solutions_do_not_share_their_traces():
     one, two = (Solution(np.zeros(1), np.zeros(1), 0.0, Status.OPTIMAL, 0) for _ in range(2))
     one.trace.append(TracePoint(0.0, 1, 1.0, 0.0, 1, 1))
     assert two.trace == []
+
+
+@pytest.mark.parametrize("status", Status)
+def test_people_see_the_word_and_files_the_number(status):
+    assert str(status) == f"{status}" == status.name
+    assert json.loads(json.dumps(status)) == status.value

@@ -1,7 +1,7 @@
 """What a solver gives back: a status, the coefficients, and a trace of how it got there."""
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 import numpy as np
 
@@ -17,6 +17,12 @@ class Status(IntEnum):
     STALLED = 5
     NOT_CONVEX = 6
     INTERRUPTED = 7
+
+    # What people print is the word; the number is for files.
+    def __str__(self):
+        return self.name
+
+    __format__ = Enum.__format__
 
     @property
     def meaning(self):
