@@ -100,11 +100,11 @@ class CoordinateSteps:
                     break
                 self.goal *= 0.1
             status = early_end(self.limits, self.iterations, MOST_STEPS)
+            if status == Status.STALLED or (status is None and not self._step()):
+                status = self._corrected()
+                break
             if status is not None:
                 self._is_reached()
-                break
-            if not self._step():
-                status = self._corrected()
                 break
             self._record()
         # Where rounding outweighs all, the beginning may still be the best that there is.
@@ -157,9 +157,8 @@ class CoordinateSteps:
         now, length = self._objective(self.w, self.values), 1.0
         if not slope < 0.0:
             return 0.0
-        if -slope <= UNSEEN * abs(now):
-            return self._take_if_closer(dw, db)
-        while length >= SHORTEST:
+        # A step so short that rounding may hide what it gains would be taken again and again.
+        while length >= SHORTEST and -length * slope > UNSEEN * abs(now):
             if self._objective(self.w + length * dw, self.values + length * moved) <= now + SUFFICIENT * length * slope:
                 self.w, self.b = self.w + length * dw, self.b + length * db
                 self._see()
