@@ -356,6 +356,10 @@ def density(problem, model):
     told = model.score_samples(problem.new)
     sizes = np.asarray((A**2).sum(axis=1), float) + float((B**2).sum(axis=1).max())
     doubt = 64.0 * problem.eps * (1.0 + A.shape[1]) * (1.0 + sizes)
+    if model.kernel in ("linear", "exponential"):
+        # Functions of r itself: a square s that is off by d has a root that is off by min(d / sqrt(s), sqrt(d)).
+        least = np.asarray(r.min(axis=1), float)
+        doubt = np.maximum(doubt, doubt / np.maximum(least, np.sqrt(doubt)))
     # A density that is next to nothing, or a row at the edge of a window, is a matter of rounding.
     clear = (total > 1e-280) & (np.abs(r - 1).min(axis=1) > 10.0 * doubt) & (doubt < 1e-3)
     off = np.abs(told - (np.log(np.where(clear, total, 1)) - LONG(model.log_normaliser_)))

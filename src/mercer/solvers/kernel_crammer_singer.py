@@ -88,6 +88,13 @@ def row_steps(matrix, codes, C, alpha, scores, violations, tol, max_steps):
     return max_steps, violations[0]
 
 
+@jit
+def _settle_rows(codes, C, alpha):
+    """Sums of zero within the bounds, which a solved system keeps only as well as its condition allows."""
+    for r in range(alpha.shape[0]):
+        settle(alpha[r], codes[r], C[r])
+
+
 def newton_on_rows(K, codes, C, alpha, scores, stop):
     """Newton steps on the coefficients that are away from their bounds; alpha and scores are changed.
 
@@ -353,6 +360,7 @@ class _Rounds:
             if self._steps(block, chosen, alpha, scores, tol, CRAWLING) <= tol:
                 return
             newton_on_rows(block, codes, C, alpha, scores, self.limits.stop)
+            _settle_rows(codes, C, alpha)
 
     def _polish(self):
         """Go on to rounding error, for a while, from fresh scores."""
