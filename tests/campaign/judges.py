@@ -13,8 +13,8 @@ from tests.oracles.exact_kernels import LONG
 
 # Of a coefficient, relative to its box; of sums, relative to their terms.
 FEASIBLE = 1e-10
-# A squared norm below this share of what its coefficients could make it is rounding.
-NOTHING = 1e-13
+# A margin of less than so many tolerances may be told to be zero.
+UNRESOLVED = 10.0
 # A border that belongs to the inside is moved out by so much of its size (docs/svm_forms.md).
 BORDER = 3e-10
 
@@ -192,13 +192,6 @@ def nu_svr(problem, model):
         yield f"sizes of coefficients sum to {size:.6g}, nu allows {total:.6g}"
 
 
-def is_nothing(problem, machine):
-    """Whether w is zero but for rounding, so that its function says nothing."""
-    K = problem.K[np.ix_(machine.indices, machine.indices)]
-    reach = np.abs(machine.beta) @ np.sqrt(np.maximum(np.diagonal(K), 0.0))
-    return bool(machine.beta @ (K @ machine.beta) <= NOTHING * reach**2)
-
-
 def nu_svc(problem, model):
     """Divided by the margin: rho comes back from the sum of coefficients."""
     if len(model.classes_) > 2 or not _optimal(model):
@@ -211,14 +204,16 @@ def nu_svc(problem, model):
     if size == 0.0:
         yield "no coefficient at all"
         return
-    if is_nothing(problem, machine):
-        return  # there is no margin to divide by, and the fit has said so
+    # The sum of coefficients is `total` before they are divided by rho; by 1 where a fit says that there is no margin.
     rho = total / size
+    margin = 0.0 if problem.is_told_zero and abs(rho - 1.0) < FEASIBLE else 1.0
     # Divided and multiplied again, a coefficient at its bound is there but for rounding.
     reach = weights[used] / rho * (1.0 - 1e-9)
     ends = part.signs * reach
-    box = conditions.Box(part.signs, np.minimum(ends, 0.0), np.maximum(ends, 0.0))
-    yield from _kkt(box, part.beta, part.f, part.rounding, model.tol / rho + 1e-9, "nu")
+    box = conditions.Box(margin * part.signs, np.minimum(ends, 0.0), np.maximum(ends, 0.0))
+    # A margin that is told to be zero is not known to be more than UNRESOLVED tolerances.
+    tol = model.tol / rho if margin else (1.0 + UNRESOLVED) * model.tol
+    yield from _kkt(box, part.beta, part.f, part.rounding, tol + 1e-9, "nu")
 
 
 def one_class(problem, model):
@@ -361,6 +356,10 @@ def density(problem, model):
     told = model.score_samples(problem.new)
     sizes = np.asarray((A**2).sum(axis=1), float) + float((B**2).sum(axis=1).max())
     doubt = 64.0 * problem.eps * (1.0 + A.shape[1]) * (1.0 + sizes)
+    if model.kernel in ("linear", "exponential"):
+        # Functions of r itself: a square s that is off by d has a root that is off by min(d / sqrt(s), sqrt(d)).
+        least = np.asarray(r.min(axis=1), float)
+        doubt = np.maximum(doubt, doubt / np.maximum(least, np.sqrt(doubt)))
     # A density that is next to nothing, or a row at the edge of a window, is a matter of rounding.
     clear = (total > 1e-280) & (np.abs(r - 1).min(axis=1) > 10.0 * doubt) & (doubt < 1e-3)
     off = np.abs(told - (np.log(np.where(clear, total, 1)) - LONG(model.log_normaliser_)))

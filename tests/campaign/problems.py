@@ -27,6 +27,7 @@ class Problem:
     items: tuple  # (training items, new items) as the oracle's kernel takes them; None where a matrix is given
     eps: float
     parts: list | None = None  # the oracle's kernels, where the machine weighs several
+    is_told_zero: bool = False  # whether the fit has warned that its optimum is w = 0
 
     def fitted(self):
         """The estimator after fit."""

@@ -55,6 +55,7 @@ def run(seed, names=None):
             trial.status = "exception"
             trial.findings.append(f"fit raised {_last(error)}")
             return trial
+    problem.is_told_zero = any(map(_is_of_nothing, heard))
     trial.findings += [f"{kind}: {each}" for kind, each in _judged(problem, model, heard)]
     # The certificate has the last word, and has been read by now.
     trial.status = getattr(model, "status_", Status.OPTIMAL).name

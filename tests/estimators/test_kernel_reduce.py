@@ -296,6 +296,16 @@ def test_directions_are_stationary_points_of_the_quotient():
     assert model.certificate_.is_optimal()
 
 
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2.0, 180)])
+def test_far_from_the_origin_fisher_says_what_its_certificate_says(weights):
+    # Inner products are known to eps * 3e9, and the normal equations to hundreds of times tol.
+    rows, y = three_classes()
+    with pytest.warns(ConvergenceWarning, match="OPTIMAL_INACCURATE"):
+        model = KernelFisherDiscriminant(kernel="linear", alpha=1e-3).fit(rows + 3e4, y, sample_weight=weights)
+    assert not model.certificate_.is_optimal(model.tol)
+    assert model.status_ == Status.OPTIMAL_INACCURATE
+
+
 def test_fisher_with_items_precomputed_and_priors():
     rows, y = three_classes()
     K = RBF(gamma=0.3)(rows)

@@ -178,3 +178,13 @@ def test_so_is_a_half_space_that_is_none(rng):
     with pytest.warns(ConvergenceWarning, match=r"the half-space is none: with nu=0.2 .* SVDD"):
         OneClassSVM(nu=0.2, kernel="linear").fit(X)
     assert OneClassSVM(nu=0.2, kernel="linear").fit(X + 9.0).status_.name == "OPTIMAL"
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1e-4])
+def test_a_margin_below_the_tolerance_is_found_all_the_same(scale, rng):
+    """Divided by the margin, decision values do not change when all kernel values become smaller."""
+    X, y = rng.normal(size=(60, 3)), np.repeat([0, 1], 30)
+    X[y == 1, 0] += 2.0
+    wanted = NuSVC(nu=0.6, kernel="linear", tol=1e-8).fit(X, y).decision_function(X)
+    found = NuSVC(nu=0.6, kernel="linear").fit(scale * X, y)
+    np.testing.assert_allclose(found.decision_function(scale * X), wanted, atol=0.05)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.problems.nu import NuMargin
+from mercer.problems.nu import NuMargin, is_nothing
 
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
 
@@ -115,3 +115,9 @@ def test_two_points_are_solved_by_their_middle():
     certificate = one.certificate(beta, gram @ beta, None)
     assert certificate.gap == pytest.approx(0.0, abs=1e-12)
     assert certificate.primal == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize(("rest", "is_zero"), [(1e-15, True), (1e-3, False)])
+def test_rounding_is_no_margin_where_points_at_zero_take_all_coefficients(rest, is_zero):
+    beta, K = np.array([3.0, -3.0, rest, -rest]), np.diag([0.0, 0.0, 1.0, 1.0])
+    assert is_nothing(beta, K @ beta, np.diagonal(K)) is is_zero

@@ -208,5 +208,7 @@ class KernelLogisticRegression(KernelClassifier):
         -------
         ndarray of shape (n,)
         """
-        most_probable = self.predict_proba(X).argmax(axis=1)
+        # By decision values, of which probabilities are a growing function: next to 0.5 those are equal by rounding.
+        values = self.decision_function(X)
+        most_probable = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[most_probable]

@@ -13,7 +13,7 @@ from mercer.estimators.support import Support
 from mercer.estimators.training import is_worth_storing, solve_all
 from mercer.estimators.weighting import row_weights
 from mercer.problems.nu import NuMargin
-from mercer.solvers import sampled_start, small
+from mercer.solvers import resolved_margin, small
 from mercer.solvers.out_of_fold import SCORE_TOL
 
 
@@ -83,7 +83,8 @@ class NuSVC(Probable, KernelClassifier):
         As for `SVC`.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the absolute
-        dual coefficients is nu times the number of points, before they are divided by the margin).
+        dual coefficients is nu times the number of points, before they are divided by the margin). Where the
+        margin is hardly larger than that, the fit goes on until it is known.
     cache_size : float, optional
     class_weight : dict or "balanced", optional
         Multiplies the weight of each row, so that "balanced" makes every nu feasible. Where the weights
@@ -228,8 +229,8 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
         def solve(problem, part, k):
             start = None if starts is None else starts[k]
-            return sampled_start.solve(
-                problem.dual(),
+            return resolved_margin.solve(
+                problem,
                 part,
                 tol=self.tol,
                 limits=limits,

@@ -3,11 +3,9 @@
 import sys
 import warnings
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.estimators.pace import Pace, standing
-from mercer.problems.nu import is_nothing
 from mercer.solvers.result import Status
 
 _REMEDIES = {
@@ -44,12 +42,10 @@ def warn_of_zero(status, data, setup, solved, told):
     """
     if status == Status.NOT_CONVEX:
         return  # squared lengths may be negative, and that has been said
-    for task, solution in zip(setup.tasks, solved.solutions, strict=True):
+    for problem, task, solution in zip(setup.problems, setup.tasks, solved.solutions, strict=True):
         if solution.status not in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE) or not solution.is_gradient_complete:
             continue
-        support = np.flatnonzero(solution.beta)
-        projections = -solution.gradient[support]
-        if is_nothing(solution.beta[support], projections, data.diagonal(task.indices[support])):
+        if problem.is_zero(solution, data.diagonal(task.indices)):
             warnings.warn(told, ConvergenceWarning, stacklevel=5)
             return
 

@@ -79,8 +79,8 @@ class Expansion:
     def values(self, X, tolerance=0.0, n_jobs=None):
         """f(x) for each row of X and each function, shape (n, n_functions).
 
-        In double precision, but for rows that are given in single precision where that is off by no more than
-        `tolerance`, as far as entries between some of the vectors tell.
+        In double precision, but for many rows that are given in single precision where that is off by no more than
+        `tolerance`, as far as entries between some of the rows and some of the vectors tell.
         """
         items = self._single_items(X, tolerance)
         items = self._prepare(X, np.float64) if items is None else items
@@ -95,26 +95,30 @@ class Expansion:
         """The rows of X in single precision, or None where that would show."""
         if getattr(X, "dtype", None) != np.float32 or not self.kernel.is_dot_product_form:
             return None
+        if X.shape[0] <= SAMPLE:
+            return None  # to compare takes as long
         single = np.dtype(np.float32)
         if self._single is None:
-            self._single = self._single_error()
-        if not self._single <= tolerance:
+            self._single = self._single_error(self.vectors)
+        # Vectors that are far from each other, or one alone, do not tell what is lost between them and rows near them.
+        if not (self._single <= tolerance and self._single_error(X) <= tolerance):
             return None
         items = self._prepare(X, single)
         # Rows that are further away than the vectors lose more digits than those do.
         furthest = FURTHER * float(self.prepared(single).norms.max(initial=0.0))
         return items if float(items.norms.max(initial=0.0)) <= furthest else None
 
-    def _single_error(self):
-        """About how far values in single precision are off, by what entries between some of the vectors are off by.
+    def _single_error(self, X):
+        """About how far values in single precision are off, by what entries between rows of X and vectors are off by.
 
         Errors of their own add up as those do that know nothing of each other; what those of a row have in common, for
         they all come from its length, as the coefficients do.
         """
-        some = np.linspace(0, self.vectors.shape[0] - 1, min(self.vectors.shape[0], SAMPLE)).astype(np.int64)
-        vectors = self.vectors[some]
+        rows, vectors = _some(X), _some(self.vectors)
+        if not (rows.shape[0] and vectors.shape[0]):
+            return 0.0
         single, double = (
-            engine.gram(self.kernel, self._prepare(vectors, dtype), np.empty((len(some), len(some)), dtype))
+            self._entries(self._prepare(rows, dtype), self._prepare(vectors, dtype))
             for dtype in (np.float32, np.float64)
         )
         squares, sums = np.zeros((2, self.n_functions))
@@ -124,9 +128,14 @@ class Expansion:
         errors = single - double
         # Entries may be exact, of whole numbers say; their products with coefficients are rounded all the same.
         rounded = float(np.finfo(np.float32).eps) * double
-        own = float((errors**2 + rounded**2).mean()) if len(some) else 0.0
-        common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some)) if len(some) else 0.0
+        own = float((errors**2 + rounded**2).mean())
+        common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / vectors.shape[0])
         return DEVIATIONS * float(np.sqrt(own * squares + common * sums**2).max(initial=0.0))
+
+    def _entries(self, rows, vectors):
+        out = np.empty((len(rows), len(vectors)), rows.dtype)
+        engine.fill(self.kernel, rows, vectors, out)
+        return out
 
     def _parts(self):
         for group in self.groups:
@@ -138,3 +147,8 @@ class Expansion:
 
     def __getstate__(self):
         return {**self.__dict__, "_prepared": {}, "_single": None}
+
+
+def _some(X):
+    """Some of the rows, spread over all of them."""
+    return X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], SAMPLE)).astype(np.int64)]

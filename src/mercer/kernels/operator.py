@@ -41,6 +41,11 @@ class SymmetricOperator(ABC):
         """The largest size of an entry on the diagonal: of all entries, where K is positive semidefinite."""
         return float(np.abs(self.diag).max(initial=0.0))
 
+    @property
+    def summed_diag(self):
+        """The diagonal of the matrix whose entries a product sums: its trace bounds what rounding is relative to."""
+        return self.diag
+
     @abstractmethod
     def product(self, columns, stop=None):
         """K @ columns in double precision; `columns` has shape (n, k)."""
@@ -169,6 +174,10 @@ class WeightedOperator(SymmetricOperator):
         return self.base.diag * self.scale**2
 
     @property
+    def summed_diag(self):
+        return self.base.summed_diag * self.scale**2
+
+    @property
     def size(self):
         """A bound: of the base, times the largest weight twice."""
         return self.base.size * float(np.abs(self.scale).max(initial=0.0)) ** 2
@@ -225,6 +234,11 @@ class CentredOperator(SymmetricOperator):
     @property
     def diag(self):
         return self.base.diag - 2.0 * self.means + self.grand_mean
+
+    @property
+    def summed_diag(self):
+        """That before centring: rows far from the origin have little in common with what is left of them."""
+        return self.base.summed_diag
 
     def product(self, columns, stop=None):
         moved = self.base.product(columns - self.shares[:, None] * columns.sum(axis=0), stop)

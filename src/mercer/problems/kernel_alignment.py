@@ -19,6 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# A kernel of which centring leaves less than this share, squared, is constant but for rounding.
+CONSTANT = 1e-12
+
 
 @dataclass(frozen=True)
 class AlignmentProblem:
@@ -61,6 +64,10 @@ def alignment_problem(several, targets, weights, centred, stop=None):
     if centred:
         sums = columns[:, :, -1]
         whole = sums @ weights
+        before = np.diag(M)
         M = M - 2.0 / total * (sums * weights) @ sums.T + np.outer(whole, whole) / total**2
+        # Of a kernel that is constant on these rows centring leaves rounding, whose square may be negative.
+        is_left = np.diag(M) > CONSTANT * before
+        M, a = M * np.outer(is_left, is_left), a * is_left
     gram = targets.T @ weighted
     return AlignmentProblem(M, a, float(np.linalg.norm(gram)))

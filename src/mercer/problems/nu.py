@@ -26,15 +26,23 @@ from mercer.problems.dual import DualProblem
 NO_MARGIN, SMALLEST = 1e-12, 1e-290
 # A squared norm below this share of what its coefficients could make it is rounding: w is zero.
 NO_LENGTH = 1e-14
+# What an entry of a kernel matrix may be off by, as a share of the largest (docs/kernels.md).
+ENTRY = 1e-12
+# A margin of less than so many tolerances is not known well enough to divide by.
+RESOLVED = 10.0
 
 
 def is_nothing(beta, projections, diag):
     """Whether w = sum_i beta_i psi(x_i) is zero but for rounding, relative to the data.
 
-    `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i). A gap does not show it: w = 0 may well be the optimum.
+    `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i), of all points: w is nothing if it is next to nothing for
+    what its coefficients could make it, or if rounding of the largest kernel values accounts for every projection, as
+    where points at zero have most of the coefficients. A gap does not show it: w = 0 may well be the optimum.
     """
-    reach = float(np.abs(beta) @ np.sqrt(np.maximum(diag, 0.0))) ** 2
-    return bool(float(beta @ projections) <= NO_LENGTH * reach)
+    lengths = np.sqrt(np.maximum(diag, 0.0))
+    reach = float(np.abs(beta) @ lengths) ** 2
+    noise = ENTRY * float(np.abs(beta).sum()) * float(np.abs(diag).max(initial=0.0))
+    return bool(float(beta @ projections) <= NO_LENGTH * reach or float(np.abs(projections).max(initial=0.0)) <= noise)
 
 
 @dataclass(frozen=True)
@@ -106,8 +114,28 @@ class NuMargin:
     def margin(self, biases):
         """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""
         biases = self._widened(biases)
-        rho = 0.5 * float(biases[1] - biases[0])
-        return rho if rho > max(NO_MARGIN * float(np.abs(biases).max()), SMALLEST) else 1.0
+        return 0.5 * float(biases[1] - biases[0]) if self.has_margin(biases) else 1.0
+
+    def has_margin(self, biases):
+        """Whether rho is more than rounding of the biases, so that it can be divided by."""
+        low, high = np.broadcast_to(biases, 2)
+        return 0.5 * float(high - low) > max(NO_MARGIN * max(abs(low), abs(high)), SMALLEST)
+
+    def is_zero(self, solution, diag):
+        """Whether the optimum is w = 0 but for rounding, or there is no margin to divide by; `diag` is k(x_i, x_i)."""
+        return not self.has_margin(solution.bias) or is_nothing(solution.beta, -solution.gradient, diag)
+
+    def is_resolved(self, biases, tol):
+        """Whether rho, which a solution to `tol` knows to about that, is large enough to divide by."""
+        return 0.5 * float(np.diff(np.broadcast_to(biases, 2))[0]) >= RESOLVED * tol
+
+    def finest(self, largest):
+        """The tolerance below which the margin is zero, if k(x, x) is at most `largest`.
+
+        At the optimum |w|² is at most 2 S rho (the primal value is that of the dual, and losses are not negative), and
+        below NO_LENGTH (2 S)² `largest` it is rounding.
+        """
+        return NO_LENGTH / RESOLVED * 2.0 * self.side * largest
 
     def intercept(self, _beta, biases):
         """b / rho of the classifier."""

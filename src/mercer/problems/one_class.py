@@ -27,6 +27,7 @@ import numpy as np
 
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.dual import DualProblem
+from mercer.problems.nu import is_nothing
 
 # The border belongs to the inside: it is moved out by this share of its size, so that rounding errors
 # do not put points outside that lie on it.
@@ -61,6 +62,10 @@ class OneClass:
     def intercept(self, _beta, free_bias):
         """-rho, with the border inside."""
         return float(free_bias) + BORDER * abs(float(free_bias))
+
+    def is_zero(self, solution, diag):
+        """Whether the optimum is w = 0 but for rounding; `diag` is k(x_i, x_i)."""
+        return is_nothing(solution.beta, -solution.gradient, diag)
 
     def primal(self, beta, projections, intercept):
         """Primal objective, given <w, psi(x_i)> for every i."""

@@ -14,7 +14,7 @@ from mercer.solvers.dual_state import rounding_error
 from mercer.solvers.limits import SLICE_SECONDS
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.small_steps import MOST_REFRESHES, STEP_SHARE, STEPS_FOR_EACH, begin, margin
-from mercer.solvers.smo_steps import pair_steps
+from mercer.solvers.smo_steps import DIVERGED, pair_steps
 from mercer.solvers.working_set import PATIENCE
 
 
@@ -93,7 +93,7 @@ class _Steps:
         self.gradient[: len(gradient)] = gradient
 
     def run(self, tol, limits):
-        """Steps until their violation is small: OPTIMAL, the status of a limit, or None where they were many."""
+        """Steps until their violation is small: OPTIMAL, a limit's status, or None where they were many or diverged."""
         # After so many, or the patience of a working set, somebody else goes on.
         single, most = self.values.dtype.type, max(PATIENCE, int(STEPS_FOR_EACH * len(self.beta)))
         pace = max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
@@ -116,8 +116,8 @@ class _Steps:
                 self.scores,
             )
             self.taken += steps
-            if highest - lowest <= STEP_SHARE * tol:
-                return Status.OPTIMAL
+            if steps < allowed or highest - lowest <= STEP_SHARE * tol:
+                return Status.OPTIMAL if highest - lowest < DIVERGED else None
             if limits.iterations_left(self.taken) <= 0:
                 return Status.ITERATION_LIMIT
             if self.taken >= most:

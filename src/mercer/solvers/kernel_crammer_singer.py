@@ -41,6 +41,8 @@ INACCURATE = 1e-6
 # Free biases: centres at most, the share of `tol` (times C) that the equations of the classes may lack, and how much
 # more accurate than that a centre's problem is solved.
 CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
+# Rounds, or centres, that bring nothing before they end: rounding may leave more than a centre's problem asks for.
+IDLE = 5
 
 
 @jit
@@ -84,6 +86,13 @@ def row_steps(matrix, codes, C, alpha, scores, violations, tol, max_steps):
                 scores[r, m] += entry * change[m]
             violations[r] = _row_violation(scores[r], alpha[r], codes[r], C[r])
     return max_steps, violations[0]
+
+
+@jit
+def _settle_rows(codes, C, alpha):
+    """Sums of zero within the bounds, which a solved system keeps only as well as its condition allows."""
+    for r in range(alpha.shape[0]):
+        settle(alpha[r], codes[r], C[r])
 
 
 def newton_on_rows(K, codes, C, alpha, scores, stop):
@@ -153,6 +162,20 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
     return _Rounds(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
 
 
+class _Progress:
+    """Whether something that should become small still does, or the dual still grows."""
+
+    def __init__(self):
+        self.least, self.dual, self.idle = np.inf, -np.inf, 0
+
+    def has_ended(self, value, dual=-np.inf):
+        """After `IDLE` values in a row that are hardly less than the least before."""
+        is_better = value < 0.9 * self.least or dual > self.dual + 1e-9 * abs(dual)
+        self.idle = 0 if is_better else self.idle + 1
+        self.least, self.dual = min(value, self.least), max(dual, self.dual)
+        return self.idle >= IDLE
+
+
 class _Rounds:
     def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
         self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
@@ -191,11 +214,14 @@ class _Rounds:
         """Solve with biases near a centre, and move it, until the coefficients of each class have sum zero."""
         is_small, scale = len(self.alpha) <= SMALL, float(self.problem.C.max())
         enough = POLISHED * scale if is_small else BALANCED * min(1.0, self.tol) * scale
+        progress = _Progress()
         for _ in range(CENTRES):
             status = self._run_to_rounding()
             if status != Status.OPTIMAL:
                 return status
             lacking = self.alpha.sum(axis=0)
+            if progress.has_ended(float(np.abs(lacking).max())):
+                break
             if np.abs(lacking).max() <= enough:
                 self._balance()
                 if self._has_small_gap():
@@ -206,7 +232,16 @@ class _Rounds:
             self.scores += moved
             self.target = min(self.target, max(AHEAD * float(np.abs(moved).max()), AHEAD * self.shift * enough))
         self._balance()
-        return Status.OPTIMAL_INACCURATE
+        # With sums of zero the conditions are all that counts, however little the centres came to.
+        is_solved = self._violation <= self.tol and self._has_small_gap()
+        return Status.OPTIMAL if is_solved and self._is_balanced(enough) else Status.OPTIMAL_INACCURATE
+
+    @property
+    def _violation(self):
+        return self.problem.violation(self.alpha, self.scores)
+
+    def _is_balanced(self, enough):
+        return float(np.abs(self.alpha.sum(axis=0)).max()) <= enough
 
     def _has_small_gap(self):
         if self.gap_tol is None:
@@ -256,8 +291,9 @@ class _Rounds:
         self.scores += self.shift * change[places].sum(axis=0)
 
     def _run(self):
+        progress = _Progress()
         while True:
-            violation = self.problem.violation(self.alpha, self.scores)
+            violation = self._violation
             primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
             n = len(self.alpha)
             size, gap = min(n, LARGEST_SET), relative_gap(primal, dual)
@@ -269,7 +305,7 @@ class _Rounds:
                 return self.limits.reached()
             if self._steps_left <= 0:
                 return Status.ITERATION_LIMIT
-            if not self._round(violation):
+            if progress.has_ended(violation, dual) or not self._round(violation):
                 return self._stuck(violation)
 
     def _is_solved(self, violation, primal, dual):
@@ -280,6 +316,8 @@ class _Rounds:
         return primal - dual <= self.gap_tol * max(1.0, abs(primal))
 
     def _stuck(self, violation):
+        if self.gap_tol is None and violation <= self.tol:
+            return Status.OPTIMAL  # only a centre asks for more than the user
         if not self.convex:
             return Status.NOT_CONVEX
         return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
@@ -322,6 +360,7 @@ class _Rounds:
             if self._steps(block, chosen, alpha, scores, tol, CRAWLING) <= tol:
                 return
             newton_on_rows(block, codes, C, alpha, scores, self.limits.stop)
+            _settle_rows(codes, C, alpha)
 
     def _polish(self):
         """Go on to rounding error, for a while, from fresh scores."""

@@ -163,13 +163,13 @@ def _attempt(operator, right, shift, jitter, dtype, request):
 def _certain(operator, right, shift, precondition, request, limits, patience):
     """By conjugate gradients; where rounding may have misled them, the residual is computed anew.
 
-    Their own residual is right up to eps |A| |x|, and |A| is at most the trace.
+    Their own residual is right up to eps |A| |x|, and |A|, of what products sum, is at most its trace.
     """
     apply = _shifted(operator, shift, request)
     found = conjugate_gradient.solve(apply, right, precondition, request.tol, limits, patience)
     sizes = np.linalg.norm(right, axis=0)
     sizes[sizes == 0] = 1.0
-    doubt = _EPS * (np.abs(operator.diag).sum() + shift) * np.linalg.norm(found.X, axis=0) / sizes
+    doubt = _EPS * (np.abs(operator.summed_diag).sum() + shift) * np.linalg.norm(found.X, axis=0) / sizes
     if found.status != Status.OPTIMAL or (doubt <= request.tol).all():
         return found
     left = right - apply(found.X)

@@ -18,6 +18,9 @@ from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 
 MASK = 1e30
+# Gradients beyond this are no longer told from masks. They come from an indefinite kernel without a box to hold it, and
+# steps end there: the next would move an entry of the padding, which has no coefficient.
+DIVERGED = 0.5 * MASK
 # Curvature below this is treated as this (LIBSVM's tau), so that a step is never infinite.
 SMALLEST_CURVATURE = 1e-12
 # Lengths at once in a search: one by one, entries take as long as all of a step otherwise.
@@ -125,7 +128,7 @@ def _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, 
 
 @jit
 def pair_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores):
-    """Take pair steps until the violation is at most `tol` or `max_steps` are done.
+    """Take pair steps until the violation is at most `tol`, `max_steps` are done or gradients have diverged.
 
     Returns (steps, highest, lowest, smallest curvature seen relative to the diagonal).
     """
@@ -134,7 +137,8 @@ def pair_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol
     while True:
         i = _index_of(scores, highest)
         gain, lowest = _pair_gains(matrix[i], diag, gradient, fall, highest, diag[i], scores)
-        if highest - lowest <= tol or steps >= max_steps:
+        has_diverged = not (abs(highest) < DIVERGED and abs(lowest) < DIVERGED)
+        if highest - lowest <= tol or steps >= max_steps or has_diverged:
             return steps, highest, lowest, worst_curvature
         j = _index_of(scores, gain)
         step, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
@@ -179,7 +183,7 @@ def grouped_pair_steps(
         i_0, gain_0, low_0 = _best_partner(matrix, gradient, diag, fall, scores, 0, split, high_0)
         i_1, gain_1, low_1 = _best_partner(matrix, gradient, diag, fall, scores, split, width, high_1)
         violation = max(high_0 - low_0, high_1 - low_1)
-        if violation <= tol or steps >= max_steps:
+        if violation <= tol or steps >= max_steps or not violation < DIVERGED:
             extremes[0, 0], extremes[0, 1] = high_0, low_0
             extremes[1, 0], extremes[1, 1] = high_1, low_1
             return steps, violation, zero, worst_curvature
@@ -226,7 +230,7 @@ def single_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, t
     steps, worst_curvature = 0, 1.0
     zero = gradient.dtype.type(0)
     gain, violation = _move_one(matrix[0], zero, diag, gradient, rise, fall, scores)
-    while violation > tol and steps < max_steps:
+    while tol < violation < DIVERGED and steps < max_steps:
         i = _index_of(scores, gain)
         worst_curvature = min(worst_curvature, np.float64(diag[i]))
         upward, downward = np.float64(gradient[i]) + rise[i], np.float64(gradient[i]) + fall[i]
