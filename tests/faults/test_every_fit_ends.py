@@ -3,62 +3,37 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mercer
+from tests.faults.companion import Companion
 from tests.faults.long_fits import LONG
 from tests.faults.processor_time import processor_seconds
 
-ROOT = Path(__file__).parents[2]
 # Of processor time; the clock that counts it ticks a hundred times a second.
 LONGEST = 0.5 + 0.02
 # It is made without iterations, and has neither limits nor a status.
 AT_ONCE = {"KernelDensity"}
 
 
-class Fits:
+class Fits(Companion):
     """A process that makes long fits."""
 
     def __init__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.ended_fits"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        super().__init__("tests.faults.ended_fits")
 
     def end(self, name, after, by_key):
         """End a fit after so many seconds; what the process says of it, and the processor time that it took to end."""
-        wanted = {"name": name, "time_limit": None if by_key else after}
-        print(json.dumps(wanted), file=self.process.stdin, flush=True)
-        begun = self.hear()["begun"]
+        begun = self.ask(json.dumps({"name": name, "time_limit": None if by_key else after}))["begun"]
         time.sleep(max(0.0, begun + after - time.monotonic()))
         used = processor_seconds(self.process.pid)
         if by_key:
             os.kill(self.process.pid, signal.SIGINT)
         answer = self.hear()
         return answer, answer["used"] - used
-
-    def hear(self):
-        return json.loads(self.process.stdout.readline())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        self.process.stdin.close()
-        if kind is not None:
-            self.process.kill()
-        code = self.process.wait(60)
-        self.process.stdout.close()
-        assert kind is not None or code == 0
 
 
 @pytest.fixture(scope="module")

@@ -1,51 +1,28 @@
 """Ctrl-C at any moment: control comes back, the best model is kept, and the next fit is none the worse."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.faults.companion import ROOT, Companion
 from tests.faults.interrupted_fits import PROBLEMS
 
-ROOT = Path(__file__).parents[2]
 # The promise is 0.5 s of a processor; several of them may work, and on a busy machine each for longer, never this long.
 LONGEST = 2.0
 
 
-class Fitting:
+class Fitting(Companion):
     """A process that fits until it is interrupted."""
 
     def __init__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.interrupted_fits"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        super().__init__("tests.faults.interrupted_fits")
         assert self.hear() == {"ready": True}
-
-    def hear(self):
-        return json.loads(self.process.stdout.readline())
 
     def interrupt(self, problem, after):
         """Have Ctrl-C pressed when a fit has worked for so many seconds; what the process says of it."""
-        print(after, problem, file=self.process.stdin, flush=True)
-        return self.hear()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        self.process.stdin.close()
-        if kind is not None:
-            self.process.kill()
-        code = self.process.wait(600)
-        self.process.stdout.close()
-        assert kind is not None or code == 0
+        return self.ask(f"{after} {problem}")
 
 
 @pytest.fixture(scope="module")

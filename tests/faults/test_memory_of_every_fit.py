@@ -1,18 +1,14 @@
 """`memory_limit` holds in a fit of every estimator that has one."""
 
 import inspect
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import mercer
+from tests.faults.companion import Companion
 from tests.faults.long_fits import LONG
 from tests.faults.memory_fits import LIMIT
 
-ROOT = Path(__file__).parents[2]
 # They keep no more than a few numbers for each row or feature, and have no such limit.
 WITHOUT_MATRICES = {"LinearSVC", "LinearSVR", "Perceptron", "KernelDensity"}
 LIMITED = [name for name, (make, _) in LONG.items() if type(make()).__name__ not in WITHOUT_MATRICES]
@@ -20,27 +16,17 @@ LIMITED = [name for name, (make, _) in LONG.items() if type(make()).__name__ not
 
 @pytest.fixture(scope="module")
 def answers():
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.memory_fits"],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    with Companion("tests.faults.memory_fits") as process:
 
-    def ask(name):
-        # Once more where code was compiled meanwhile: the compiler's memory is not the fit's.
-        for _ in range(2):
-            print(name, file=process.stdin, flush=True)
-            answer = json.loads(process.stdout.readline())
-            if not answer["compiled"]:
-                break
-        return answer
+        def ask(name):
+            # Once more where code was compiled meanwhile: the compiler's memory is not the fit's.
+            for _ in range(2):
+                answer = process.ask(name)
+                if not answer["compiled"]:
+                    break
+            return answer
 
-    yield ask
-    process.stdin.close()
-    process.stdout.close()
-    assert process.wait(60) == 0
+        yield ask
 
 
 def test_every_estimator_with_matrices_has_the_limit():

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer._jit.threads import Stopped
-from mercer.kernels import RBF, Laplacian, Linear, Polynomial, evaluated_matrix
+from mercer.kernels import RBF, Laplacian, Linear, Polynomial, evaluated_matrix, matrix
 from mercer.kernels.evaluated_matrix import EvaluatedMatrix, entry_cost
 from mercer.kernels.matrix import StoredMatrix, padded, padded_square
 from tests.kernels.formulas import dots, laplacian, squared
@@ -193,6 +193,23 @@ def test_rows_are_padded_with_zeros_and_never_a_page_apart(n):
     assert padded(n) % 64 == 0
     assert padded(n) % 1024 != 0
     assert (values[:, n:] == 0).all()
+
+
+@pytest.mark.parametrize("store", ["stored", "stored_in_single"])
+def test_memory_is_not_touched_before_somebody_may_stop(store, monkeypatch):
+    """Clearing the padding of a large matrix took a second, in which nobody heard of Ctrl-C."""
+    given = []
+
+    def sevens(shape, dtype):
+        given.append(np.full(shape, 7.0, dtype))
+        return given[-1]
+
+    monkeypatch.setattr(matrix, "borrowed", sevens)
+    with pytest.raises(Stopped):
+        getattr(evaluated(RBF(0.1), rows_of(), np.float64), store)(lambda *_: True)
+    assert (given[0] == 7.0).all()
+    values = getattr(evaluated(RBF(0.1), rows_of(), np.float64), store)().values
+    assert (values[:, N:] == 0.0).all()
 
 
 def test_a_matrix_that_is_given_is_copied():

@@ -176,16 +176,15 @@ class HardMarginSVC(KernelClassifier):
         errors = [solved.overlaps.get(k) for k in range(len(solved.margins))]
         self.proofs_ = [None if error is None else error.proof for error in errors]
         self._said = next((str(error) for error in errors if error is not None), None)
-        self._evidence = SeparationEvidence(data, setup, solved, self.n_jobs)
-        if self._items is not None:
-            # A function's matrix is not kept until somebody asks.
-            self._evidence.settle()
         if isinstance(data.kernel, Linear) and all(normal is not None for normal in solved.normals):
             # One vector for each function instead of the sum of multipliers times rows, whose rounding
             # errors a tiny margin would not survive.
             normals = np.vstack(solved.normals)
             vectors = type(X)(normals) if sparse.issparse(X) else normals
             self.expansion_ = Expansion.single(data.kernel, vectors, np.eye(len(normals)), self.intercept_)
+
+    def _kind_of_evidence(self, setup):
+        return SeparationEvidence
 
     @property
     def margin_(self):

@@ -181,16 +181,15 @@ class KernelPerceptron(KernelClassifier):
     def _keep(self, X, data, setup, solved):
         super()._keep(X, data, setup, solved)
         self.n_updates_ = np.array([getattr(each, "updates", 0) for each in solved.solutions])
-        self._evidence = ProgramEvidence(data, setup, solved, self.n_jobs)
-        if self._items is not None:
-            # A function's matrix is not kept until somebody asks.
-            self._evidence.settle()
         self._mistakes = None
         self._multipliers = self._dual_vectors(setup, solved)
         if self.method != "lp" and all(getattr(each, "is_fresh", False) for each in solved.solutions):
             rows = setup.tasks[0].indices[self._plan.order]
             self._mistakes = MistakeEvidence(self, data, rows, setup.tasks, self._plan)
         del self._plan
+
+    def _kind_of_evidence(self, setup):
+        return ProgramEvidence
 
     def _dual_vectors(self, setup, solved):
         """a for every training row, also for those without weight; None where there are none."""

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer.estimators.evidence import Certified
 from mercer.estimators.inputs import prediction_rows
 from mercer.estimators.linear_fits import row_products, seed_of, solve_each, usable_starts
 from mercer.estimators.multiclass import one_or_all
@@ -27,7 +28,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 
-class LinearEstimator(BaseEstimator):
+class LinearEstimator(Certified, BaseEstimator):
     """What the two estimators share: parameters, limits, and what a fit leaves behind."""
 
     # Names that `solver` takes.
@@ -99,6 +100,9 @@ class LinearEstimator(BaseEstimator):
     def _goal(self):
         return self.tol if self.gap_tol is None else self.gap_tol
 
+    def _is_reached(self, certificate):
+        return certificate.relative_gap <= self._goal
+
     def _solve(self, X, problems, solve):
         """Solve all problems; solve(products, problem, start) for each."""
         starts = usable_starts(getattr(self, "_last", None) if self.warm_start else None, *X.shape, len(problems))
@@ -107,8 +111,7 @@ class LinearEstimator(BaseEstimator):
         self.status_ = Status.worst([fit.solution.status for fit in fits])
         self.n_iter_ = max(fit.solution.iterations for fit in fits)
         found = [fit.certificate for fit in fits]
-        if self.status_ == Status.OPTIMAL and not all(each.relative_gap <= self._goal for each in found):
-            self.status_ = Status.OPTIMAL_INACCURATE
+        self._heed(found, warns=False)
         self.certificate_ = one_or_all(found)
         self.trace_ = one_or_all([fit.solution.trace for fit in fits])
         self._last = [fit.solution for fit in fits] if self.warm_start else None

@@ -11,7 +11,7 @@ from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer.kernels import engine
 from mercer.kernels.folded import symmetric_product
-from mercer.kernels.matrix import KernelMatrix, StoredMatrix, borrowed, is_ordered, padded_square
+from mercer.kernels.matrix import KernelMatrix, StoredMatrix, borrowed, filled_square, is_ordered, padded_square
 from mercer.kernels.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
 
 # An entry that costs more than this many multiplications is worth keeping in memory.
@@ -85,16 +85,16 @@ class EvaluatedMatrix(KernelMatrix):
         return self.cache is None
 
     def stored(self, stop=None):
-        values = padded_square(self.n, self.dtype, borrowed)
-        engine.gram(self.kernel, self.items, values, self.n_jobs, stop)
-        return StoredMatrix(values, self.n_jobs, self)
+        return StoredMatrix(self._gram(self.kernel, self.items, self.dtype, stop), self.n_jobs, self)
+
+    def _gram(self, kernel, items, dtype, stop):
+        return filled_square(self.n, dtype, lambda values: engine.gram(kernel, items, values, self.n_jobs, stop))
 
     def stored_in_single(self, stop=None):
         """As `stored`, with entries computed in double precision and then rounded: half the memory, and
         errors of the entries' own size only, where products in single precision would cancel."""
         double = self.in_double()
-        values = padded_square(self.n, np.float32, borrowed)
-        engine.gram(_RoundedTiles(self.kernel), double.items, values, self.n_jobs, stop)
+        values = self._gram(_RoundedTiles(self.kernel), double.items, np.float32, stop)
         return StoredMatrix(values, self.n_jobs, double)
 
     def stored_pair(self, first, second, stop=None):

@@ -103,6 +103,18 @@ def padded_square(n, dtype, create=np.empty):
     return values
 
 
+def filled_square(n, dtype, fill):
+    """As `padded_square`, in borrowed memory and after ``fill(values)``, which may be ended early.
+
+    Memory that is new takes its time when it is first touched, and the padding alone touches all of it where
+    pages are large: so it comes last.
+    """
+    values = borrowed((n, padded(n)), dtype)
+    fill(values)
+    values[:, n:] = 0
+    return values
+
+
 def borrowed(shape, dtype):
     """As `np.empty`, in memory that `StoredMatrix.release` gave back where there is some."""
     return borrow("stored matrix", shape, dtype)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 import numpy as np
@@ -88,13 +89,14 @@ def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], arrays:
 
 def _send(pipe: IO[bytes], header: dict[str, Any], arrays: Arrays) -> None:
     pipe.write(json.dumps({**header, "arrays": list(arrays)}).encode() + b"\n")
+    # NumPy asks a file of the system for its position, and a pipe has none: it is shown the writing alone.
     for array in arrays.values():
-        np.lib.format.write_array(pipe, array, allow_pickle=False)
+        np.lib.format.write_array(SimpleNamespace(write=pipe.write), array, allow_pickle=False)
 
 
 def _receive(pipe: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
-    header = json.loads(pipe.readline())
-    return header, {name: np.lib.format.read_array(pipe, allow_pickle=False) for name in header["arrays"]}
+    header, source = json.loads(pipe.readline()), SimpleNamespace(read=pipe.read)
+    return header, {name: np.lib.format.read_array(source, allow_pickle=False) for name in header["arrays"]}
 
 
 def serve() -> None:
