@@ -36,7 +36,6 @@ CORE = (
     "tests/problems",
     "tests/solvers/test_dual_coordinate.py",
     "tests/solvers/test_interior_point.py",
-    "tests/solvers/test_path.py",
     "tests/solvers/test_sgd.py",
     "tests/solvers/test_smo.py",
 )
