@@ -2,6 +2,7 @@
 
 import pytest
 import sklearn.svm
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_classifiers_train, estimator_checks_generator, parametrize_with_checks
 
 from mercer import SVC
@@ -29,7 +30,14 @@ VARIANTS = [
 ]
 
 
-@parametrize_with_checks(VARIANTS)
+def faults_of_checks(estimator):
+    """Checks that cannot pass as scikit-learn wrote them, and why."""
+    if sklearn.__version__ == "1.7.0" and get_tags(estimator).input_tags.categorical:
+        return {"check_positive_only_tag_during_fit": "takes a mean off whole numbers in place, before it fits"}
+    return {}
+
+
+@parametrize_with_checks(VARIANTS, expected_failed_checks=faults_of_checks)
 def test_sklearn_check(estimator, check):
     check(estimator)
 

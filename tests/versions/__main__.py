@@ -34,6 +34,10 @@ CORE = (
     "tests/laws",
     "tests/oracles",
     "tests/problems",
+    "tests/solvers/test_dual_coordinate.py",
+    "tests/solvers/test_interior_point.py",
+    "tests/solvers/test_sgd.py",
+    "tests/solvers/test_smo.py",
 )
 """What touches Python, NumPy, SciPy, scikit-learn, Numba and the readers, and takes minutes."""
 
