@@ -29,6 +29,10 @@ class Imported:
         texts = {file: file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")}
         self._imports = {file: set(cache._imported(text, PACKAGE)) for file, text in texts.items()}
 
+    def is_compiled(self, path: Path) -> bool:
+        """Whether a function of this file is compiled."""
+        return str(path) in self._dispatchers
+
     def importers(self, path: Path) -> set[Path]:
         """The files that import from this one, and itself."""
         return {file for file, theirs in self._imports.items() if path in theirs} | {path}
@@ -54,7 +58,7 @@ class Imported:
                 function.__code__ = other
                 is_in = True
         # Whatever may have inlined a compiled function is compiled anew, in this process only.
-        if str(path) in self._dispatchers:
+        if self.is_compiled(path):
             for file in self._may_inline(path):
                 for dispatcher in self._dispatchers.get(str(file), []):
                     dispatcher._cache = NullCache()

@@ -46,6 +46,7 @@ def test_each_kind_of_fault(body, fault):
         "warnings.warn('words', stacklevel=2)",
         "z = f'words {x}'",
         "pass",
+        "z = zip(x, strict=True)",
     ],
 )
 def test_words_for_people_are_left_alone(body):
@@ -54,6 +55,12 @@ def test_words_for_people_are_left_alone(body):
 
 def test_defaults_and_types_are_left_alone():
     assert not mutants("f.py", "def f(x: int = 3) -> 'str':\n    y: 'float' = x\n")
+
+
+def test_lines_are_those_of_a_statement_or_of_its_head():
+    source = "def f(x):\n    if x > 1:\n        y = g(\n            2,\n        )\n    return 3 + x\n"
+    lines = {each.before: (each.first, each.last) for each in mutants("f.py", source)}
+    assert lines == {"x > 1": (2, 2), "1": (2, 2), "2": (3, 5), "3 + x": (6, 6), "3": (6, 6), "return 3 + x": (6, 6)}
 
 
 def test_each_number_is_one_fault():
