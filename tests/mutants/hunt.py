@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+import mercer
 from tests.mutants.in_memory import PACKAGE, Imported
 from tests.mutants.operators import Mutant
 
@@ -60,6 +61,14 @@ class Hunt:
         settings.load_profile("mutants")
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
+        """Whether it failed; nobody will read where, and to say so takes longer than most tests."""
+        is_skipped = call.excinfo is not None and call.excinfo.errisinstance(pytest.skip.Exception)
+        outcome = "skipped" if is_skipped else "failed" if call.excinfo else "passed"
+        where = (str(item.path), 0, "skipped") if is_skipped else None
+        return pytest.TestReport(item.nodeid, item.location, item.keywords, outcome, where, call.when)
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.failed.append(report.nodeid)
@@ -69,6 +78,8 @@ class Hunt:
         for room in {mutant.file.split("/")[0] for mutant in self.mutants}:
             for path in sorted((PACKAGE / room).rglob("*.py")):
                 importlib.import_module(f"mercer.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}")
+        for name in mercer.__all__:  # which are imported when they are asked for, and would be in every child
+            getattr(mercer, name)
         self.imported = Imported()
         # Children share what is there with their parent, and need not look through it for garbage.
         gc.freeze()
