@@ -152,7 +152,7 @@ class Hunt:
         """
         wanted = set(range(mutant.first, mutant.last + 1))
         names = [name for name in items if not wanted.isdisjoint(reached[name]["lines"].get(mutant.file, ()))]
-        if not names and self.imported.is_compiled(PACKAGE / mutant.file):
+        if not names and self._compiles(mutant):
             near = {str(Path(file).relative_to(PACKAGE)) for file in self.imported.importers(PACKAGE / mutant.file)}
             names = [name for name in items if near & set(reached[name]["lines"])]
         # Its own tests first; they know best.
@@ -167,6 +167,9 @@ class Hunt:
         return sorted(
             chosen, key=lambda name: reached[name]["seconds"] * (2 + self.ran[name]) / (1 + self.noticed[name])
         )
+
+    def _compiles(self, mutant: Mutant) -> bool:
+        return self.imported.compiles_anew(PACKAGE / mutant.file, mutant.function)
 
     # ------------------------------------------------------------ one mutant
 
@@ -192,7 +195,7 @@ class Hunt:
             is_in = False
         if not is_in:
             return NOT_PUT_IN
-        more = MORE_SECONDS_TO_COMPILE if self.imported.is_compiled(PACKAGE / mutant.file) else MORE_SECONDS
+        more = MORE_SECONDS_TO_COMPILE if self._compiles(mutant) else MORE_SECONDS
         for place, (item, seconds) in enumerate(tests):
             say(place)
             end = int(time.process_time() + more + 5.0 * seconds) + 1

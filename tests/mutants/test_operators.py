@@ -4,6 +4,7 @@ import ast
 import importlib.util
 
 import pytest
+from numba.core.caching import NullCache
 
 from tests.mutants.in_memory import Imported
 from tests.mutants.operators import mutants, with_fault
@@ -105,3 +106,25 @@ def test_a_fault_gets_into_a_property(module, tmp_path):
     path = tmp_path / "subject.py"
     assert Imported().put_in(path, number_of(path, "1 + 2", "1 - 2"))
     assert a.three == -1
+
+
+def test_what_has_inlined_a_compiled_function_is_compiled_anew(tmp_path):
+    file = tmp_path / "inlined.py"
+    file.write_text(
+        "import numba\n\n\n@numba.njit\ndef inner(x):\n    return 2 * x\n\n\n"
+        "@numba.njit\ndef outer(x):\n    return inner(x) + 1\n\n\n@numba.njit\ndef other(x):\n    return x\n\n\n"
+        "def plain(x):\n    return 3 * x\n"
+    )
+    spec = importlib.util.spec_from_file_location("inlined", file)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    imported = Imported()
+    assert imported.compiles_anew(file, "outer")
+    assert not imported.compiles_anew(file, "plain")
+    for function in (found.inner, found.outer, found.other):
+        function._cache = "on disk"
+    assert imported.put_in(file, number_of(file, "2 * x", "2 / x"))
+    assert isinstance(found.inner._cache, NullCache)
+    assert isinstance(found.outer._cache, NullCache)
+    assert found.other._cache == "on disk"
+    assert found.outer(4) == 1.5
