@@ -33,7 +33,7 @@ KILLED, SURVIVED, TIMEOUT, CRASHED, UNREACHED = "killed", "survived", "timeout",
 NOT_PUT_IN = 3
 OUTCOMES = {0: SURVIVED, NOT_PUT_IN: SURVIVED, 1: KILLED, -signal.SIGXCPU: TIMEOUT, -signal.SIGKILL: TIMEOUT}
 # Seconds of processor time that a test may take besides five times what it takes without a fault: it may compile.
-MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 8, 90
+MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 8, 30
 
 
 def lines_of(file: Path) -> dict[str, dict]:

@@ -126,7 +126,7 @@ def test_distances_of_large_numbers_are_differences():
 
 def test_items_share_a_diagonal_or_are_refused():
     assert density.common_diagonal(np.array([2.0, 2.0 + 1e-7]), "") == 2.0
-    for diag in ([2.0, 2.001], [0.0, 0.0], [-1.0, -1.0]):
+    for diag in ([2.0, 2.001], [0.0, 0.0], [-1.0, -1.0], [1e-9, -1e-16]):
         with pytest.raises(ParameterError, match="normalise it"):
             density.common_diagonal(np.array(diag), "normalise it")
 
@@ -178,3 +178,8 @@ def test_draws_have_the_kernels_own_density(rng):
     assert ball.mean(axis=0) == pytest.approx(np.zeros(3), abs=0.02)
     with pytest.raises(ParameterError, match="only"):
         density.draws(density.kernel_of("linear").bind(np.zeros((1, 3))), (2, 3), rng)
+
+
+def test_a_level_above_all_is_that_of_the_densest():
+    assert density.level_of(np.array([1.0, 2.0, 3.0]), np.ones(3), 1.0, 0.0) == 3.0
+    assert density.level_of(np.array([-np.inf, -np.inf]), np.ones(2), 0.5, -7.0) > -7.0
