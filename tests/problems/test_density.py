@@ -67,9 +67,9 @@ def test_a_kernel_without_a_finite_integral_has_no_density():
 
 @pytest.mark.parametrize("rule", ["scott", "silverman"])
 def test_rules_for_bandwidths_are_those_of_scipy(rule, rng):
-    X, weights = rng.normal(size=(30, 2)), rng.uniform(0.5, 2.0, size=30)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, size=30)
     known = stats.gaussian_kde(X.T, bw_method=rule, weights=weights)
-    assert density.bandwidth(rule, weights, 2) == pytest.approx(known.factor)
+    assert density.bandwidth(rule, weights, 3) == pytest.approx(known.factor)
     assert density.bandwidth(0.25, weights, 2) == 0.25
 
 

@@ -315,3 +315,14 @@ def test_a_certificate_of_several_classes_counts_and_measures(X):
         if C[i] > 0 and inside:
             expected = max(expected, max(gradient) - min(inside))
     assert found.kkt_violation == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("b", [0.0, 0.7, -0.4, 1.0])
+def test_rows_without_features_leave_the_condition_of_the_bias(bias, b):
+    """The responses' sum is zero for a free one, within 1/s for one of zero, and 1/s with its sign for another."""
+    balance = sum(2.0 * C[i] * SIGNS[i] * max(0.0, 1.0 - SIGNS[i] * b) for i in range(7))
+    left = abs(balance - 2.0 * np.sign(b)) if b else max(0.0, abs(balance) - 2.0)
+    expected = {"none": 0.0, "free": abs(balance), "penalised": left}[bias]
+    found = SparseMargin(SIGNS, C, bias, 0.5).certificate(Rows(np.zeros((7, 2))), np.zeros(2), b, np.zeros(7))
+    assert found.kkt_violation == pytest.approx(expected)

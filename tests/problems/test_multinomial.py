@@ -175,3 +175,16 @@ def test_a_sample_has_every_class_or_is_none():
     assert np.unique(part.codes).tolist() == [0, 1, 2]
     assert pytest.approx(5.0 * problem.C[chosen]) == part.C
     assert len(chosen) <= 9
+
+
+@pytest.mark.parametrize(("row", "outside"), [([-0.5, 0.25, 0.25], 0.5), ([0.4, -0.4, 0.0], 0.4)])
+def test_what_is_outside_of_the_box(row, outside):
+    """A share of the label above one, and shares below zero; in units of the largest weight."""
+    beta = np.zeros((6, 3))
+    beta[0] = C[0] * np.array(row)
+    shares = np.eye(3)[0] - np.array(row)
+    expected = max(0.0, -shares.min(), shares.max() - 1.0)
+    assert expected == pytest.approx(outside if row[0] < 0 else 0.0)
+    assert problem_of().certificate(beta, beta, np.zeros(3)).box_violation == pytest.approx(4.0 * expected)
+    beta[1] = C[1] * np.array([0.125, 0.0, -0.125])
+    assert problem_of().certificate(beta, beta, np.zeros(3)).box_violation == pytest.approx(4.0 * max(expected, 0.125))
