@@ -1,30 +1,39 @@
 """A pytest session that runs its tests once for each mutant, in a copy of itself.
 
 Tests are collected and modules imported once. Each mutant then lives in a forked child, which runs the tests that
-reach its function until one fails. What a child may use is processor time, not time on the clock, so that a busy
-machine makes no mutant look like a loop without an end.
+reach its line until one fails. What a child may use is processor time, not time on the clock, so that a busy machine
+makes no mutant look like a loop without an end.
 """
 
 import contextlib
 import gc
 import importlib
 import json
+import mmap
 import os
 import resource
 import signal
 import sys
+import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+import mercer
 from tests.mutants.in_memory import PACKAGE, Imported
 from tests.mutants.operators import Mutant
 
 KILLED, SURVIVED, TIMEOUT, CRASHED, UNREACHED = "killed", "survived", "timeout", "crashed", "unreached"
+# How a child says that its fault is in no function: it compiles to the same code, or refers to other variables of the
+# function around it, which Python does not allow. Nobody has noticed such a fault.
+NOT_PUT_IN = 3
+OUTCOMES = {0: SURVIVED, NOT_PUT_IN: SURVIVED, 1: KILLED, -signal.SIGXCPU: TIMEOUT, -signal.SIGKILL: TIMEOUT}
+# Seconds of processor time that a test may take besides five times what it takes without a fault: it may compile.
+MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 8, 30
 
 
 def lines_of(file: Path) -> dict[str, dict]:
@@ -40,6 +49,8 @@ class Hunt:
         self.mutants, self.folder = mutants, folder
         self.end, self.seconds_each = time.monotonic() + seconds, seconds_each
         self.failed: list[str] = []
+        self.ran: Counter[str] = Counter()
+        self.noticed: Counter[str] = Counter()
 
     def pytest_collection(self, session: pytest.Session) -> None:
         from hypothesis import Phase, settings  # not before pytest has made ready to rewrite its assertions
@@ -48,6 +59,14 @@ class Hunt:
         phases = [Phase.explicit, Phase.generate]
         settings.register_profile("mutants", settings.get_profile("ci"), phases=phases)
         settings.load_profile("mutants")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
+        """Whether it failed; nobody will read where, and to say so takes longer than most tests."""
+        is_skipped = call.excinfo is not None and call.excinfo.errisinstance(pytest.skip.Exception)
+        outcome = "skipped" if is_skipped else "failed" if call.excinfo else "passed"
+        where = (str(item.path), 0, "skipped") if is_skipped else None
+        return pytest.TestReport(item.nodeid, item.location, item.keywords, outcome, where, call.when)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -59,6 +78,8 @@ class Hunt:
         for room in {mutant.file.split("/")[0] for mutant in self.mutants}:
             for path in sorted((PACKAGE / room).rglob("*.py")):
                 importlib.import_module(f"mercer.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}")
+        for name in mercer.__all__:  # which are imported when they are asked for, and would be in every child
+            getattr(mercer, name)
         self.imported = Imported()
         # Children share what is there with their parent, and need not look through it for garbage.
         gc.freeze()
@@ -78,58 +99,77 @@ class Hunt:
     # ------------------------------------------------------------ which test reaches what
 
     def _reached(self, items: dict[str, pytest.Item]) -> dict[str, dict]:
-        """Of each test: the functions it calls, and its seconds. Learned from one run without any fault, and kept."""
+        """Of each test: the lines it runs, and its seconds. Learned from one run without any fault, and kept."""
         kept = self.folder / "reached.jsonl"
         known = lines_of(kept)
         missing = [item for name, item in items.items() if name not in known]
         if missing:
-            self._in_child(lambda: self._watch(missing, kept), seconds=7200)
-        return lines_of(kept)
+            self._in_child(lambda _: self._watch(missing, kept))
+        found = lines_of(kept)
+        for each in found.values():
+            each["lines"] = {file: set(lines) for file, lines in each["lines"].items()}
+        return found
 
     def _watch(self, items: list[pytest.Item], kept: Path) -> int:
-        called: set[tuple[str, str]] = set()
+        rooms = tuple({f"{PACKAGE / mutant.file.split('/')[0]}{os.sep}" for mutant in self.mutants})
+        ran: set[tuple[str, int]] = set()
 
         def note(frame, event, _):
-            code = frame.f_code
-            if event == "call" and code.co_filename.startswith(str(PACKAGE)):
-                called.add((code.co_filename, code.co_qualname.split(".<locals>")[0]))
+            if frame.f_code.co_filename.startswith(rooms):
+                ran.add((frame.f_code.co_filename, frame.f_lineno))
+                return note
+            return None
 
+        threading.settrace(note)
         for item, following in zip(items, [*items[1:], None], strict=True):
-            called.clear()
-            start = time.process_time()
-            sys.setprofile(note)
-            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            sys.setprofile(None)
+            ran.clear()
+            seconds = self._seconds(item, following, note)
+            # Where it had to compile, the second time is the true one.
+            seconds = min(seconds, self._seconds(item, following, note)) if seconds > 1.0 else seconds
             if item.nodeid in self.failed:  # it notices everything
                 continue
-            functions = defaultdict(list)
-            for file, function in sorted(called):
-                functions[str(Path(file).relative_to(PACKAGE))].append(function)
-            line = {"name": item.nodeid, "seconds": time.process_time() - start, "functions": functions}
+            lines = defaultdict(list)
+            for file, line in sorted(ran):
+                lines[str(Path(file).relative_to(PACKAGE))].append(line)
             with open(kept, "a", encoding="utf-8") as file:
-                print(json.dumps(line), file=file)
+                print(json.dumps({"name": item.nodeid, "seconds": seconds, "lines": lines}), file=file)
         return 0
 
-    def _tests_for(self, mutant: Mutant, items: dict[str, pytest.Item], reached: dict[str, dict]) -> list[str]:
-        """Names of the tests that reach its function, as many of the quickest as there is time for.
+    @staticmethod
+    def _seconds(item: pytest.Item, following: pytest.Item | None, note: Callable) -> float:
+        """Of processor time that a test takes, while every line is noted."""
+        start = time.process_time()
+        sys.settrace(note)
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        sys.settrace(None)
+        return time.process_time() - start
 
-        Calls from compiled code into compiled code cannot be seen; for functions that nobody is seen to call, the
-        tests count that reach their file, and then those that reach a file that imports from it.
+    def _tests_for(self, mutant: Mutant, items: dict[str, pytest.Item], reached: dict[str, dict]) -> list[str]:
+        """Names of the tests that reach its statement, as many of the quickest as there is time for.
+
+        Lines of compiled code cannot be seen; of a compiled function, the tests count that reach its file or one that
+        imports from it.
         """
-        names = [name for name in items if mutant.function in reached[name]["functions"].get(mutant.file, ())]
-        if not names:
+        wanted = set(range(mutant.first, mutant.last + 1))
+        names = [name for name in items if not wanted.isdisjoint(reached[name]["lines"].get(mutant.file, ()))]
+        if not names and self._compiles(mutant):
             near = {str(Path(file).relative_to(PACKAGE)) for file in self.imported.importers(PACKAGE / mutant.file)}
-            names = [name for name in items if near & set(reached[name]["functions"])]
+            names = [name for name in items if near & set(reached[name]["lines"])]
         # Its own tests first; they know best.
         stem = Path(mutant.file).stem
         names.sort(key=lambda name: (f"test_{stem}.py" not in name, reached[name]["seconds"]))
         chosen, total = [], 0.0
         for name in names:
-            total += reached[name]["seconds"]
-            if chosen and total > self.seconds_each:
-                break
-            chosen.append(name)
-        return chosen
+            if not chosen or total + reached[name]["seconds"] <= self.seconds_each:
+                total += reached[name]["seconds"]
+                chosen.append(name)
+        # Whichever test has noticed most faults for its time has its turn before the others.
+        return sorted(
+            chosen, key=lambda name: reached[name]["seconds"] * (2 + self.ran[name]) / (1 + self.noticed[name])
+        )
+
+    def _compiles(self, mutant: Mutant) -> bool:
+        return self.imported.compiles_anew(PACKAGE / mutant.file, mutant.function)
 
     # ------------------------------------------------------------ one mutant
 
@@ -138,36 +178,49 @@ class Hunt:
         names = self._tests_for(mutant, items, reached)
         if not names:
             return {**known, "outcome": UNREACHED, "tests": 0}
-        expected = sum(reached[name]["seconds"] for name in names)
-        status, seconds = self._in_child(
-            lambda: self._run(mutant, [items[name] for name in names]), 60.0 + 5.0 * expected
-        )
-        outcome = {0: SURVIVED, 1: KILLED, -signal.SIGXCPU: TIMEOUT, -signal.SIGKILL: TIMEOUT}.get(status, CRASHED)
-        return {**known, "outcome": outcome, "tests": len(names), "seconds": round(seconds, 2)}
+        tests = [(items[name], reached[name]["seconds"]) for name in names]
+        status, seconds, last = self._in_child(lambda say: self._run(mutant, tests, say))
+        outcome = OUTCOMES.get(status, CRASHED)
+        if status == NOT_PUT_IN:
+            return {**known, "outcome": outcome, "tests": 0}
+        self.ran.update(names[: last + 1])
+        by = names[last] if outcome != SURVIVED else None
+        self.noticed.update([by] if by else [])
+        return {**known, "outcome": outcome, "tests": len(names), "seconds": round(seconds, 2), "by": by}
 
-    def _run(self, mutant: Mutant, items: list[pytest.Item]) -> int:
-        if not self.imported.put_in(PACKAGE / mutant.file, mutant.number):
-            return 3
-        for item, following in zip(items, [*items[1:], None], strict=True):
+    def _run(self, mutant: Mutant, tests: list[tuple[pytest.Item, float]], say: Callable[[int], None]) -> int:
+        try:
+            is_in = self.imported.put_in(PACKAGE / mutant.file, mutant.number)
+        except ValueError:
+            is_in = False
+        if not is_in:
+            return NOT_PUT_IN
+        more = MORE_SECONDS_TO_COMPILE if self._compiles(mutant) else MORE_SECONDS
+        for place, (item, seconds) in enumerate(tests):
+            say(place)
+            end = int(time.process_time() + more + 5.0 * seconds) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+            following = tests[place + 1][0] if place + 1 < len(tests) else None
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
                 return 1
         return 0
 
-    def _in_child(self, work: Callable[[], int], seconds: float) -> tuple[int, float]:
-        """(exit code, or minus the signal that ended it; seconds of processor time) of `work` in a forked child."""
+    def _in_child(self, work: Callable[[Callable[[int], None]], int]) -> tuple[int, float, int]:
+        """(exit code, or minus the signal that ended it; seconds of processor time; the last number that it said)."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        said = mmap.mmap(-1, 8)  # which a child shares
         child = os.fork()
         if not child:
             status = 2
             with contextlib.suppress(BaseException):
-                resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 3))
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
                 nowhere = os.open(os.devnull, os.O_RDWR)
                 os.dup2(nowhere, 1)
                 os.dup2(nowhere, 2)
-                status = work()
+                status = work(lambda number: said.__setitem__(slice(8), number.to_bytes(8)))
             os._exit(status)
         _, code = os.waitpid(child, 0)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return os.waitstatus_to_exitcode(code), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return os.waitstatus_to_exitcode(code), seconds, int.from_bytes(said[:])

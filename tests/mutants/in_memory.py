@@ -1,9 +1,12 @@
 """A fault in functions that are already imported: nothing on disk changes, so nothing can be left broken."""
 
+import ast
 import gc
+import inspect
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
@@ -26,6 +29,9 @@ class Imported:
                 self._functions.setdefault(each.__code__.co_filename, []).append(each)
             elif isinstance(each, Dispatcher):
                 self._dispatchers.setdefault(each.py_func.__code__.co_filename, []).append(each)
+        every = [each for some in self._dispatchers.values() for each in some]
+        self._referred = {each: _referred(each.py_func) for each in every}
+        self._call_an_argument = {each for each in every if _calls_an_argument(each.py_func)}
         texts = {file: file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")}
         self._imports = {file: set(cache._imported(text, PACKAGE)) for file, text in texts.items()}
 
@@ -33,32 +39,55 @@ class Imported:
         """The files that import from this one, and itself."""
         return {file for file, theirs in self._imports.items() if path in theirs} | {path}
 
-    def _may_inline(self, path: Path) -> set[Path]:
-        """This file and all that import from it, directly or by way of others."""
-        found, waiting = {path}, [path]
-        while waiting:
-            more = self.importers(waiting.pop()) - found
-            found |= more
-            waiting.extend(more)
-        return found
-
     def put_in(self, path: Path, number: int) -> bool:
         """Put a fault into the functions of a file, wherever they are referred to; whether any has it now."""
         tree = with_fault(path.read_text(encoding="utf-8"), number)
         altered = dict(_codes(compile(tree, str(path), "exec")))
-        is_in = False
+        changed = set()
         for function in self._functions.get(str(path), []):
             code = function.__code__
             other = altered.get((code.co_qualname, code.co_firstlineno), code)
             if other != code:
                 function.__code__ = other
-                is_in = True
-        # Whatever may have inlined a compiled function is compiled anew, in this process only.
-        if str(path) in self._dispatchers:
-            for file in self._may_inline(path):
-                for dispatcher in self._dispatchers.get(str(file), []):
-                    dispatcher._cache = NullCache()
-        return is_in
+                changed.add(function)
+        for dispatcher in self._with_inlined(changed):
+            dispatcher._cache = NullCache()
+        return bool(changed)
+
+    def compiles_anew(self, path: Path, name: str) -> bool:
+        """Whether this function of a file is compiled, or has one within that is."""
+        codes = (each.py_func.__code__ for each in self._dispatchers.get(str(path), []))
+        return any(f"{code.co_qualname}.".startswith(f"{name}.") for code in codes)
+
+    def _with_inlined(self, changed: set[FunctionType]) -> set[Dispatcher]:
+        """What is to be compiled anew, in this process only: the changed functions, and all that may have inlined one.
+
+        Those are what refers to them, and what calls a function that it is given.
+        """
+        found = {each for each in self._referred if each.py_func in changed}
+        found |= self._call_an_argument if found else set()
+        size = 0
+        while len(found) > size:
+            size = len(found)
+            found |= {each for each, theirs in self._referred.items() if not found.isdisjoint(theirs)}
+        return found
+
+
+def _referred(function: FunctionType) -> set[Dispatcher]:
+    """The compiled functions that the names in a function stand for."""
+    names = {name for code in (function.__code__, *(c for _, c in _codes(function.__code__))) for name in code.co_names}
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    values = [*(function.__globals__.get(name) for name in names), *cells]
+    modules = [each for each in values if isinstance(each, ModuleType)]
+    values += [getattr(module, name, None) for module in modules for name in names]
+    return {each for each in values if isinstance(each, Dispatcher)}
+
+
+def _calls_an_argument(function: FunctionType) -> bool:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    arguments = {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    calls = (each.func for each in ast.walk(tree) if isinstance(each, ast.Call))
+    return any(isinstance(each, ast.Name) and each.id in arguments for each in calls)
 
 
 def _codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:

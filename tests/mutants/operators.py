@@ -36,11 +36,16 @@ OPPOSITES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minim
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: where it is, of which kind, and which of the faults of its file it is."""
+    """One fault: where it is, of which kind, and which of the faults of its file it is.
+
+    `first` and `last` are the lines of its statement, or of the head of that.
+    """
 
     file: str
     function: str
     line: int
+    first: int
+    last: int
     kind: str
     before: str
     after: str
@@ -77,7 +82,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         field = "id" if isinstance(called, ast.Name) else "attr"
         yield "opposite", _replaced(node, func=_replaced(called, **{field: OPPOSITES[name]}))
     for i, keyword in enumerate(node.keywords):
-        if keyword.arg is not None:
+        if keyword.arg is not None and keyword.arg not in _CHECKS_AND_MEMORY:
             yield "argument", _replaced(node, keywords=node.keywords[:i] + node.keywords[i + 1 :])
 
 
@@ -116,6 +121,11 @@ def alternatives(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: C901,
 _LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.arguments)
 
 
+# Whether the lengths or the numbers that these look at are what they must be, or whose memory may be used, changes no
+# result where the code is right.
+_CHECKS_AND_MEMORY = {"strict", "check_finite", "overwrite_a", "overwrite_b"}
+
+
 def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
     """(parent, field, index, child) of everything below `node` that may be at fault, in order."""
     for field, value in ast.iter_fields(node):
@@ -125,6 +135,8 @@ def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
             if not isinstance(child, ast.AST) or isinstance(child, _LEFT_ALONE) or is_docstring:
                 continue
             if field in {"annotation", "returns", "decorator_list"} or _is_warning(child):
+                continue
+            if isinstance(child, ast.keyword) and child.arg in _CHECKS_AND_MEMORY:
                 continue
             yield node, field, i, child
             yield from _places(child)
@@ -150,6 +162,18 @@ def _faults(tree: ast.AST) -> Iterator[tuple[str, ast.AST, str, int | None, ast.
                 yield name, parent, field, i, child, kind, other
 
 
+def _lines(function: ast.AST) -> dict[ast.AST, tuple[int, int]]:
+    """(first, last) line of the statement to which a node belongs; in the head of a longer one, of the node itself."""
+    found = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and not hasattr(node, "body") and not isinstance(node, ast.Match):
+            found |= dict.fromkeys(ast.walk(node), (node.lineno, node.end_lineno or node.lineno))
+        elif hasattr(node, "lineno") and node not in found:
+            is_whole = isinstance(node, ast.stmt)
+            found[node] = (node.lineno, node.lineno if is_whole else node.end_lineno)
+    return found
+
+
 def _shown(node: ast.AST) -> str:
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= 100 else text[:97] + "..."
@@ -157,9 +181,11 @@ def _shown(node: ast.AST) -> str:
 
 def mutants(file: str, source: str) -> list[Mutant]:
     """Every fault that may be put into `source`."""
+    tree = ast.parse(source)
+    lines = {node: place for _, function in _functions(tree) for node, place in _lines(function).items()}
     return [
-        Mutant(file, name, child.lineno, kind, _shown(child), _shown(other), number)
-        for number, (name, _, _, _, child, kind, other) in enumerate(_faults(ast.parse(source)))
+        Mutant(file, name, child.lineno, *lines[child], kind, _shown(child), _shown(other), number)
+        for number, (name, _, _, _, child, kind, other) in enumerate(_faults(tree))
     ]
 
 

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 
 import pytest
+from numba.core.caching import NullCache
 
 from tests.mutants.in_memory import Imported
 from tests.mutants.operators import mutants, with_fault
@@ -46,6 +47,7 @@ def test_each_kind_of_fault(body, fault):
         "warnings.warn('words', stacklevel=2)",
         "z = f'words {x}'",
         "pass",
+        "z = zip(x, strict=True)",
     ],
 )
 def test_words_for_people_are_left_alone(body):
@@ -54,6 +56,12 @@ def test_words_for_people_are_left_alone(body):
 
 def test_defaults_and_types_are_left_alone():
     assert not mutants("f.py", "def f(x: int = 3) -> 'str':\n    y: 'float' = x\n")
+
+
+def test_lines_are_those_of_a_statement_or_of_its_head():
+    source = "def f(x):\n    if x > 1:\n        y = g(\n            2,\n        )\n    return 3 + x\n"
+    lines = {each.before: (each.first, each.last) for each in mutants("f.py", source)}
+    assert lines == {"x > 1": (2, 2), "1": (2, 2), "2": (3, 5), "3 + x": (6, 6), "3": (6, 6), "return 3 + x": (6, 6)}
 
 
 def test_each_number_is_one_fault():
@@ -98,3 +106,25 @@ def test_a_fault_gets_into_a_property(module, tmp_path):
     path = tmp_path / "subject.py"
     assert Imported().put_in(path, number_of(path, "1 + 2", "1 - 2"))
     assert a.three == -1
+
+
+def test_what_has_inlined_a_compiled_function_is_compiled_anew(tmp_path):
+    file = tmp_path / "inlined.py"
+    file.write_text(
+        "import numba\n\n\n@numba.njit\ndef inner(x):\n    return 2 * x\n\n\n"
+        "@numba.njit\ndef outer(x):\n    return inner(x) + 1\n\n\n@numba.njit\ndef other(x):\n    return x\n\n\n"
+        "def plain(x):\n    return 3 * x\n"
+    )
+    spec = importlib.util.spec_from_file_location("inlined", file)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    imported = Imported()
+    assert imported.compiles_anew(file, "outer")
+    assert not imported.compiles_anew(file, "plain")
+    for function in (found.inner, found.outer, found.other):
+        function._cache = "on disk"
+    assert imported.put_in(file, number_of(file, "2 * x", "2 / x"))
+    assert isinstance(found.inner._cache, NullCache)
+    assert isinstance(found.outer._cache, NullCache)
+    assert found.other._cache == "on disk"
+    assert found.outer(4) == 1.5

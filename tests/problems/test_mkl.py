@@ -159,3 +159,27 @@ def test_the_squared_hinge_finds_the_nearest_points_of_the_hulls(lam, rng):
     A = np.vstack([signs > 0, signs < 0, np.eye(20)]).astype(float)
     found = solve_quadratic_program(Q, np.zeros(20), A, np.append([1.0, 1.0], np.zeros(20)), n_equalities=2)
     assert value == pytest.approx(found.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+def test_better_weights_are_the_best_for_the_same_functions(p):
+    """They minimise the sum of |w_m|^2 / mu_m, with |w_m|^2 = mu_m^2 q_m, over the ball of the p-norm."""
+    allowed, q, mu = WeightSet(p), np.array([4.0, 1.0, 9.0]), np.array([0.5, 0.3, 0.2])
+    judged = Judged(mu, [], 1.0, 1.0, q)
+    best = judged.better_weights(allowed)
+    assert np.sum(best**p) == pytest.approx(1.0)
+    cost = np.sum(mu**2 * q / best)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        other = rng.uniform(0.05, 1.0, size=3)
+        other /= np.sum(other**p) ** (1 / p)
+        assert cost <= np.sum(mu**2 * q / other) + 1e-12
+    # What rounding has made negative is nothing.
+    assert Judged(mu, [], 1.0, 1.0, np.array([4.0, -1e-18, 9.0])).better_weights(allowed)[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("primal", "untaught", "scale"), [(0.5, 1.0, 0.5), (-3.0, 1.0, 3.0), (0.0, 1e10, 1e-3), (0.0, 1e16, 1.0)]
+)
+def test_the_unit_of_gaps_is_the_objective_unless_that_is_rounding(primal, untaught, scale):
+    assert Judged(np.ones(1), [], primal, 1.0, np.ones(1), untaught).scale == pytest.approx(scale)

@@ -47,3 +47,24 @@ def test_bound(margin, step, bound):
     assert found.bound == bound
     assert found.holds == (bound >= 40)
     assert str(found).startswith("40 updates, at most (rho/gamma)^2 = (3/")
+
+
+def test_entries_of_a_certificate():
+    """Of margins whose best multiple is 1/2: slacks 0, 1/2, 3/2 and -1."""
+    program = PerceptronProgram(np.ones(4), np.array([1.0, 0.5, 0.25, 2.0]))
+    margins = np.array([2.0, 1.0, -1.0, 4.0])
+    factors = np.linspace(0.0, 2.0, 2001)
+    best = min((float(program.weights @ np.maximum(0.0, 1.0 - t * margins)), t) for t in factors)
+    assert program.primal(margins) == pytest.approx(best[0])
+    slack = 1.0 - best[1] * margins
+    a = np.array([0.1, 0.0, 0.25, 0.0])
+    found = program.certificate(margins, a, residual=0.125)
+    # Slack of those below their bound; what is beyond the margin of those above zero.
+    expected = max([slack[i] for i in range(4) if a[i] < program.weights[i]] + [-s for s in slack[a > 0]])
+    assert found.kkt_violation == pytest.approx(expected)
+    assert (found.primal, found.dual, found.gap) == pytest.approx((best[0], 0.35, best[0] - 0.35))
+    assert found.relative_gap == pytest.approx((best[0] - 0.35) / max(1.0, best[0]))
+    assert (found.n_free, found.n_bounded, found.n_zero) == (1, 1, 2)
+    assert (found.equality_residual, found.box_violation) == (0.125, 0.0)
+    assert program.certificate(margins, np.array([1.25, -0.5, 0.0, 0.0])).box_violation == 0.5
+    assert program.certificate(margins, np.array([1.25, 0.0, 0.0, 0.0])).box_violation == 0.25

@@ -65,3 +65,20 @@ def test_concordance():
     assert problem.concordance(np.array([3.0, 2.0, 1.0, 0.0])) == 1.0
     assert problem.concordance(np.array([1.0, 1.0, 0.0, 0.0])) == pytest.approx(5 / 6)
     assert problem.concordance(np.array([0.0, 1.0, 2.0, 0.0])) == 0.0
+
+
+def test_entries_of_a_certificate(rng):
+    X = rng.normal(size=(6, 2))
+    y, weights = np.array([2.0, 0.0, 1.0, 1.0, 0.0, 3.0]), np.ones(6)
+    problem = Ranking(GradedPairs(y, np.zeros(6, dtype=np.int64)), 1.5, weights)
+    beta = np.array([0.5, -0.25, 0.0, 0.0, -0.5, 0.5])
+    K = X @ X.T
+    found = problem.certificate(beta, K @ beta, 0.0, lambda values: K @ values)
+    assert (found.n_free, found.n_bounded, found.n_zero) == (4, 0, 2)
+    assert (found.equality_residual, found.box_violation) == (0.25, 0.0)
+    pairs = listed(y, np.zeros(6))
+    f = K @ beta
+    short = np.maximum(0.0, 1.0 - (f[pairs[:, 0]] - f[pairs[:, 1]]))
+    assert found.primal >= found.dual
+    assert found.primal == pytest.approx(0.5 * beta @ f + 1.5 * np.sum(short**2))
+    assert found.gap == pytest.approx(found.primal - found.dual)

@@ -65,3 +65,29 @@ def test_where_the_theorem_says_nothing_there_is_a_reason():
     assert "because" in str(expected_bound(0.1, 10, 1.0, reason="because"))
     assert expected_bound(0.1, 0, 1.0).value is None
     assert expected_bound(0.1, 10, 1.0).as_dict()["steps"] == 10
+
+
+def test_entries_of_a_certificate(risk, rng):
+    """Conditions are those of the hinge at the values of w: rows with slack are at their bound, others at zero."""
+    C = risk.soft_margin().C
+    beta = risk.signs * C * rng.choice([0.0, 0.4, 1.0], size=30)
+    values = 2.0 * rng.normal(size=30)
+    found = risk.certificate(3.0, values, beta, np.zeros(30))
+    expected = 0.0
+    for i in range(30):
+        slack, share = 1 - risk.signs[i] * values[i], risk.signs[i] * beta[i] / C[i]
+        expected = max(expected, slack if share < 1 else 0.0, -slack if share > 0 else 0.0)
+    assert found.kkt_violation == pytest.approx(expected)
+    assert found.relative_gap == pytest.approx((found.primal - found.dual) / max(1.0, found.primal))
+    large = risk.certificate(3000.0, values, beta, np.zeros(30))
+    assert large.primal > 100.0
+    assert large.relative_gap == pytest.approx((large.primal - large.dual) / large.primal)
+    outside = beta.copy()
+    outside[3] = risk.signs[3] * (C[3] + 0.25)
+    outside[4] = -risk.signs[4] * 0.125
+    assert risk.certificate(3.0, values, outside, np.zeros(30)).box_violation == pytest.approx(0.25)
+    assert risk.certificate(3.0, values, beta, np.zeros(30)).box_violation == pytest.approx(0.0, abs=1e-15)
+
+
+def test_a_single_step_has_a_bound():
+    assert expected_bound(0.1, 1, 2.0).value == pytest.approx(16.0 / 0.2)

@@ -92,3 +92,24 @@ def test_a_point_outside_has_no_finite_certificate():
     assert found.dual == -np.inf
     assert found.box_violation > 0
     assert found.smallest_margin < 0
+
+
+def test_entries_of_a_certificate():
+    """Two rows along one axis, without a bias: margins are 2 and 1 for beta = (2, 1), and c = (1, 3)."""
+    problem = VersionSpace(np.ones(2), np.array([1.0, 3.0]), 0.0, "none")
+    beta = np.array([2.0, 1.0])
+    found = problem.certificate(beta, np.array([2.0, 1.0]), 0.0)
+    half = 0.5 * (8.0 * 2.0 + 4.0 * 1.0)
+    assert found.primal == pytest.approx(half - np.log(2.0))
+    assert found.dual == pytest.approx((1 + np.log(8.0)) + 3 * (1 + np.log(4.0 / 3.0)) - half)
+    assert found.relative_gap == pytest.approx((found.primal - found.dual) / found.primal)
+    assert found.kkt_violation == pytest.approx(8.0 * 2.0 - 1.0)
+    assert (found.equality_residual, found.box_violation, found.smallest_margin) == (0.0, 0.0, 1.0)
+    assert (found.n_free, found.n_bounded, found.n_zero) == (2, 0, 0)
+    # One coefficient that is not positive is enough to have no dual value.
+    for other in (0.0, -0.5):
+        some = problem.certificate(np.array([2.0, other]), np.array([2.0, 1.0]), 0.0)
+        assert (some.dual, some.gap, some.relative_gap) == (-np.inf, np.inf, np.inf)
+        assert some.box_violation == -4.0 * other
+        assert (some.n_free, some.n_zero) == ((1, 1) if other == 0.0 else (2, 0))
+    assert str(found).count("Newton decrement") == 1
