@@ -156,8 +156,14 @@ class Hunt:
             near = {str(Path(file).relative_to(PACKAGE)) for file in self.imported.importers(PACKAGE / mutant.file)}
             names = [name for name in items if near & set(reached[name]["lines"])]
         # Its own tests first; they know best.
-        stem = Path(mutant.file).stem
-        names.sort(key=lambda name: (f"test_{stem}.py" not in name, reached[name]["seconds"]))
+        room, stem = Path(mutant.file).parts[0], Path(mutant.file).stem
+        names.sort(
+            key=lambda name: (
+                f"{room}/test_{stem}.py" not in name,
+                f"test_{stem}.py" not in name,
+                reached[name]["seconds"],
+            )
+        )
         chosen, total = [], 0.0
         for name in names:
             if not chosen or total + reached[name]["seconds"] <= self.seconds_each:

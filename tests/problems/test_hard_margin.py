@@ -119,3 +119,34 @@ def test_two_rows_that_are_the_proof_by_themselves_are_named():
     assert twins(bias="none").twins is None
     assert str(twins()).startswith("1 x[7] = 1 x[9] (")
     assert str(NotSeparableProof(**{**vars(twins()), "is_exact": False})).startswith("1 x[7] ~ 1 x[9] (")
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_entries_of_a_certificate_with_each_bias(bias):
+    """w = 3, b and beta that are no solution: rows 1 and -1 on a line, their margins 3 + b and 3 - b."""
+    beta, b = np.array([2.5, -0.5]), 0.5
+    found = HardMargin(np.array([1.0, -1.0]), bias).certificate(beta, np.array([3.0, -3.0]), b, (9.0, 9.0))
+    lifts = (b**2, 4.0) if bias == "penalised" else (0.0, 0.0)
+    assert found.primal == pytest.approx(0.5 * (9.0 + lifts[0]) / 2.5**2)
+    assert found.dual == pytest.approx(3.0 - 0.5 * (9.0 + lifts[1]))
+    assert found.kkt_violation == pytest.approx(2.5)
+    assert found.equality_residual == (2.0 if bias == "free" else 0.0)
+    assert (found.box_violation, found.n_free, found.n_bounded, found.n_zero) == (0.0, 2, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("weights", "holds"),
+    [
+        ([0.5, 0.5, 0.5, 0.5], True),
+        ([0.5, 0.5, 0.25, 0.25], False),  # one class has half of its weight
+        ([0.25, 0.25, 0.5, 0.5], False),
+        ([1.5, -0.5, 0.5, 0.5], False),  # a weight below zero
+    ],
+)
+def test_both_means_must_be_convex_combinations(weights, holds):
+    """The corners of a square, the diagonals of which are the classes; distances are not asked for."""
+    corners = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
+    found = NotSeparableProof(
+        np.arange(4), np.array(weights), np.array([1.0, 1.0, -1.0, -1.0]), "free", corners, corners @ corners.T, 1.0
+    )
+    assert found.check(tol=10.0) == holds
