@@ -195,7 +195,7 @@ def nu_svr(problem, model):
 
 
 def is_nothing(problem, machine):
-    """Whether the length of w is that of rounding: of a matrix given in single precision, its square may be negative."""
+    """Whether w is as short as rounding: of a matrix given in single precision, its square may be negative."""
     K = problem.K[np.ix_(machine.indices, machine.indices)]
     reach = np.abs(machine.beta) @ np.sqrt(np.maximum(np.diagonal(K), 0.0))
     return bool(machine.beta @ (K @ machine.beta) <= NOTHING * reach**2)
