@@ -142,6 +142,14 @@ def test_working_sets_find_the_same(monkeypatch):
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-3)
 
 
+def test_working_sets_are_no_larger_than_memory_allows():
+    X, y = clouds(900)
+    whole, parts = (together(tol=1e-4, memory_limit=limit).fit(X, y) for limit in (None, "4MiB"))
+    assert max(point.working_set for point in whole.trace_) == 900
+    assert max(point.working_set for point in parts.trace_) <= kernel_crammer_singer.SMALL
+    assert parts.certificate_.dual == pytest.approx(whole.certificate_.dual, rel=1e-4)
+
+
 def test_forms_of_input_and_labels():
     X, y = clouds()
     names = np.array(["a", "b", "c", "d"])[y]

@@ -128,6 +128,13 @@ def test_evaluated_and_stored_agree():
     np.testing.assert_allclose(stored.eigenvalues_, evaluated.eigenvalues_, rtol=1e-9)
 
 
+def test_few_rows_without_room_for_their_matrix_are_left_to_iterations():
+    rows = rng.normal(size=(400, 5))
+    narrow, roomy = (KernelPCA(2, kernel="rbf", memory_limit=limit).fit(rows) for limit in ("4MiB", None))
+    assert (narrow.solver_, roomy.solver_) == ("krylov", "dense")
+    np.testing.assert_allclose(narrow.eigenvalues_, roomy.eigenvalues_, rtol=1e-9)
+
+
 def test_singular_values_and_vectors_of_the_rows():
     U, s, V = np.linalg.svd(X, full_matrices=False)
     model = KernelSVD(5).fit(X)

@@ -261,6 +261,7 @@ def test_a_memory_limit_that_is_none_is_refused(kind, limit):
         (KernelRidge(leave_one_out=True, **RBF_), "leave_one_out=True needs 8.58 MiB"),
         (KernelRidge(solver="cholesky", **RBF_), 'solver="cholesky" needs 4.29 MiB'),
         (KernelFisherDiscriminant(solver="cholesky"), 'solver="cholesky" needs 4.29 MiB'),
+        (KernelPCA(eigen_solver="dense", **RBF_), 'eigen_solver="dense" with 1500 components needs 85.8 MiB'),
     ],
 )
 def test_a_matrix_that_has_no_room_is_refused_and_room_that_is_asked_for_is_enough(model, needs):

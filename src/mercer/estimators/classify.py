@@ -239,6 +239,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
                 start=start,
                 gap_tol=self.gap_tol,
                 convex=data.kernel.is_psd is True,
+                memory=budget.cache,
             )
 
         is_small = len(indices) <= kernel_crammer_singer.SMALL

@@ -118,7 +118,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         """(the matrix whose eigenvectors are wanted, its unit); its triangle is stored where it has room."""
         base, unit = of_moderate_size(self._bounded_operator(data, limits))
         has_room = 2 * base.n**2 <= self._budget(data.X)
-        if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(base.n) != "dense":
+        if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(data) != "dense":
             base = FixedPointOperator.of(base, limits.stop) or base
         return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
@@ -131,8 +131,11 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
 
     def _eigenpairs(self, data, operator, margin, limits):
         count = self._count(operator.n)
-        self.solver_ = self._chosen_solver(operator.n)
+        self.solver_ = self._chosen_solver(data)
         if self.solver_ == "dense":
+            instead = 'ask for fewer n_components, with eigen_solver="krylov"'
+            needed = eigen.dense_memory(operator.n, count)
+            self._require_room(data, needed, f'eigen_solver="dense" with {count} components', instead)
             return eigen.dense(operator, count, limits.stop, margin)
         # Without a seed the start is still the same: the answer does not depend on it.
         rng = np.random.default_rng(check_random_state(self.random_state or 0).randint(2**31))
@@ -142,7 +145,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             found = eigen.randomised(operator, count, power, rng, limits.stop)
         else:
             found = eigen.krylov(operator, count, self.tol, rng, limits)
-            if found.status == Status.STALLED and 16 * operator.n**2 <= self._budget(data.X):
+            if found.status == Status.STALLED and self._has_room_for_dense(data):
                 found = self._dense_instead(found, operator, margin, limits)
         return replace(found, least=min(found.least, float(operator.diag.min(initial=np.inf))))
 
@@ -155,12 +158,18 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         self.solver_ = "dense"
         return replace(whole, iterations=found.iterations + whole.iterations, trace=found.trace)
 
-    def _chosen_solver(self, n):
+    def _has_room_for_dense(self, data):
+        n = data.shape[0]
+        return eigen.dense_memory(n, self._count(n)) <= self._budget(data.X)
+
+    def _chosen_solver(self, data):
         if self.eigen_solver == "arpack":
             return "krylov"
         if self.eigen_solver != "auto":
             return self.eigen_solver
-        return "dense" if n <= _DENSE or 6 * self._count(n) > n else "krylov"
+        n = data.shape[0]
+        is_small = n <= _DENSE and self._has_room_for_dense(data)
+        return "dense" if is_small or 6 * self._count(n) > n else "krylov"
 
     def _keep(self, X, data, found, limits):
         pairs, rank = found.pairs, found.rank

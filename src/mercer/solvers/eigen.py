@@ -7,7 +7,7 @@ Methods: `krylov` is block Lanczos with thick restarts and full orthogonalisatio
 Cost: of an iteration of `krylov`, one product with a block of columns and 4 n m b operations for a
 basis of m vectors; `dense` takes 4/3 n^3 operations to begin with, most of them slow. Where the largest
 eigenvalues are too close together for `krylov`, it stops when it has cost a few times what `dense` does.
-Needs: a `SymmetricOperator` of moderate size; `dense` needs memory for two matrices.
+Needs: a `SymmetricOperator` of moderate size; `dense` needs memory for two matrices (`dense_memory`).
 """
 
 from dataclasses import dataclass, field, replace
@@ -48,6 +48,11 @@ class EigenSolution:
     def none(cls, n, count, status):
         """Zeros: what there is before the first step."""
         return cls(np.zeros(count), np.zeros((n, count)), np.zeros(count), status, 0)
+
+
+def dense_memory(n, count):
+    """Bytes that `dense` takes for n items, or what is made of its vectors after it, where that is more."""
+    return 8 * n * max(2 * n, n + 2 * count, 5 * count)
 
 
 def dense(operator, count, stop=None, margin=None):

@@ -14,6 +14,8 @@ Free biases are the multipliers of one equation for each class, and are found by
 found are the next centre. What the equations lack at the end, which is little, goes to rows with room for it.
 """
 
+from math import isqrt
+
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
@@ -24,7 +26,7 @@ from mercer.solvers.crammer_singer import project, settle
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
-# Rows of a working set at most; so many or fewer are solved together.
+# Rows of a working set at most, where their matrix has room; so many or fewer are solved together.
 LARGEST_SET = 4000
 # Each round goes on until the violation among its rows is this share of what it was.
 INNER_SHARE = 0.1
@@ -137,7 +139,7 @@ def _on_face(K, rows, classes, gradient):
     return np.linalg.solve(system, np.concatenate([-gradient, np.zeros(len(sums))]))[:f]
 
 
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True):
+def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
     """Solve a `KernelCrammerSinger` problem.
 
     Parameters
@@ -153,13 +155,15 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
         The relative duality gap to end at, in the place of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
+    memory : int
+        Bytes that the matrix of a working set may take.
 
     Returns
     -------
     Solution
         `beta` has a column, `bias` an entry for each class.
     """
-    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap_tol, convex).run()
+    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
 
 
 class _Progress:
@@ -177,10 +181,11 @@ class _Progress:
 
 
 class _Rounds:
-    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory):
         self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
         self.limits, self.convex = limits, convex
         self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        self.largest = min(LARGEST_SET, max(SMALL, isqrt(memory // self.matrix.dtype.itemsize)))
         shape = matrix.n, problem.n_classes
         self.alpha = np.zeros(shape) if start is None else np.array(start, dtype=np.float64)
         self.scores = np.zeros(shape)
@@ -296,7 +301,7 @@ class _Rounds:
             violation = self._violation
             primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
             n = len(self.alpha)
-            size, gap = min(n, LARGEST_SET), relative_gap(primal, dual)
+            size, gap = min(n, self.largest), relative_gap(primal, dual)
             self.trace.append(TracePoint(self.limits.seconds, self._iterations, violation, dual, size, n, gap=gap))
             self.limits.report(self.trace[-1])
             if self._is_solved(violation, primal, dual):
@@ -345,14 +350,14 @@ class _Rounds:
 
     def _chosen(self):
         n = len(self.alpha)
-        if n <= LARGEST_SET:
+        if n <= self.largest:
             return np.arange(n)
         problem = self.problem
         gradient = self.scores + 1.0
         gradient[np.arange(n), problem.codes] -= 1.0
         inside = self.alpha < problem.upper() - 1e-13 * problem.C[:, None]
         violations = gradient.max(axis=1) - np.where(inside, gradient, np.inf).min(axis=1)
-        return np.sort(np.argsort(-violations, kind="stable")[: LARGEST_SET // 2])
+        return np.sort(np.argsort(-violations, kind="stable")[: self.largest // 2])
 
     def _steps_and_newton(self, block, chosen, alpha, scores, tol):
         codes, C = self.problem.codes[chosen], self.problem.C[chosen]
