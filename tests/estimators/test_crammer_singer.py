@@ -123,6 +123,16 @@ def test_agrees_with_the_linear_machine():
     np.testing.assert_array_equal(model.predict(X), linear.predict(X))
 
 
+def test_of_a_single_feature_the_best_weights_are_kept():
+    """They were those of the last pass, which had gone on in the same memory: a gap of 3e-8 where 5e-16 was found."""
+    X = np.array([-2.75, 0.0, 3.0, -2.25, 0.5, 0.0, 0.0, -0.25, -1.0, -0.25, -3.0, 0.0])[:, None]
+    weight = np.array([3.0, 0.5, 0.5, 3.0, 0.5, 0.5, 0.5, 0.5, 3.0, 0.5, 3.0, 0.5])
+    y = [0, 1, 2, 1, 2, 0, 1, 2, 2, 1, 1, 0]
+    model = LinearSVC(loss="hinge", multi_class="crammer_singer", bias="none", tol=1e-8).fit(X, y, weight)
+    assert model.status_ == Status.OPTIMAL
+    assert model.certificate_.relative_gap <= 1e-8
+
+
 def test_two_classes():
     X, y = load_iris(return_X_y=True)
     X, y = X[y > 0], y[y > 0]

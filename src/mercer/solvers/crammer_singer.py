@@ -237,7 +237,8 @@ class _Descent:
         W, bias = self.W[:-1].T, problem.scale * self.W[-1]
         primal = problem.primal(W, bias, values)
         if primal < self.primal:
-            self.primal, self.best = primal, (np.ascontiguousarray(W), bias)
+            # A copy: of a single feature the transpose is contiguous as it is, and the steps would go on in it.
+            self.primal, self.best = primal, (W.copy(), bias)
         self.dual = problem.dual(self.alpha, W)
 
     def _solution(self, status):
