@@ -213,6 +213,13 @@ def test_isotonic_scores_of_several_classes_agree_with_the_probabilities():
     assert SVC(probability="isotonic", decision_function_shape="ovo").fit(X, y).decision_function(X).min() < -0.5
 
 
+def test_isotonic_scores_are_those_of_the_fit_whatever_is_asked_for_next():
+    X, y = load_iris(return_X_y=True)
+    model = SVC(probability="isotonic").fit(X, y)
+    values = model.decision_function(X)
+    np.testing.assert_array_equal(model.set_params(probability=False).decision_function(X), values)
+
+
 def test_scores_of_the_nu_form_are_those_of_fits_without_the_fold(monkeypatch):
     X, y = two_classes(500)
     # The second class first: in the order in which the sides of the problem stand.

@@ -296,6 +296,12 @@ INCOMPLETE = [
     ("graphs", ("params", "kernel"), {"is": "array", "data": "t0"}, "a name, a Kernel or a function"),
     ("dense", ("params", "kernel"), 7, "a name, a Kernel or a function"),
     ("table", (*IN_TABLE, "values", 0, "fields", "origin"), "x", "must be a list"),
+    ("subsequences", ("params", "n_jobs"), "x", "n_jobs must be a whole number"),
+    ("pipeline", ("params", "steps", 1, "items", 1, "params", "n_jobs"), 1.5, "n_jobs must be a whole number"),
+    ("weights", ("state", "_evidence"), None, "must have _rho"),
+    ("weights", ("state", "_traces", 0), None, "_traces must be a list"),
+    ("coefficients", ("state", "_form", "fields", "items"), None, "must have 12 items"),
+    ("coefficients", ("state", "_form", "fields", "items"), [], "must have 12 items"),
 ]
 
 
@@ -304,6 +310,23 @@ def test_a_model_that_could_not_answer_is_not_loaded(name, place, value, message
     manifest, arrays = parts_of(files / f"{name}.mercer")
     with pytest.raises(ModelFileError, match=message):
         mercer.load(forged(tmp_path / "m", forging.changed(manifest, ("model", *place), value), arrays))
+
+
+# Attributes that a prediction reads; each was missed only when it was asked for.
+MISSING = [
+    ("isotonic", "_calibration"),
+    ("linear", "_calibration"),
+    ("precomputed", "n_features_in_"),
+    ("subsequences", "_is_flat"),
+    ("weights", "_mean_weight"),
+]
+
+
+@pytest.mark.parametrize(("name", "attribute"), MISSING)
+def test_a_model_that_lacks_an_attribute_is_not_loaded(name, attribute, files, tmp_path):
+    manifest, arrays = parts_of(files / f"{name}.mercer")
+    with pytest.raises(ModelFileError, match=f"must have {attribute}"):
+        mercer.load(forged(tmp_path / "m", forging.removed(manifest, ("model", "state", attribute)), arrays))
 
 
 def test_a_classifier_without_its_classes_is_not_loaded(tmp_path):

@@ -298,7 +298,7 @@ class Probable:
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
         if self._is_ranked_by_steps():
-            return self.predict_proba(X) - 1.0 / len(self.classes_)
+            return self._calibration.probabilities(self._values(X)) - 1.0 / len(self.classes_)
         return super().decision_function(X)
 
     def _is_ranked_by_steps(self):

@@ -1,4 +1,4 @@
-"""What each fitted attribute must be, whichever estimator has it; a new one is one line."""
+"""What each parameter and fitted attribute must be, whichever estimator has it; a new one is one line."""
 
 from mercer.exchange import rules
 
@@ -20,7 +20,7 @@ ATTRIBUTES = {
     "X_fit_": items,
     "dual_coef_": rules.either(rules.array("f", ndim=(1, 2)), rules.csr),
     "coef_": rules.either(rules.array("f", ndim=(1, 2)), rules.csr),
-    "intercept_": rules.either(rules.array("f", ndim=(0, 1)), rules.number()),
+    "intercept_": rules.floats1,
     "expansion_": rules.instance("Expansion"),
     "shape_fit_": rules.list_of(_count),
     "_sparse": rules.flag,
@@ -32,7 +32,7 @@ ATTRIBUTES = {
     "n_updates_": rules.indices,
     "n_pairs_": _any_number,
     "trace_": rules.anything,
-    "_traces": rules.optional(rules.list_of(rules.anything)),
+    "_traces": rules.optional(rules.list_of(rules.list_of(rules.anything))),
     "_last_betas": rules.optional(rules.list_of(rules.floats)),
     "_last": rules.optional(rules.list_of(rules.instance("LinearSolution"))),
     "_evidence": rules.optional(rules.instance("Evidence", "SGDEvidence")),
@@ -95,3 +95,13 @@ ATTRIBUTES = {
     "refit_time_": rules.number(),
     "best_estimator_": rules.instance("KernelModel"),
 }
+
+# What predicting reads, wherever a fit leaves it: a model without one of these could not answer.
+NEEDED = frozenset(
+    ("expansion_", "coef_", "intercept_", "shape_fit_", "_items", "_sparse", "_calibration", "_is_flat", "_form",
+     "_rule", "_centre", "_constant", "offset_", "bandwidth_", "log_normaliser_", "eigenvalues_", "eigenvectors_",
+     "singular_values_", "weights_"),
+)  # fmt: skip
+
+# Parameters that predicting reads too; the others are for `fit`, which checks them itself.
+PARAMETERS = {"n_jobs": rules.optional(rules.integer())}

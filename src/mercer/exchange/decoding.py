@@ -305,6 +305,7 @@ def _build(kind, fields, params, state):
             f"{kind.name} has no {(unknown or ['state'])[0]!r} here; a newer Mercer may have written it"
         )
     if kind.is_estimator:
+        require(kind, params, known, ModelFileError)
         require(kind, state, {**dict.fromkeys(state, _unknown_attribute), **kind.state}, ModelFileError)
         made = cls(**params)
         vars(made).update(state)

@@ -119,6 +119,7 @@ def taken_apart(kind, estimator):
         raise ParameterError(
             f"{kind.name} has an attribute {unknown[0]!r}, which a model file cannot hold; delete it before saving"
         )
+    require(kind, params, kind.rules(), ParameterError)
     require(kind, state, kind.state, ParameterError)
     return params, state
 

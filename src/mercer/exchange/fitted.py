@@ -5,8 +5,10 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from mercer.estimators.inputs import is_function, is_precomputed, kernel_of, takes_items
+from mercer.exchange.attributes import NEEDED
 from mercer.exchange.known_kernels import require_vectors
 from mercer.exchange.recorded import Recorded
+from mercer.exchange.registry import kind_of
 from mercer.exchange.rules import Refused
 from mercer.kernels.base import Kernel
 from mercer.kernels.matrix_form import MatrixItems, Precomputed
@@ -29,11 +31,24 @@ def _require_attributes(model, *names):
         _require(name in vars(model), f"must have {name}")
 
 
+def _require_needed(model):
+    """That nothing is missing of what every model of its class reads when it predicts."""
+    _require_attributes(model, *(name for name in kind_of(model).state if name in NEEDED))
+    if is_classifier(model):
+        _require_attributes(model, "classes_")
+
+
+def _require_width(model):
+    """That it is known how many features rows to predict must have; items have none."""
+    if not takes_items(kernel_of(model)):
+        _require_attributes(model, "n_features_in_")
+
+
 def _require_features(model):
     """That the support vectors have as many features as rows to predict must have."""
+    _require_width(model)
     expansion = model.expansion_
     if expansion.kernel.takes_items is False and hasattr(expansion.vectors, "shape"):
-        _require_attributes(model, "n_features_in_")
         width = expansion.vectors.shape[1]
         _require(width == model.n_features_in_, f"must have {model.n_features_in_} features, has vectors of {width}")
 
@@ -85,18 +100,17 @@ def check_machine(model):
     """A kernel machine: support vectors, coefficients, one function for each two-class problem."""
     if not is_fitted(model):
         return
-    _require_attributes(model, "expansion_", "dual_coef_", "intercept_", "_items", "_sparse")
+    _require_needed(model)
+    _require_attributes(model, "dual_coef_")
     model._traces = Recorded(vars(model).get("_traces") or [])
     expansion = model.expansion_
     _require_kernel(model)
     _require_features(model)
     _require_places(model)
     _require(len(model.intercept_) == expansion.n_functions, "must have an intercept for each function")
-    _require_attributes(model, "shape_fit_")
     if "support_" in vars(model):
         _require_support(model)
     if is_classifier(model):
-        _require_attributes(model, "classes_")
         _check_classes(model, expansion.n_functions)
     else:
         _require(expansion.n_functions == 1, "must have one function")
@@ -127,12 +141,12 @@ def check_linear(model):
     """Weights of features: a row for each function."""
     if not is_fitted(model):
         return
-    _require_attributes(model, "coef_", "intercept_", "n_features_in_")
+    _require_needed(model)
+    _require_attributes(model, "n_features_in_")
     width, functions = model.coef_.shape[-1], 1 if model.coef_.ndim == 1 else model.coef_.shape[0]
     _require(width == model.n_features_in_, f"must have {model.n_features_in_} weights, has {width}")
-    _require(np.size(model.intercept_) in (1, functions), "must have an intercept for each function")
+    _require(len(model.intercept_) in (1, functions), "must have an intercept for each function")
     if is_classifier(model):
-        _require_attributes(model, "classes_")
         _check_classes(model, functions)
     if "expansion_" in vars(model):
         _require_features(model)
@@ -144,7 +158,7 @@ def check_method(model):
     """A kernel method: an expansion over all training items."""
     if not is_fitted(model):
         return
-    _require_attributes(model, "expansion_")
+    _require_needed(model)
     _require_kernel(model)
     _require_features(model)
     _require_places(model)
@@ -158,7 +172,6 @@ def check_components(model):
     check_method(model)
     if not is_fitted(model):
         return
-    _require_attributes(model, "eigenvalues_", "eigenvectors_")
     count = len(model.eigenvalues_)
     _require(model.expansion_.n_functions == count, f"must have {count} functions, one for each eigenvalue")
     back = vars(model).get("_pre_images")
@@ -172,7 +185,11 @@ def check_pegasos(model):
     """A run of stochastic gradient descent, in one of its two forms."""
     if not is_fitted(model):
         return
-    _require_attributes(model, "_form", "classes_", "class_weight_", "status_", "_traces", "_evidence")
+    _require_needed(model)
+    _require_attributes(model, "class_weight_", "status_", "_traces", "_evidence")
+    # A stream has measured its rows itself; after `fit` the evidence has.
+    _require_attributes(model, "_rho" if model._evidence is None else "_mean_weight")
+    _require_width(model)
     form, n_classes = model._form, len(model.classes_)
     _require(n_classes > 1 and len(model.class_weight_) == n_classes, "must have a weight for each class")
     expected = 1 if n_classes == 2 else n_classes
@@ -269,3 +286,6 @@ def check_kernel_form(form):
     _require(
         len(form.support) == n and {len(each.beta) for each in form.iterates} == {n}, f"must have {n} coefficients"
     )
+    # More rows are joined to the items; of a matrix none are kept.
+    expected = 0 if form.is_precomputed else n
+    _require(form.items is not None and _count(form.items) == expected, f"must have {expected} items")

@@ -16,17 +16,9 @@ _MACHINE = (
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
 _METHOD = (
-    *_INPUT,
-    "expansion_",
-    "status_",
-    "n_iter_",
-    "trace_",
-    "_proof",
-    "X_fit_",
-    "dual_coef_",
-    "_is_flat",
-    "compression_",
-)
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_proof", "X_fit_", "dual_coef_", "compression_"
+)  # fmt: skip
+_REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
 
 
@@ -66,8 +58,10 @@ _register(
      "_traces", "n_iter_"),
     fitted.check_pegasos,
 )  # fmt: skip
-_register("estimators.ridge:KernelRidge", (*_METHOD, "alpha_", "jitter_", "solver_", "loo_", "alpha_errors_"), _method)
-_register("estimators.least_squares:KernelLeastSquares", (*_METHOD, "rank_"), _method)
+_register(
+    "estimators.ridge:KernelRidge", (*_REGRESSION, "alpha_", "jitter_", "solver_", "loo_", "alpha_errors_"), _method
+)
+_register("estimators.least_squares:KernelLeastSquares", (*_REGRESSION, "rank_"), _method)
 _register(
     "estimators.reduce:KernelPCA",
     (*_SPECTRAL, "eigenvalues_", "eigenvectors_", "jitter_", "X_transformed_fit_", "_pre_images"),

@@ -20,7 +20,7 @@ from importlib import import_module
 import numpy as np
 
 from mercer.exchange import rules
-from mercer.exchange.attributes import ATTRIBUTES
+from mercer.exchange.attributes import ATTRIBUTES, PARAMETERS
 
 # The rule of a dataclass field, by what its annotation says.
 _ANNOTATIONS = {
@@ -73,7 +73,7 @@ class Kind:
             return self.fields
         cls = self.load()
         if self.state is not None:
-            return dict.fromkeys(inspect.signature(cls).parameters, rules.anything)
+            return {name: PARAMETERS.get(name, rules.anything) for name in inspect.signature(cls).parameters}
         own = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
         return {each.name: _ANNOTATIONS.get(each.type, rules.anything) for each in own if each.init}
 
