@@ -6,10 +6,12 @@ zero coefficient is computed.
 """
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._jit.once import computed_once
 from mercer.kernels import engine
 from mercer.kernels.matrix_form import MatrixItems
 
@@ -114,23 +116,26 @@ class Expansion:
         Errors of their own add up as those do that know nothing of each other; what those of a row have in common, for
         they all come from its length, as the coefficients do.
         """
-        rows, vectors = _some(X), _some(self.vectors)
-        if not (rows.shape[0] and vectors.shape[0]):
+        some, rows = self._some_vectors, _some(X)
+        if not (rows.shape[0] and len(some.double)):
             return 0.0
-        single, double = (
-            self._entries(self._prepare(rows, dtype), self._prepare(vectors, dtype))
-            for dtype in (np.float32, np.float64)
-        )
-        squares, sums = np.zeros((2, self.n_functions))
-        for group in self.groups:
-            squares[group.outputs] += (group.coefficients**2).sum(axis=0)
-            sums[group.outputs] += group.coefficients.sum(axis=0)
+        single = self._entries(self._prepare(rows, np.float32), some.single)
+        double = self._entries(self._prepare(rows, np.float64), some.double)
         errors = single - double
         # Entries may be exact, of whole numbers say; their products with coefficients are rounded all the same.
         rounded = float(np.finfo(np.float32).eps) * double
         own = float((errors**2 + rounded**2).mean())
-        common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / vectors.shape[0])
-        return DEVIATIONS * float(np.sqrt(own * squares + common * sums**2).max(initial=0.0))
+        common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some.double))
+        return DEVIATIONS * float(np.sqrt(own * some.squares + common * some.sums**2).max(initial=0.0))
+
+    @computed_once
+    def _some_vectors(self):
+        squares, sums = np.zeros((2, self.n_functions))
+        for group in self.groups:
+            squares[group.outputs] += (group.coefficients**2).sum(axis=0)
+            sums[group.outputs] += group.coefficients.sum(axis=0)
+        vectors = _some(self.vectors)
+        return _SomeVectors(self._prepare(vectors, np.float32), self._prepare(vectors, np.float64), squares, sums)
 
     def _entries(self, rows, vectors):
         out = np.empty((len(rows), len(vectors)), rows.dtype)
@@ -146,7 +151,17 @@ class Expansion:
                 yield begin, end, weights, slice(None) if alone else group.outputs
 
     def __getstate__(self):
-        return {**self.__dict__, "_prepared": {}, "_single": None}
+        kept = {name: value for name, value in vars(self).items() if name != "_some_vectors"}
+        return {**kept, "_prepared": {}, "_single": None}
+
+
+class _SomeVectors(NamedTuple):
+    """Some of the vectors in both precisions, and sums of all coefficients and of their squares for each function."""
+
+    single: Any
+    double: Any
+    squares: np.ndarray
+    sums: np.ndarray
 
 
 def _some(X):

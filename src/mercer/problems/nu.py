@@ -26,7 +26,7 @@ from mercer.problems.dual import DualProblem
 NO_MARGIN, SMALLEST = 1e-12, 1e-290
 # A squared norm below this share of what its coefficients could make it is rounding: w is zero.
 NO_LENGTH = 1e-14
-# What an entry of a kernel matrix may be off by, as a share of the largest (docs/kernels.md).
+# What k(x, y) may be off by, as a share of the lengths of psi(x) and psi(y) (docs/kernels.md).
 ENTRY = 1e-12
 # A margin of less than so many tolerances is not known well enough to divide by.
 RESOLVED = 10.0
@@ -36,13 +36,14 @@ def is_nothing(beta, projections, diag):
     """Whether w = sum_i beta_i psi(x_i) is zero but for rounding, relative to the data.
 
     `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i), of all points: w is nothing if it is next to nothing for
-    what its coefficients could make it, or if rounding of the largest kernel values accounts for every projection, as
-    where points at zero have most of the coefficients. A gap does not show it: w = 0 may well be the optimum.
+    what its coefficients could make it, or if rounding accounts for every projection, as where points at zero have most
+    of the coefficients, and others what is left of a cancellation. Points without a coefficient round nothing, however
+    large they are. A gap does not show it: w = 0 may well be the optimum.
     """
     lengths = np.sqrt(np.maximum(diag, 0.0))
     reach = float(np.abs(beta) @ lengths) ** 2
-    noise = ENTRY * float(np.abs(beta).sum()) * float(np.abs(diag).max(initial=0.0))
-    return bool(float(beta @ projections) <= NO_LENGTH * reach or float(np.abs(projections).max(initial=0.0)) <= noise)
+    noise = ENTRY * float(np.abs(beta).sum()) * float(lengths[beta != 0.0].max(initial=0.0)) * lengths
+    return bool(float(beta @ projections) <= NO_LENGTH * reach or (np.abs(projections) <= noise).all())
 
 
 @dataclass(frozen=True)
