@@ -185,6 +185,18 @@ def test_the_heavier_side_is_made_lighter():
 # ------------------------------------------------------------ an L1 penalty
 
 
+def assert_tells(found, primal, dual):
+    """That a certificate of feasible coefficients, none of seven at a bound and one zero, has these objectives."""
+    assert found.primal == pytest.approx(primal)
+    assert found.dual == pytest.approx(dual)
+    assert found.primal >= found.dual
+    assert found.gap == pytest.approx(found.primal - found.dual)
+    assert found.relative_gap == pytest.approx(found.gap / max(1.0, abs(found.primal)))
+    assert found.equality_residual == pytest.approx(0.0, abs=1e-12)
+    assert found.box_violation == 0.0
+    assert (found.n_free, found.n_bounded, found.n_zero) == (6, 0, 1)
+
+
 def plain_sparse_primal(bias, X, w, b):
     total = np.abs(w).sum() + (abs(b) / 0.5 if bias == "penalised" else 0.0)
     return total + sum(C[i] * max(0.0, 1 - SIGNS[i] * (float(X[i] @ w) + b)) ** 2 for i in range(7))
@@ -203,14 +215,7 @@ def test_objectives_of_sparse_machines(bias, X, rng):
             assert 0.5 * abs(beta.sum()) <= 1.0
         found = problem.certificate(Rows(X), w, b, beta)
         dual = sum(SIGNS[i] * beta[i] - (beta[i] ** 2 / (4 * C[i]) if C[i] else 0.0) for i in range(7))
-        assert found.primal == pytest.approx(plain_sparse_primal(bias, X, w, b))
-        assert found.dual == pytest.approx(dual)
-        assert found.primal >= found.dual
-        assert found.gap == pytest.approx(found.primal - found.dual)
-        assert found.relative_gap == pytest.approx(found.gap / max(1.0, abs(found.primal)))
-        assert found.equality_residual == pytest.approx(0.0, abs=1e-12)
-        assert found.box_violation == 0.0
-        assert (found.n_free, found.n_bounded, found.n_zero) == (6, 0, 1)
+        assert_tells(found, plain_sparse_primal(bias, X, w, b), dual)
         # No other multiple that is feasible has a larger dual value.
         for factor in (0.9, 0.99, 1.01, 1.1):
             other = factor * beta
@@ -284,14 +289,7 @@ def test_objectives_of_several_classes(scale, X, rng):
         sums = X.T @ alpha
         dual = -0.5 * np.sum(sums**2) - 0.5 * np.sum((scale * alpha.sum(axis=0)) ** 2)
         dual -= sum(alpha[i, m] for i in range(7) for m in range(3) if m != CODES[i])
-        assert found.primal == pytest.approx(plain_crammer_singer(X, W, b, scale))
-        assert found.dual == pytest.approx(dual)
-        assert found.primal >= found.dual
-        assert found.gap == pytest.approx(found.primal - found.dual)
-        assert found.relative_gap == pytest.approx(found.gap / max(1.0, abs(found.primal)))
-        assert found.equality_residual == pytest.approx(0.0, abs=1e-12)
-        assert found.box_violation == 0.0
-        assert (found.n_free, found.n_bounded, found.n_zero) == (6, 0, 1)
+        assert_tells(found, plain_crammer_singer(X, W, b, scale), dual)
 
 
 def test_a_certificate_of_several_classes_counts_and_measures(X):
