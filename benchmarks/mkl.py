@@ -22,9 +22,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from benchmarks.data import SEED, data_folder
 from mercer import SVC, MKLClassifier
 from mercer.kernels import RBF, Linear, On
-from mercer.kernels.matrix import StoredMatrix
-from mercer.problems.easy_mkl import distributions, hull_problem, squared_distance
-from mercer.solvers import small
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.mkl.easy_mkl import distributions, hull_problem, squared_distance
+from mercer.solvers.dual_qp import solve as small
 from mercer.solvers.limits import Limits
 
 C, LAM = 10.0, 0.1

@@ -19,7 +19,7 @@ import mercer
 from benchmarks.data import SETTINGS, base_name, load
 from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
 from mercer import SVC, leave_one_out, preflight
-from mercer.selection.core_time import CoreTimer
+from mercer.selection.preflight.timer import CoreTimer
 
 PATH_SETS = ("spambase:1000", "a9a:1000", "ijcnn1:1000", "higgs11k:1000", "mnist2:1000")
 PREFLIGHT_SETS = ("spambase", "higgs11k", "shuttle", "letter", "ijcnn1", "a9a", "w8a", "mnist2", "mnist10")

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from mercer import theory
-from mercer.solvers.quadratic_program import solve_quadratic_program
+from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer import explain
 from mercer.io import read_table
-from mercer.selection.assemble import assemble
+from mercer.workflow.assemble import assemble
 
 # %%
 # A file of two hundred crossings of a ferry: late when the wind is strong, on one route more than on the other.

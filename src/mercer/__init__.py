@@ -22,140 +22,140 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
-    from mercer.estimators.centres import AnalyticCentreMachine as AnalyticCentreMachine
-    from mercer.estimators.centres import BayesPointMachine as BayesPointMachine
-    from mercer.estimators.classify import SVC as SVC
-    from mercer.estimators.density import KernelDensity as KernelDensity
-    from mercer.estimators.detect import SVDD as SVDD
-    from mercer.estimators.detect import OneClassSVM as OneClassSVM
-    from mercer.estimators.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
-    from mercer.estimators.hard_margin import HardMarginSVC as HardMarginSVC
-    from mercer.estimators.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
-    from mercer.estimators.kernel_machine import KernelMachine as KernelMachine
-    from mercer.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
-    from mercer.estimators.least_squares import KernelLeastSquares as KernelLeastSquares
-    from mercer.estimators.linear import LinearSVC as LinearSVC
-    from mercer.estimators.linear_regress import LinearSVR as LinearSVR
-    from mercer.estimators.nu_classify import NuSVC as NuSVC
-    from mercer.estimators.pegasos import PegasosSVC as PegasosSVC
-    from mercer.estimators.perceptron import Perceptron as Perceptron
-    from mercer.estimators.ramp import RampSVC as RampSVC
-    from mercer.estimators.rank import RankSVM as RankSVM
-    from mercer.estimators.reduce import KernelPCA as KernelPCA
-    from mercer.estimators.reduce import KernelSVD as KernelSVD
-    from mercer.estimators.regress import SVR as SVR
-    from mercer.estimators.regress import NuSVR as NuSVR
-    from mercer.estimators.ridge import KernelRidge as KernelRidge
-    from mercer.exchange.compress import compress as compress
+    from mercer.estimators.kernel.density import KernelDensity as KernelDensity
+    from mercer.estimators.kernel.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
+    from mercer.estimators.kernel.least_squares import KernelLeastSquares as KernelLeastSquares
+    from mercer.estimators.kernel.logistic import KernelLogisticRegression as KernelLogisticRegression
+    from mercer.estimators.kernel.machine import KernelMachine as KernelMachine
+    from mercer.estimators.kernel.pca import KernelPCA as KernelPCA
+    from mercer.estimators.kernel.pca import KernelSVD as KernelSVD
+    from mercer.estimators.kernel.ridge import KernelRidge as KernelRidge
+    from mercer.estimators.linear.svc import LinearSVC as LinearSVC
+    from mercer.estimators.linear.svr import LinearSVR as LinearSVR
+    from mercer.estimators.mkl.classifier import MKLClassifier as MKLClassifier
+    from mercer.estimators.mkl.one_class import MKLOneClassSVM as MKLOneClassSVM
+    from mercer.estimators.mkl.regressor import MKLRegressor as MKLRegressor
+    from mercer.estimators.online.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
+    from mercer.estimators.online.perceptron import Perceptron as Perceptron
+    from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
+    from mercer.estimators.svm.nu_svc import NuSVC as NuSVC
+    from mercer.estimators.svm.one_class import SVDD as SVDD
+    from mercer.estimators.svm.one_class import OneClassSVM as OneClassSVM
+    from mercer.estimators.svm.ramp import RampSVC as RampSVC
+    from mercer.estimators.svm.rank import RankSVM as RankSVM
+    from mercer.estimators.svm.svc import SVC as SVC
+    from mercer.estimators.svm.svr import SVR as SVR
+    from mercer.estimators.svm.svr import NuSVR as NuSVR
+    from mercer.estimators.svm.version_space import AnalyticCentreMachine as AnalyticCentreMachine
+    from mercer.estimators.svm.version_space import BayesPointMachine as BayesPointMachine
+    from mercer.exchange.compress.compress import compress as compress
     from mercer.exchange.from_sklearn import from_sklearn as from_sklearn
-    from mercer.exchange.liblinear import read_liblinear_model as read_liblinear_model
-    from mercer.exchange.liblinear import write_liblinear_model as write_liblinear_model
-    from mercer.exchange.libsvm import read_libsvm_model as read_libsvm_model
-    from mercer.exchange.libsvm import write_libsvm_model as write_libsvm_model
-    from mercer.exchange.onnx_model import to_onnx as to_onnx
-    from mercer.exchange.saving import load as load
-    from mercer.exchange.saving import save as save
-    from mercer.exchange.svmlight_model import read_svmlight_model as read_svmlight_model
-    from mercer.exchange.svmlight_model import write_svmlight_model as write_svmlight_model
+    from mercer.exchange.model_file.save import load as load
+    from mercer.exchange.model_file.save import save as save
+    from mercer.exchange.onnx.export import to_onnx as to_onnx
+    from mercer.exchange.text.liblinear import read_liblinear_model as read_liblinear_model
+    from mercer.exchange.text.liblinear import write_liblinear_model as write_liblinear_model
+    from mercer.exchange.text.libsvm import read_libsvm_model as read_libsvm_model
+    from mercer.exchange.text.libsvm import write_libsvm_model as write_libsvm_model
+    from mercer.exchange.text.svmlight import read_svmlight_model as read_svmlight_model
+    from mercer.exchange.text.svmlight import write_svmlight_model as write_svmlight_model
     from mercer.explanation.contributions import explain as explain
     from mercer.explanation.polynomials import as_polynomial as as_polynomial
+    from mercer.kernels.base.mercer_condition import mercer_check as mercer_check
     from mercer.kernels.graph.graph import Graph as Graph
-    from mercer.kernels.mercer_condition import mercer_check as mercer_check
     from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
-    from mercer.problems.losses import Loss as Loss
+    from mercer.problems.losses.margin_losses import Loss as Loss
+    from mercer.problems.losses.residual_losses import CustomLoss as CustomLoss
+    from mercer.problems.losses.residual_losses import EpsilonInsensitive as EpsilonInsensitive
+    from mercer.problems.losses.residual_losses import Huber as Huber
+    from mercer.problems.losses.residual_losses import Pinball as Pinball
+    from mercer.problems.losses.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.problems.regularization import Regularization as Regularization
-    from mercer.problems.residual_losses import CustomLoss as CustomLoss
-    from mercer.problems.residual_losses import EpsilonInsensitive as EpsilonInsensitive
-    from mercer.problems.residual_losses import Huber as Huber
-    from mercer.problems.residual_losses import Pinball as Pinball
-    from mercer.problems.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.selection.compare import compare_solvers as compare_solvers
     from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
     from mercer.selection.leave_one_out import WholeSample as WholeSample
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
-    from mercer.selection.mkl import MKLClassifier as MKLClassifier
-    from mercer.selection.mkl_detect import MKLOneClassSVM as MKLOneClassSVM
-    from mercer.selection.mkl_regress import MKLRegressor as MKLRegressor
-    from mercer.selection.preflight import preflight as preflight
-    from mercer.selection.regularization_path import regularization_path as regularization_path
-    from mercer.selection.tune import SVCCV as SVCCV
-    from mercer.selection.tune import SVRCV as SVRCV
+    from mercer.selection.path import regularization_path as regularization_path
+    from mercer.selection.preflight.preflight import preflight as preflight
+    from mercer.selection.tuning.estimators import SVCCV as SVCCV
+    from mercer.selection.tuning.estimators import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
 
 _ROOMS = ("kernels", "plot", "theory")
 _HOME = {
-    "AnalyticCentreMachine": "mercer.estimators.centres",
-    "BayesPointMachine": "mercer.estimators.centres",
+    "AnalyticCentreMachine": "mercer.estimators.svm.version_space",
+    "BayesPointMachine": "mercer.estimators.svm.version_space",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
-    "CustomLoss": "mercer.problems.residual_losses",
+    "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
-    "EpsilonInsensitive": "mercer.problems.residual_losses",
+    "EpsilonInsensitive": "mercer.problems.losses.residual_losses",
     "Graph": "mercer.kernels.graph.graph",
-    "HardMarginSVC": "mercer.estimators.hard_margin",
-    "Huber": "mercer.problems.residual_losses",
-    "KernelLogisticRegression": "mercer.estimators.kernel_logistic",
-    "KernelMachine": "mercer.estimators.kernel_machine",
-    "KernelPerceptron": "mercer.estimators.kernel_perceptron",
-    "LinearSVC": "mercer.estimators.linear",
-    "LinearSVR": "mercer.estimators.linear_regress",
-    "Loss": "mercer.problems.losses",
-    "KernelDensity": "mercer.estimators.density",
-    "KernelFisherDiscriminant": "mercer.estimators.fisher",
-    "KernelLeastSquares": "mercer.estimators.least_squares",
-    "KernelPCA": "mercer.estimators.reduce",
-    "KernelRidge": "mercer.estimators.ridge",
-    "KernelSVD": "mercer.estimators.reduce",
-    "MKLClassifier": "mercer.selection.mkl",
-    "MKLOneClassSVM": "mercer.selection.mkl_detect",
-    "MKLRegressor": "mercer.selection.mkl_regress",
+    "HardMarginSVC": "mercer.estimators.svm.hard_margin",
+    "Huber": "mercer.problems.losses.residual_losses",
+    "KernelLogisticRegression": "mercer.estimators.kernel.logistic",
+    "KernelMachine": "mercer.estimators.kernel.machine",
+    "KernelPerceptron": "mercer.estimators.online.kernel_perceptron",
+    "LinearSVC": "mercer.estimators.linear.svc",
+    "LinearSVR": "mercer.estimators.linear.svr",
+    "Loss": "mercer.problems.losses.margin_losses",
+    "KernelDensity": "mercer.estimators.kernel.density",
+    "KernelFisherDiscriminant": "mercer.estimators.kernel.fisher",
+    "KernelLeastSquares": "mercer.estimators.kernel.least_squares",
+    "KernelPCA": "mercer.estimators.kernel.pca",
+    "KernelRidge": "mercer.estimators.kernel.ridge",
+    "KernelSVD": "mercer.estimators.kernel.pca",
+    "MKLClassifier": "mercer.estimators.mkl.classifier",
+    "MKLOneClassSVM": "mercer.estimators.mkl.one_class",
+    "MKLRegressor": "mercer.estimators.mkl.regressor",
     "MercerError": "mercer._errors",
     "MissingExtraError": "mercer._errors",
     "ModelFileError": "mercer._errors",
     "NotPositiveSemidefiniteError": "mercer._errors",
     "NotSeparableError": "mercer._errors",
     "ParameterError": "mercer._errors",
-    "RampSVC": "mercer.estimators.ramp",
-    "RankSVM": "mercer.estimators.rank",
-    "Perceptron": "mercer.estimators.perceptron",
-    "PegasosSVC": "mercer.estimators.pegasos",
-    "Pinball": "mercer.problems.residual_losses",
+    "RampSVC": "mercer.estimators.svm.ramp",
+    "RankSVM": "mercer.estimators.svm.rank",
+    "Perceptron": "mercer.estimators.online.perceptron",
+    "PegasosSVC": "mercer.estimators.online.pegasos",
+    "Pinball": "mercer.problems.losses.residual_losses",
     "Regularization": "mercer.problems.regularization",
-    "SVC": "mercer.estimators.classify",
-    "SquaredEpsilonInsensitive": "mercer.problems.residual_losses",
+    "SVC": "mercer.estimators.svm.svc",
+    "SquaredEpsilonInsensitive": "mercer.problems.losses.residual_losses",
     "Status": "mercer.solvers.result",
-    "NuSVC": "mercer.estimators.nu_classify",
-    "NuSVR": "mercer.estimators.regress",
-    "OneClassSVM": "mercer.estimators.detect",
-    "SVCCV": "mercer.selection.tune",
-    "SVDD": "mercer.estimators.detect",
-    "SVR": "mercer.estimators.regress",
-    "SVRCV": "mercer.selection.tune",
+    "NuSVC": "mercer.estimators.svm.nu_svc",
+    "NuSVR": "mercer.estimators.svm.svr",
+    "OneClassSVM": "mercer.estimators.svm.one_class",
+    "SVCCV": "mercer.selection.tuning.estimators",
+    "SVDD": "mercer.estimators.svm.one_class",
+    "SVR": "mercer.estimators.svm.svr",
+    "SVRCV": "mercer.selection.tuning.estimators",
     "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",
-    "compress": "mercer.exchange.compress",
+    "compress": "mercer.exchange.compress.compress",
     "explain": "mercer.explanation.contributions",
-    "load": "mercer.exchange.saving",
-    "save": "mercer.exchange.saving",
+    "load": "mercer.exchange.model_file.save",
+    "save": "mercer.exchange.model_file.save",
     "from_sklearn": "mercer.exchange.from_sklearn",
-    "read_liblinear_model": "mercer.exchange.liblinear",
-    "read_libsvm_model": "mercer.exchange.libsvm",
-    "read_svmlight_model": "mercer.exchange.svmlight_model",
-    "to_onnx": "mercer.exchange.onnx_model",
-    "write_liblinear_model": "mercer.exchange.liblinear",
-    "write_libsvm_model": "mercer.exchange.libsvm",
-    "write_svmlight_model": "mercer.exchange.svmlight_model",
+    "read_liblinear_model": "mercer.exchange.text.liblinear",
+    "read_libsvm_model": "mercer.exchange.text.libsvm",
+    "read_svmlight_model": "mercer.exchange.text.svmlight",
+    "to_onnx": "mercer.exchange.onnx.export",
+    "write_liblinear_model": "mercer.exchange.text.liblinear",
+    "write_libsvm_model": "mercer.exchange.text.libsvm",
+    "write_svmlight_model": "mercer.exchange.text.svmlight",
     "compare_solvers": "mercer.selection.compare",
     "LeaveOneOutScorer": "mercer.selection.leave_one_out",
     "WholeSample": "mercer.selection.leave_one_out",
     "leave_one_out": "mercer.selection.leave_one_out",
-    "preflight": "mercer.selection.preflight",
-    "regularization_path": "mercer.selection.regularization_path",
-    "mercer_check": "mercer.kernels.mercer_condition",
+    "preflight": "mercer.selection.preflight.preflight",
+    "regularization_path": "mercer.selection.path",
+    "mercer_check": "mercer.kernels.base.mercer_condition",
     "show_versions": "mercer._versions",
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mercer.studio.quiet import expected_warnings_ignored
+from mercer.studio.server.quiet_warnings import expected_warnings_ignored
 
 # The first visit may have to wait for compilation.
 pytestmark = pytest.mark.timeout(400)

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from mercer import load
-from mercer.exchange.model_file import read_model_file
-from tests.exchange import forging
+from mercer.exchange.model_file.container import read_model_file
+from tests.exchange.model_file import forging
 
 # Each argument is a command; "base" cannot import what only extras bring.
 RUN = """

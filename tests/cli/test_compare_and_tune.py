@@ -7,8 +7,8 @@ import pytest
 
 import mercer as library
 from mercer.cli import COMMANDS, app
-from mercer.cli.progress import FitBar, shown_progress
-from mercer.estimators.pace import Pace
+from mercer.cli.terminal.progress import FitBar, shown_progress
+from mercer.estimators.fitting.pace import Pace
 from mercer.solvers.result import TracePoint
 
 

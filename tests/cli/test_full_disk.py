@@ -10,7 +10,7 @@ import pytest
 
 import mercer as library
 from mercer.cli import run
-from tests.exchange.test_atomic import child, ended, names
+from tests.io.test_replace_file import child, ended, names
 
 FULL = "/dev/full"
 

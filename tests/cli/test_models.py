@@ -11,7 +11,7 @@ import pytest
 
 import mercer as library
 from mercer.cli import run
-from mercer.cli.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.io import read_table
 
 

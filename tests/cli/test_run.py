@@ -6,7 +6,7 @@ import pytest
 
 from mercer import DataError, MercerError, ParameterError
 from mercer.cli import COMMANDS, app, run
-from mercer.cli.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode
 
 ENDS = [
     (ParameterError("C must be positive, got -1.0"), ExitCode.WRONG_USAGE),

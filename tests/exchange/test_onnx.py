@@ -37,7 +37,7 @@ from mercer.kernels import (
     SecondOrder,
     Sigmoid,
 )
-from mercer.kernels.polynomial_functions import PolynomialFunctions
+from mercer.kernels.algebra.polynomial_functions import PolynomialFunctions
 from tests.exchange.machines import assert_same, rows, targets
 
 VECTOR_KERNELS = {

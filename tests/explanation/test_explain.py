@@ -26,9 +26,9 @@ from mercer import (
 )
 from mercer.explanation.parts import by_parts
 from mercer.kernels import RBF, Columns, Custom, Delta, Linear, Link, Mismatch, On, Polynomial, Record, Subsequence
-from mercer.kernels.structured import Packed, StructuredKernel
-from tests.kernels.test_records import LABELS, NAMES, sqlite_memory
-from tests.kernels.test_tables import DATA, ROWS, Letters, Y
+from mercer.kernels.base.structured import Packed, StructuredKernel
+from tests.kernels.relational.test_record import LABELS, NAMES, sqlite_memory
+from tests.kernels.table.test_tables import DATA, ROWS, Letters, Y
 
 X, IRIS = load_iris(return_X_y=True)
 TWO = IRIS > 0

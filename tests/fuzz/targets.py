@@ -25,7 +25,7 @@ from mercer.io import (
     read_xml,
 )
 from mercer.kernels import parse
-from mercer.kernels.base import Kernel
+from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.table.frame import as_frame
 from mercer.report.kernel_words import kernel_words
 

@@ -65,8 +65,8 @@ def separable(rng):
 
 def test_boxes_without_a_bound_are_finite_in_compiled_code(separable, monkeypatch):
     """Pairs of classes with C = inf, all at once and along a series of C."""
-    from mercer.estimators import all_pairs
-    from mercer.selection import fold_series
+    from mercer.estimators.fitting import all_pairs
+    from mercer.selection.tuning import fold_series
 
     X, y = separable
     seen = []

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.estimators import training
-from mercer.solvers import smo
+from mercer.estimators.fitting import training
+from mercer.solvers.dual_qp import decomposition
 from tests.laws.two_class import law, problems
 
 
@@ -18,8 +18,8 @@ from tests.laws.two_class import law, problems
 def small_working_sets():
     """Send small problems through rounds, as if they were large."""
     with (
-        mock.patch.object(smo, "DIRECT_SIZE", 3),
-        mock.patch.object(smo, "WORKING_SIZE", 4),
+        mock.patch.object(decomposition, "DIRECT_SIZE", 3),
+        mock.patch.object(decomposition, "WORKING_SIZE", 4),
         mock.patch.object(training, "STORED_SIZE", 0),
     ):
         yield

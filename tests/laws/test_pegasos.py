@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer import PegasosSVC
-from mercer.solvers import sgd
-from mercer.solvers.sgd import solve
-from mercer.solvers.sgd_steps import ROWS, SHORT, STEP
+from mercer.solvers.stochastic import pegasos
+from mercer.solvers.stochastic.pegasos import solve
+from mercer.solvers.stochastic.pegasos_steps import ROWS, SHORT, STEP
 from tests.laws.test_linear import problems
 from tests.laws.two_class import law
 
@@ -56,10 +56,10 @@ def test_every_form_of_the_rows_takes_the_same_steps(problem, steps, form):
 def test_single_steps_are_batches_of_one_in_a_ball_that_is_never_left(problem, steps):
     """The two loops that are compiled for them must not differ."""
     plain, inside = (
-        sgd.LinearIterate(problem.X.shape[1], sgd.Steps(LAMBDA, 1, radius, True, steps["average"]))
+        pegasos.LinearIterate(problem.X.shape[1], pegasos.Steps(LAMBDA, 1, radius, True, steps["average"]))
         for radius in (np.inf, 1e50)
     )
-    order = sgd.Sampler(len(problem.y), steps["seed"]).draw(0, T)
+    order = pegasos.Sampler(len(problem.y), steps["seed"]).draw(0, T)
     for each in (plain, inside):
         each.advance(problem.X, problem.y.astype(np.float64), problem.weight, order)
     np.testing.assert_allclose(plain.last(), inside.last(), rtol=1e-12, atol=1e-15)

@@ -20,26 +20,7 @@ TESTS = {
     "problems": [
         "tests/problems",
         "tests/laws",
-        *(
-            f"tests/estimators/test_{name}.py"
-            for name in (
-                "crammer_singer",
-                "detect",
-                "fitting",
-                "hard_margin_svc",
-                "kernel_density",
-                "kernel_logistic",
-                "kernel_machine",
-                "kernel_reduce",
-                "kernel_ridge",
-                "linear",
-                "nu_svc",
-                "probabilities",
-                "ramp",
-                "rank",
-                "regress",
-            )
-        ),
+        "tests/estimators",
         "tests/oracles/test_forms.py",
         "tests/oracles/test_mkl_against_clarabel.py",
     ],

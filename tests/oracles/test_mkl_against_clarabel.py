@@ -5,9 +5,9 @@ import pytest
 
 from mercer import MKLClassifier, MKLOneClassSVM, MKLRegressor
 from mercer.kernels import RBF, Linear, Polynomial
-from mercer.problems.one_class import OneClass
-from mercer.problems.regression import EpsilonRegression
-from mercer.problems.soft_margin import SoftMargin
+from mercer.problems.svm.epsilon_regression import EpsilonRegression
+from mercer.problems.svm.one_class import OneClass
+from mercer.problems.svm.soft_margin import SoftMargin
 from tests.oracles import clarabel_mkl
 
 FINE = {"gap_tol": 1e-8, "tol": 1e-9, "normalize": None}

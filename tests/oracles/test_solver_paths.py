@@ -10,9 +10,10 @@ import pytest
 from scipy import sparse
 
 from mercer import SVC, Status
-from mercer.estimators import training
-from mercer.kernels import RBF, Custom, Laplacian, Linear, Polynomial, evaluated_matrix
-from mercer.solvers import smo
+from mercer.estimators.fitting import training
+from mercer.kernels import RBF, Custom, Laplacian, Linear, Polynomial
+from mercer.kernels.gram import evaluated
+from mercer.solvers.dual_qp import decomposition
 from tests.kernels.formulas import dots, laplacian, squared
 from tests.oracles.kkt import assert_solved, judge, verdicts
 
@@ -24,23 +25,23 @@ GAMMA = 0.2
 class Path:
     """Sizes that lead a fit of a few hundred points one way, and the memory that it is given."""
 
-    direct_size: int = smo.DIRECT_SIZE
+    direct_size: int = decomposition.DIRECT_SIZE
     stored_size: int = training.STORED_SIZE
-    worth_keeping: float = evaluated_matrix.WORTH_KEEPING
-    worth_fetching: float = evaluated_matrix.WORTH_FETCHING
-    smallest_sample: int = smo.SMALLEST_SAMPLE
+    worth_keeping: float = evaluated.WORTH_KEEPING
+    worth_fetching: float = evaluated.WORTH_FETCHING
+    smallest_sample: int = decomposition.SMALLEST_SAMPLE
     small: int = 0  # up to so many points, double precision from the start
     budget: training.Budget | None = None
 
     def take(self, monkeypatch):
-        monkeypatch.setattr(smo, "DIRECT_SIZE", self.direct_size)
-        monkeypatch.setattr(smo, "WORKING_SIZE", 40)
-        monkeypatch.setattr(smo, "SMALLEST_SAMPLE", self.smallest_sample)
+        monkeypatch.setattr(decomposition, "DIRECT_SIZE", self.direct_size)
+        monkeypatch.setattr(decomposition, "WORKING_SIZE", 40)
+        monkeypatch.setattr(decomposition, "SMALLEST_SAMPLE", self.smallest_sample)
         monkeypatch.setattr(training, "STORED_SIZE", self.stored_size)
         monkeypatch.setattr(training, "LARGEST", self.small)
         monkeypatch.setattr(training, "STORED_COST", self.worth_keeping)
-        monkeypatch.setattr(evaluated_matrix, "WORTH_KEEPING", self.worth_keeping)
-        monkeypatch.setattr(evaluated_matrix, "WORTH_FETCHING", self.worth_fetching)
+        monkeypatch.setattr(evaluated, "WORTH_KEEPING", self.worth_keeping)
+        monkeypatch.setattr(evaluated, "WORTH_FETCHING", self.worth_fetching)
         if self.budget is not None:
             monkeypatch.setattr(training.Budget, "resolve", lambda *_: self.budget)
 
@@ -208,18 +209,16 @@ def test_without_shrinking_no_point_is_parked(monkeypatch):
     assert {point.active for point in trace} == {400}
 
 
-@pytest.mark.parametrize("refinements", [0, smo.MOST_REFINEMENTS])
+@pytest.mark.parametrize("refinements", [0, decomposition.MOST_REFINEMENTS])
 def test_a_solution_that_single_precision_cannot_hold_is_finished_in_double(refinements, monkeypatch):
     """At C = 1e5, sums of products with single-precision entries have lost what tol asks for.
 
     Either the gradient is refined in double precision, or the whole matrix is.
     """
     switched = []
-    in_double = evaluated_matrix.EvaluatedMatrix.in_double
-    monkeypatch.setattr(
-        evaluated_matrix.EvaluatedMatrix, "in_double", lambda self: switched.append(1) or in_double(self)
-    )
-    monkeypatch.setattr(smo, "MOST_REFINEMENTS", refinements)
+    in_double = evaluated.EvaluatedMatrix.in_double
+    monkeypatch.setattr(evaluated.EvaluatedMatrix, "in_double", lambda self: switched.append(1) or in_double(self))
+    monkeypatch.setattr(decomposition, "MOST_REFINEMENTS", refinements)
     model = fitted_on("evaluated", monkeypatch, C=1e5)
     assert switched or refinements
     X, y, _ = made(n=400)

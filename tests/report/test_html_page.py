@@ -19,7 +19,7 @@ from mercer.report.kernel_words import kernel_words
 from mercer.report.model_words import columns_of, describe_model
 from mercer.report.record import bounds_of
 from mercer.report.svg import Scale, ticks
-from mercer.selection.assemble import assemble
+from mercer.workflow.assemble import assemble
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, LinearSVC, LinearSVR, ParameterError, compare_solvers
-from mercer.solvers.by_name import SOLVERS
+from mercer.solvers.registry import SOLVERS
 
 TOY = np.array([[0.0, 0], [2, 2], [2, 0], [3, 0]]), np.array([-1, -1, 1, 1])
 

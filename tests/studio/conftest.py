@@ -12,8 +12,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
-from mercer.studio.frames import unpack
-from mercer.studio.server import make_app, names_of
+from mercer.studio.server.messages import unpack
+from mercer.studio.server.server import make_app, names_of
 
 TOKEN = "a-token-of-this-run"  # noqa: S105 - for a server that lives as long as a test
 PORT = 8765

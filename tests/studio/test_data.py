@@ -10,10 +10,10 @@ import pytest
 
 import mercer
 from mercer._errors import DataError
-from mercer.studio import datasets
-from mercer.studio.quiet import expected_warnings_ignored
+from mercer.studio.playground import datasets
+from mercer.studio.server.quiet_warnings import expected_warnings_ignored
+from mercer.studio.server.worker import Job
 from mercer.studio.views import explaining, opening, training, tuning
-from mercer.studio.worker import Job
 from tests.studio.conftest import ORIGIN, TOKEN
 
 CSV = b"age,town,same,buys\n" + b"".join(
@@ -212,7 +212,7 @@ def test_broken_files_are_a_sentence_and_the_tab_goes_on(open_tab, client, name,
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr("mercer.studio.datasets.MOST_UNPACKED", 2**20)
+    monkeypatch.setattr("mercer.studio.playground.datasets.MOST_UNPACKED", 2**20)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("rings_A.txt", "1, 2\n" * 100_000)

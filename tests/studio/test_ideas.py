@@ -5,10 +5,10 @@ import pytest
 
 from mercer import SVC, theory
 from mercer.kernels import Polynomial
-from mercer.studio.presets import preset
-from mercer.studio.scene import Scene
+from mercer.studio.playground.presets import preset
+from mercer.studio.playground.scene import Scene
+from mercer.studio.server.worker import Job
 from mercer.studio.views import ideas
-from mercer.studio.worker import Job
 
 THREE = [[-1.1, 0.7, 0], [0.9, 1.1, 1], [0.5, -1.2, 1]]
 

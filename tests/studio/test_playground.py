@@ -5,13 +5,13 @@ import pytest
 
 import mercer
 from mercer._errors import DataError
-from mercer.studio.methods import METHODS, method_of
-from mercer.studio.presets import PRESETS, preset
-from mercer.studio.quiet import expected_warnings_ignored
-from mercer.studio.scene import Scene
-from mercer.studio.script import script
+from mercer.studio.playground.methods import METHODS, method_of
+from mercer.studio.playground.presets import PRESETS, preset
+from mercer.studio.playground.scene import Scene
+from mercer.studio.playground.script import script
+from mercer.studio.server.quiet_warnings import expected_warnings_ignored
+from mercer.studio.server.worker import Job
 from mercer.studio.views.playground import FREE, INSIDE, WRONG, ZERO, fit
-from mercer.studio.worker import Job
 
 PRESET_OF = {"classes": "moons", "region": "blob", "curve": "curve"}
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from mercer import SVC, DataError, theory
-from mercer.solvers.quadratic_program import solve_quadratic_program
+from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
 
 
 def test_the_paraboloid_on_a_line_is_highest_at_a_half():

@@ -11,8 +11,8 @@ from cyclopts import App
 
 from mercer import __version__
 from mercer._errors import DataError, MercerError, ModelFileError, ParameterError
-from mercer.cli import start
-from mercer.cli.exit_codes import ExitCode
+from mercer.cli.terminal import start
+from mercer.cli.terminal.exit_codes import ExitCode
 
 app = App(
     name="mercer",
@@ -35,7 +35,7 @@ COMMANDS = {
     "version": "Print the versions of Mercer and of what it runs on.",
 }
 for name, words in COMMANDS.items():
-    app.command(f"mercer.cli.{name}:{name}", help=words)
+    app.command(f"mercer.cli.commands.{name}:{name}", help=words)
 app.register_install_completion_command(help="Install completion for this shell (bash, zsh, fish).")
 
 

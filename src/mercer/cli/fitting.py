@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._errors import DataError, ParameterError
-from mercer.cli.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode
 
 
 def exit_code(status: str | None) -> ExitCode:
@@ -20,8 +20,8 @@ def exit_code(status: str | None) -> ExitCode:
 
 
 def assembled(data: Any, machine: Any, fit: Any) -> Any:
-    """The machine that the options ask for, as the data need it (see `mercer.selection.assemble`)."""
-    from mercer.selection.assemble import assemble
+    """The machine that the options ask for, as the data need it (see `mercer.workflow.assemble`)."""
+    from mercer.workflow.assemble import assemble
 
     limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
     return assemble(data, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
@@ -58,7 +58,7 @@ def split(y: Any, task: str, holdout: float, seed: int) -> tuple[Any, Any]:
     """Positions to learn from, and positions held out (none where `holdout` is 0)."""
     import numpy as np
 
-    from mercer.selection.hold_out import hold_out
+    from mercer.workflow.hold_out import hold_out
 
     if not 0 <= holdout < 1:
         raise ParameterError(f"--holdout must be at least 0 and below 1, got {holdout:g}")
@@ -108,7 +108,7 @@ def machine_and_rows(assembly: Any) -> tuple[Any, Any]:
 @contextmanager
 def replaced(path: Path) -> Iterator[Any]:
     """A text file that takes the place of `path` as a whole, or not at all."""
-    from mercer.exchange.atomic import replace_file
+    from mercer.io.replace_file import replace_file
 
     text = io.StringIO(newline="")
     yield text

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from mercer._errors import DataError
-from mercer.cli.saying import say
+from mercer.cli.terminal.output import say
 
 
 def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
     """(model, what its file says about itself)."""
     from mercer import load
-    from mercer.exchange.saving import describe
+    from mercer.exchange.model_file.save import describe
 
     if not Path(path).is_file():
         raise DataError(f"there is no model file {str(path)!r}; `mercer train` writes one")

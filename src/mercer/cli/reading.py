@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._errors import DataError, ParameterError
-from mercer.cli.options import DataOptions, FitOptions, ReadOptions
+from mercer.cli.terminal.options import DataOptions, FitOptions, ReadOptions
 
 Limits = FitOptions | ReadOptions
 NO_LIMITS = ReadOptions()
@@ -28,7 +28,7 @@ def read_labelled(source: str, options: DataOptions, limits: Limits = NO_LIMITS)
 def read(source: Any, options: DataOptions, target: str | None, limits: Limits = NO_LIMITS, **more: Any) -> Any:
     """Data as the options say."""
     from mercer.io import read_table
-    from mercer.io.delimited_lines import MISSING
+    from mercer.io.csv.lines import MISSING
 
     return read_table(
         source,

@@ -5,9 +5,9 @@ from typing import Any
 
 from mercer import save
 from mercer.cli.fitting import assembled, cross_validated, model_path, quietly, split, timed
-from mercer.cli.options import DataOptions, FitOptions, MachineOptions
-from mercer.cli.progress import shown_progress
 from mercer.cli.reading import read_labelled
+from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions
+from mercer.cli.terminal.progress import shown_progress
 from mercer.report.figures import Shown, taken
 from mercer.report.html_page import write_page
 from mercer.report.model_words import machine_of

@@ -4,14 +4,14 @@ from typing import Any, NamedTuple
 
 from sklearn.pipeline import Pipeline
 
-from mercer.cli.options import DataOptions, FitOptions, MachineOptions
-from mercer.cli.progress import shown_progress
+from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions
+from mercer.cli.terminal.progress import shown_progress
 from mercer.cli.training import Training
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.kernel_words import kernel_words
 from mercer.report.model_words import machine_of
-from mercer.selection.assemble import assemble
-from mercer.selection.tune import SVCCV, SVRCV
+from mercer.selection.tuning.estimators import SVCCV, SVRCV
+from mercer.workflow.assemble import assemble
 
 
 class Grid(NamedTuple):

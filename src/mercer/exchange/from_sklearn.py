@@ -10,24 +10,24 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
-from mercer.estimators.calibrate import Calibration, Sigmoid
-from mercer.estimators.classify import SVC
-from mercer.estimators.detect import OneClassSVM
-from mercer.estimators.inputs import is_function
-from mercer.estimators.kernel_method import Proof
-from mercer.estimators.linear import LinearSVC
-from mercer.estimators.linear_regress import LinearSVR
-from mercer.estimators.nu_classify import NuSVC
-from mercer.estimators.reduce import KernelPCA
-from mercer.estimators.regress import SVR, NuSVR
-from mercer.estimators.ridge import KernelRidge
-from mercer.estimators.training import TrainingData
-from mercer.exchange.linear_functions import LinearFunctions, linear_classifier, linear_detector, linear_regressor
-from mercer.exchange.machine import Machine, sigmoid_of_other_side
-from mercer.kernels.expansion import Expansion
-from mercer.kernels.matrix_form import Custom, MatrixItems, Precomputed
-from mercer.kernels.names import resolve
-from mercer.problems import spectrum
+from mercer.estimators.bases.kernel_method import Proof
+from mercer.estimators.bases.probabilities import Calibration, Sigmoid
+from mercer.estimators.fitting.inputs import is_function
+from mercer.estimators.fitting.training import TrainingData
+from mercer.estimators.kernel.pca import KernelPCA
+from mercer.estimators.kernel.ridge import KernelRidge
+from mercer.estimators.linear.svc import LinearSVC
+from mercer.estimators.linear.svr import LinearSVR
+from mercer.estimators.svm.nu_svc import NuSVC
+from mercer.estimators.svm.one_class import OneClassSVM
+from mercer.estimators.svm.svc import SVC
+from mercer.estimators.svm.svr import SVR, NuSVR
+from mercer.exchange.text.linear import LinearFunctions, linear_classifier, linear_detector, linear_regressor
+from mercer.exchange.text.parts import Machine, sigmoid_of_other_side
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.given.precomputed import Custom, MatrixItems, Precomputed
+from mercer.kernels.notation.sklearn_names import resolve
+from mercer.problems.kernel_methods import spectrum
 from mercer.solvers.result import Status
 
 

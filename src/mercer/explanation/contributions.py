@@ -14,22 +14,22 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
-from mercer.estimators.inputs import expansion_input, require_fitted
+from mercer.estimators.fitting.inputs import expansion_input, require_fitted
 from mercer.explanation.explanation import Contributions, Explanation
 from mercer.explanation.functions import function_names
 from mercer.explanation.nodes import by_node
 from mercer.explanation.pipelines import by_input, transformed
 from mercer.explanation.polynomials import DUST, as_polynomial, named_polynomial
 from mercer.explanation.positions import by_position, unwrapped
-from mercer.kernels import engine
-from mercer.kernels.base import Kernel
-from mercer.kernels.matrix_form import MatrixItems
-from mercer.kernels.normalised import Normalised
-from mercer.kernels.polynomial_functions import in_inner_product
-from mercer.kernels.structured import CountKernel, StructuredKernel
+from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.polynomial_functions import in_inner_product
+from mercer.kernels.algebra.scaled_power import Scaled
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.structured import CountKernel, StructuredKernel
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.given.precomputed import MatrixItems
 from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
 from mercer.kernels.vector.linear import Linear
-from mercer.kernels.wrapped import Scaled
 
 
 def explain(model, x):
@@ -148,7 +148,7 @@ def _values(kernel, expansion, X):
     else:
         item = kernel.prepare(X, np.float64, origin=expansion.origin)
         vectors = kernel.prepare(vectors, np.float64, origin=expansion.origin, check=False)
-    return engine.fill(kernel, item, vectors, np.empty((1, len(vectors))))[0]
+    return tiles.fill(kernel, item, vectors, np.empty((1, len(vectors))))[0]
 
 
 def _support_names(model, expansion):

@@ -1,6 +1,6 @@
 """What the decision functions of a machine are called."""
 
-from mercer.estimators.multiclass import pairs
+from mercer.estimators.fitting.tasks import pairs
 
 
 def function_names(model, count):

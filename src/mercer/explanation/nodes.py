@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer import kernels  # its names load when asked for
 from mercer.explanation.explanation import Contributions
-from mercer.kernels import engine
+from mercer.kernels.evaluation import tiles
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.tree.tree import Tree
 
@@ -43,7 +43,7 @@ def _nodes_of_tree(kernel, factor, tree, vectors, coefficients):
     ends, children = _preorder(counts)
     below = [Tree.from_preorder(labels[k : ends[k]], counts[k : ends[k]]) for k in range(len(labels))]
     others = kernel.prepare(vectors)
-    whole = engine.fill(kernel, kernel.prepare(below), others, np.empty((len(below), len(others)))) @ coefficients
+    whole = tiles.fill(kernel, kernel.prepare(below), others, np.empty((len(below), len(others)))) @ coefficients
     values = np.array([whole[k] - whole[children[k]].sum(axis=0) for k in range(len(labels))])
     names = [f"{k}: {below[k] if counts[k] and ends[k] - k < 6 else labels[k]}" for k in range(len(labels))]
     return Contributions("node", names, factor * values.T)

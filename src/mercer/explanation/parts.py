@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from mercer._errors import ParameterError
-from mercer.estimators.inputs import expansion_input, require_fitted
+from mercer.estimators.fitting.inputs import expansion_input, require_fitted
 from mercer.explanation.positions import symbols_of_text
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.string.spectrum import Spectrum
-from mercer.kernels.string.symbols import joined
+from mercer.kernels.string.tokens import joined
 from mercer.kernels.tree.tree import Tree
 
 # A code point that no text contains, by definition of Unicode.

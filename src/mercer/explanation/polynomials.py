@@ -7,10 +7,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
-from mercer.estimators.inputs import require_fitted
+from mercer.estimators.fitting.inputs import require_fitted
 from mercer.explanation.functions import function_names
-from mercer.kernels.feature_maps import monomial_name
-from mercer.kernels.polynomial_functions import PolynomialFunctions, in_inner_product, weight_count
+from mercer.kernels.algebra.feature_maps import monomial_name
+from mercer.kernels.algebra.polynomial_functions import PolynomialFunctions, in_inner_product, weight_count
 
 # Monomials that are named for one machine; more are no explanation.
 MOST_TERMS = 20_000

@@ -15,10 +15,10 @@ import numpy as np
 
 from mercer import kernels  # its names load when asked for
 from mercer.explanation.explanation import Contributions
-from mercer.kernels import engine
-from mercer.kernels.normalised import Normalised
-from mercer.kernels.string.symbols import WORD
-from mercer.kernels.wrapped import Scaled
+from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.scaled_power import Scaled
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.string.tokens import WORD
 
 # A code point that no text contains, by definition of Unicode; and a token that is none.
 NOWHERE, NO_TOKEN = "\uffff", ("no token",)
@@ -76,7 +76,7 @@ def _shares(kernel, length, symbols, vectors, coefficients):
     if kernel.tokenizer == "characters" and all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):
         hidden = ["".join(text) for text in hidden]
     others = one.prepare(vectors)
-    block = engine.fill(one, one.prepare(hidden), others, np.empty((len(hidden), len(others))))
+    block = tiles.fill(one, one.prepare(hidden), others, np.empty((len(hidden), len(others))))
     values = block @ coefficients
     return (values[0] - values[1:]) / length
 

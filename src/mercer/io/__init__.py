@@ -6,21 +6,21 @@
 from importlib import import_module
 
 _HOME = {
-    "ArrowBatches": "mercer.io.arrow",
-    "DuckDBDatabase": "mercer.io.sql",
-    "Dataset": "mercer.io.tables",
+    "ArrowBatches": "mercer.io.arrow.batches",
+    "DuckDBDatabase": "mercer.io.databases.records",
+    "Dataset": "mercer.io.dataset",
     "Housing": "mercer.io.housing",
-    "GraphSet": "mercer.io.graphs",
-    "SQLiteDatabase": "mercer.io.sql",
-    "SvmlightFile": "mercer.io.svmlight",
+    "GraphSet": "mercer.io.items.graphs",
+    "SQLiteDatabase": "mercer.io.databases.records",
+    "SvmlightFile": "mercer.io.svmlight.file",
     "read_boston_housing": "mercer.io.housing",
-    "read_brackets": "mercer.io.trees",
-    "read_graphs": "mercer.io.graphs",
-    "read_html": "mercer.io.trees",
-    "read_json": "mercer.io.trees",
-    "read_table": "mercer.io.tables",
-    "read_svmlight": "mercer.io.svmlight",
-    "read_xml": "mercer.io.trees",
+    "read_brackets": "mercer.io.items.trees",
+    "read_graphs": "mercer.io.items.graphs",
+    "read_html": "mercer.io.items.trees",
+    "read_json": "mercer.io.items.trees",
+    "read_table": "mercer.io.dataset",
+    "read_svmlight": "mercer.io.svmlight.file",
+    "read_xml": "mercer.io.items.trees",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605  (the index is the list)

@@ -1,235 +1,118 @@
-"""One function for data of any format: `read_table`."""
+"""Tables of Arrow as tables of Mercer's own, which do not depend on what is installed.
 
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+A column holds numbers, dates or texts. Truth values become the texts "true" and "false", so that a
+model learnt from one format takes rows of another.
+"""
+
+from importlib.util import find_spec
 
 import numpy as np
-from scipy import sparse
 
-from mercer._errors import DataError, ParameterError
-from mercer._jit.memory import parse_bytes
-from mercer.io.columnar import read_arrow, read_parquet
-from mercer.io.delimited import read_delimited
-from mercer.io.delimited_lines import MISSING
-from mercer.io.graphs import read_graphs
-from mercer.io.json_lines import read_json_lines
-from mercer.io.labelled_trees import read_labelled_trees
-from mercer.io.queries import read_query
-from mercer.io.recognise import recognise, require_format
-from mercer.io.source import Source
-from mercer.io.svmlight_tables import ANY_WIDTH, Layout, Table, tables_of, within
-from mercer.io.text_folders import read_text_folder
+from mercer.kernels.table.column_frame import TRUTH, ColumnFrame
 
-_TABLES = ("csv", "parquet", "arrow", "jsonl", "sqlite", "duckdb")
+_MICROSECONDS = 86_400e6
+# What a value takes in an array of Mercer's, and a text of its own beside its characters.
+_PLACE, _WORD = 8, 60
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """What `read_table` found.
-
-    Attributes
-    ----------
-    data : table, CSR matrix, or list of items
-        As the estimators take it; without the column of the target. A table is Mercer's own, whichever library
-        read it, and the same for the same file: ``as_frame(data).rows()`` has its rows as dictionaries.
-    target : ndarray or None
-        What is to be predicted: numbers or texts.
-    kind : {"table", "vectors", "texts", "trees", "graphs"}
-    format : str
-        One of "csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs".
-    name, target_name : str
-    """
-
-    data: object = field(repr=False)
-    target: np.ndarray | None = field(repr=False)
-    kind: str
-    format: str
-    name: str
-    target_name: str | None = None
-
-    def __len__(self):
-        return self.data.shape[0] if hasattr(self.data, "shape") else len(self.data)
-
-    @property
-    def columns(self):
-        """The names of a table's columns; None for anything else."""
-        return self.data.names if self.kind == "table" else None
-
-    def rows(self, places):
-        """The rows at these positions."""
-        data = self.data[places] if hasattr(self.data, "shape") else [self.data[k] for k in places]
-        return replace(self, data=data, target=None if self.target is None else self.target[places])
-
-    def with_columns(self, names):
-        """A table with these columns only, in this order; a DataError names those missing and those too many."""
-        known = self.columns
-        gone = [name for name in names if name not in known]
-        if gone:
-            extra = [name for name in known if name not in names]
-            raise DataError(
-                f"{self.name}: the columns {_listed(gone)} are missing; "
-                + (f"the model does not know {_listed(extra)}" if extra else "it has no others in their place")
-            )
-        return replace(self, data=self.data.chosen(list(names)))
-
-    def matrix(self):
-        """The data as rows of numbers; None where a column holds something else, or a value is missing."""
-        if self.kind != "table":
-            return self.data if self.kind == "vectors" else None
-        columns = [self.data.column(name) for name in self.data.names]
-        if not columns or any(column.kind != "number" or column.missing.any() for column in columns):
-            return None
-        return np.column_stack([column.numbers(~column.missing) for column in columns])
+def has_arrow():
+    """Whether pyarrow can be imported."""
+    try:
+        return find_spec("pyarrow") is not None
+    except (ImportError, ValueError):  # somebody has said that it is not to be used
+        return False
 
 
-def read_table(
-    source,
-    *,
-    target=None,
-    format=None,  # noqa: A002 - the word for it
-    table=None,
-    query=None,
-    text=(),
-    header=True,
-    delimiter=None,
-    missing=MISSING,
-    n_features=None,
-    memory_limit=None,
-    time_limit=None,
-):
-    r"""Read data of any format that Mercer knows.
+def is_text(kind):
+    """Whether an Arrow type is text, also text by codes."""
+    import pyarrow as pa
 
-    Parameters
-    ----------
-    source : str, path or open binary file
-        CSV (also with tabs, semicolons), Parquet, Arrow, JSON lines or svmlight, each also
-        compressed (.gz, .xz, .bz2); "-" for standard input; a SQLite or DuckDB file; a folder of texts,
-        one folder a class; trees in brackets, one a line, each after its label; a folder or zip of graphs
-        in TU format.
-    target : str, optional
-        The column to predict. Formats that are not tables carry their labels themselves.
-    format : str, optional
-        Recognised by content and name unless given.
-    table, query : str, optional
-        What to read of a database.
-    text : list of str
-        Columns that hold texts even where they look like numbers.
-    header : bool
-        Whether the first line of a CSV file names the columns; otherwise they are x1, x2, ...
-    delimiter : str, optional
-        Of CSV; found in the first line unless given.
-    missing : list of str
-        Words of a CSV file that stand for no value.
-    n_features : int, optional
-        Columns of svmlight data.
-    memory_limit : int or str, optional
-        Bytes (or "2GiB") that may be taken; what is free by default.
-    time_limit : float, optional
-        Seconds that the query to a database may take; ten minutes by default.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        Names the file, and where there is one the line and the column, and what was expected.
-
-    Examples
-    --------
-    >>> import io
-    >>> from mercer.io import read_table
-    >>> found = read_table(io.BytesIO(b"age,town,buys\n31,Ulm,yes\n60,Bonn,no\n"), target="buys")
-    >>> found.kind, found.columns, found.target
-    ('table', ['age', 'town'], array(['yes', 'no'], dtype='<U3'))
-    """
-    require_format(format)
-    opened = Source(source, None if memory_limit is None else parse_bytes(memory_limit))
-    kind = format or recognise(opened)
-    if kind not in _TABLES:
-        return _items(opened, kind, target, n_features)
-    if kind == "csv":
-        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing)
-    elif kind in ("sqlite", "duckdb"):
-        found = read_query(opened, kind, table, query, time_limit)
-    elif kind == "jsonl":
-        found = read_json_lines(opened)
-    else:
-        found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened)
-    if kind != "csv" and text:
-        found = found.with_texts([_known(name, found.names, opened.name, "text") for name in text])
-    whole = Dataset(found, None, "table", kind, opened.name)
-    return whole if target is None else _divided(whole, target)
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def _items(source, kind, target, n_features):
-    """Data whose labels stand beside them."""
-    if target is not None:
-        raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
-    if kind == "svmlight":
-        X, y = _vectors(source, n_features)
-        return Dataset(X, _whole(y), "vectors", kind, source.name)
-    if kind == "texts":
-        texts, labels, _ = read_text_folder(source)
-        return Dataset(texts, labels, "texts", kind, source.name)
-    if kind == "trees":
-        return Dataset(*read_labelled_trees(source), "trees", kind, source.name)
-    found = read_graphs(source.path or source.open(), memory_limit=source.most)
-    labels = found.targets if found.labels is None else found.labels
-    return Dataset(found.graphs, labels, "graphs", kind, source.name)
+def of_arrow(table, source):
+    """An Arrow table, column by column; a DataError of the `Source` where its texts take too much as objects."""
+    size, arrays = table.nbytes, {}
+    for name, came in zip(table.column_names, table.columns, strict=True):
+        column = _encoded(came) if is_text(came.type) else came
+        size += _PLACE * len(column) + (_WORD * len(column.dictionary) if hasattr(column, "dictionary") else 0)
+        source.require_room(size)
+        arrays[name] = _array(column)
+    return ColumnFrame(arrays)
 
 
-def _vectors(source, n_features):
-    """(X, y) of svmlight lines, in one reading."""
-    with source.open() as file:
-        parts = within(
-            tables_of(file, source.name, Layout(n_features=n_features or ANY_WIDTH)), source.most, source.name
-        )
-    if not parts:
-        raise DataError(f"{source.name}: the file has no rows")
-    whole = Table.joined(parts)
-    shape = (len(whole), n_features or max(1, whole.width))
-    return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
+def _array(column):
+    """A column of Arrow as numpy has it: numbers, dates, or objects."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    types, kind = pa.types, column.type
+    if is_text(kind):
+        return _texts(_encoded(column))
+    if types.is_dictionary(kind):
+        return _array(compute.cast(column, kind.value_type))
+    if types.is_boolean(kind):
+        return _texts(_encoded(compute.if_else(column, TRUTH[True], TRUTH[False])))
+    if types.is_integer(kind) and not column.null_count:
+        values = values_of(column)
+        return values if values.dtype == np.uint64 and values.max(initial=0) >= 2**63 else values.astype(np.int64)
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return _filled(compute.cast(column, pa.float64()), np.nan)
+    if types.is_duration(kind):
+        days = compute.cast(column, pa.duration("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+        return _filled(days, np.nan) / _MICROSECONDS
+    if types.is_date(kind):
+        return _times(compute.cast(column, pa.date32()).cast(pa.int32()), "datetime64[D]")
+    if types.is_timestamp(kind):
+        return _times(compute.cast(column, pa.timestamp("us"), safe=False), "datetime64[us]")
+    found = np.empty(len(column), dtype=object)
+    found[:] = column.to_pylist()
+    return found
 
 
-def _whole(y):
-    """Labels as whole numbers where they are such."""
-    is_whole = (y == np.rint(y)).all() and np.abs(y).max() < 2**53
-    return y.astype(np.int64) if is_whole else y
+def values_of(column):
+    """The numbers of a column; anything where one is missing. pyarrow's own way would import pandas."""
+    import pyarrow as pa
+
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    bare = [
+        pa.Array.from_buffers(each.type, len(each), [None, each.buffers()[1]], offset=each.offset) for each in chunks
+    ]
+    found = [np.from_dlpack(each) for each in bare if len(each)]
+    if not found:
+        return np.empty(0, column.type.to_pandas_dtype())
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def _divided(whole, name):
-    """The table less its target, and the target."""
-    _known(name, whole.columns, whole.name, "target")
-    target = _target(whole.data.column(name), whole.name)
-    if len(whole.columns) == 1:
-        raise DataError(f"{whole.name}: there is no column beside the target {name!r}")
-    return replace(
-        whole, data=whole.data.chosen([one for one in whole.columns if one != name]), target=target, target_name=name
-    )
+def _filled(column, value):
+    """The numbers of a column, with `value` where one is missing."""
+    import pyarrow as pa
+
+    if not column.null_count:
+        return values_of(column)
+    values = values_of(column).copy()
+    values[values_of(column.is_null().cast(pa.uint8())) == 1] = value
+    return values
 
 
-def _target(column, name):
-    if column.missing.any():
-        row = int(np.flatnonzero(column.missing)[0])
-        raise DataError(f"{name}: the target {column.name!r} has no value in row {row}; leave such rows out")
-    if column.kind == "number":
-        # Whole numbers stay whole: they are the labels of classes.
-        values = np.asarray(column.as_came())
-        return values if values.dtype.kind in "iuf" else np.asarray(column.values)
-    if column.kind in ("text", "category"):
-        return np.array([str(value) for value in column.as_came()])
-    raise DataError(f"{name}: the target {column.name!r} must hold numbers or texts, got {column.kind}")
+def _times(column, kind):
+    """Dates as numpy's, by the whole numbers that both count with."""
+    import pyarrow as pa
+
+    return _filled(column.cast(pa.int64()), np.iinfo(np.int64).min).view(kind)
 
 
-def _known(name, names, source, argument):
-    if name in names:
-        return name
-    close = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    meant = f" (did you mean {close[0]!r}?)" if close else ""
-    raise DataError(f"{source}: there is no column {name!r}{meant}, which {argument} names; it has {_listed(names)}")
+def _encoded(column):
+    """Texts as a list of the different ones, and the place of each in it."""
+    import pyarrow as pa
+
+    column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    found = column.unify_dictionaries().combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return found if not isinstance(found, pa.ChunkedArray) else pa.concat_arrays(found.chunks)
 
 
-def _listed(names):
-    return ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+def _texts(encoded):
+    """Texts as objects, each different one made once."""
+    words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+    return words[_filled(encoded.indices, len(words) - 1)]

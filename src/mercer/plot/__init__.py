@@ -8,19 +8,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
-    from mercer.plot.calibration import CalibrationDisplay as CalibrationDisplay
-    from mercer.plot.convergence import ConvergenceDisplay as ConvergenceDisplay
-    from mercer.plot.decision_boundary import DecisionBoundaryDisplay as DecisionBoundaryDisplay
-    from mercer.plot.explanation import ExplanationDisplay as ExplanationDisplay
-    from mercer.plot.kernel_matrix import KernelMatrixDisplay as KernelMatrixDisplay
-    from mercer.plot.learning_curve import LearningCurveDisplay as LearningCurveDisplay
-    from mercer.plot.lift import LiftDisplay as LiftDisplay
-    from mercer.plot.losses import LossDisplay as LossDisplay
-    from mercer.plot.path import PathDisplay as PathDisplay
-    from mercer.plot.tube import TubeDisplay as TubeDisplay
-    from mercer.plot.tuning import TuningDisplay as TuningDisplay
-    from mercer.plot.version_space import VersionSpaceDisplay as VersionSpaceDisplay
-    from mercer.plot.weights import WeightsDisplay as WeightsDisplay
+    from mercer.plot.displays.calibration import CalibrationDisplay as CalibrationDisplay
+    from mercer.plot.displays.convergence import ConvergenceDisplay as ConvergenceDisplay
+    from mercer.plot.displays.decision_boundary import DecisionBoundaryDisplay as DecisionBoundaryDisplay
+    from mercer.plot.displays.explanation import ExplanationDisplay as ExplanationDisplay
+    from mercer.plot.displays.kernel_matrix import KernelMatrixDisplay as KernelMatrixDisplay
+    from mercer.plot.displays.learning_curve import LearningCurveDisplay as LearningCurveDisplay
+    from mercer.plot.displays.lift import LiftDisplay as LiftDisplay
+    from mercer.plot.displays.losses import LossDisplay as LossDisplay
+    from mercer.plot.displays.path import PathDisplay as PathDisplay
+    from mercer.plot.displays.tube import TubeDisplay as TubeDisplay
+    from mercer.plot.displays.tuning import TuningDisplay as TuningDisplay
+    from mercer.plot.displays.version_space import VersionSpaceDisplay as VersionSpaceDisplay
+    from mercer.plot.displays.weights import WeightsDisplay as WeightsDisplay
 
 _INDEX = {
     "CalibrationDisplay": "calibration",
@@ -44,7 +44,7 @@ __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
 def __getattr__(name: str) -> Any:
     if name not in _INDEX:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
+    return getattr(import_module(f"{__name__}.displays.{_INDEX[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mercer.exchange.atomic import replace_file
+from mercer.io.replace_file import replace_file
 from mercer.report.examples import examples
 from mercer.report.figures import Shown, figures
 from mercer.report.record import Record

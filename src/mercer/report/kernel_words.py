@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from mercer.kernels import Centred, Columns, Normalised, On, Power, Product, Scaled, Standardised, Sum
-from mercer.kernels.expression import snake_case
+from mercer.kernels.notation.parse import snake_case
 
 
 def kernel_words(kernel: Any) -> str:

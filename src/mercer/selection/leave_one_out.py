@@ -8,13 +8,13 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
-from mercer.estimators import multiclass
-from mercer.estimators.classify import SVC
-from mercer.estimators.parameters import require_choice
-from mercer.estimators.prepared_fit import prepare_fit
-from mercer.estimators.ridge import KernelRidge
-from mercer.solvers.decremental import ExactSolution
+from mercer.estimators.fitting import tasks
+from mercer.estimators.fitting.parameters import require_choice
+from mercer.estimators.fitting.plan import prepare_fit
+from mercer.estimators.kernel.ridge import KernelRidge
+from mercer.estimators.svm.svc import SVC
 from mercer.solvers.limits import Limits
+from mercer.solvers.paths.leave_one_out import ExactSolution
 from mercer.theory.leave_one_out import span_estimate, xi_alpha_bound
 
 METHODS = ("auto", "exact", "span", "xi_alpha", "refit")
@@ -162,7 +162,7 @@ def _winners(setup, values):
     """The class that each row of decision values stands for."""
     if setup.n_classes == 2:
         return (values[:, 0] > 0).astype(np.intp)
-    counted = multiclass.votes(values, setup.n_classes) if setup.has_pairs else values
+    counted = tasks.votes(values, setup.n_classes) if setup.has_pairs else values
     return counted.argmax(axis=1)
 
 

@@ -1,6 +1,6 @@
 """The losses of the sources as functions of the margin z = y f(x), and how fast each can change."""
 
-from mercer.problems.losses import LOSSES_OF_MARGINS, Loss
+from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS, Loss
 
 __all__ = ["LOSSES", "Loss"]
 

@@ -7,13 +7,13 @@ from scipy import sparse
 
 from mercer._errors import DataError, MercerError, ParameterError
 from mercer._jit.once import computed_once
-from mercer.kernels.base import Kernel
-from mercer.kernels.matrix_form import Custom, Precomputed
-from mercer.kernels.names import resolve
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.given.precomputed import Custom, Precomputed
+from mercer.kernels.notation.sklearn_names import resolve
 from mercer.kernels.vector.linear import Linear
-from mercer.problems.losses import MARGIN_LOSSES
+from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
-from mercer.problems.soft_margin import BIASES
+from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 from mercer.theory.radius import radius_about_origin
 

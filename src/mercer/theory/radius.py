@@ -8,17 +8,18 @@ from scipy import sparse
 from mercer._errors import DataError, NotPositiveSemidefiniteError
 from mercer._jit.memory import available_bytes
 from mercer._jit.threads import Stopped
-from mercer.kernels.evaluated_matrix import EvaluatedMatrix
-from mercer.kernels.matrix import StoredMatrix
-from mercer.kernels.matrix_form import Precomputed
-from mercer.kernels.mercer_condition import mercer_check
-from mercer.kernels.names import resolve
-from mercer.kernels.rows import numeric_matrix
+from mercer.kernels.base.mercer_condition import mercer_check
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.gram.evaluated import EvaluatedMatrix
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.kernels.items.prepare_rows import numeric_matrix
+from mercer.kernels.notation.sklearn_names import resolve
 from mercer.kernels.vector.linear import Linear
-from mercer.problems.enclosing_ball import EnclosingBall
-from mercer.solvers import small, smo
+from mercer.problems.svm.enclosing_ball import EnclosingBall
+from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp import solve as small
 from mercer.solvers.limits import Limits
-from mercer.solvers.quadratic_program import solve_quadratic_program
+from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
 from mercer.solvers.result import Status
 from mercer.theory.arguments import require_positive
 
@@ -121,7 +122,7 @@ def kernel_spread(X, kernel="linear", n_jobs=None):
 def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None):
     """The smallest ball that encloses the points psi(x_i) of the feature space of a kernel.
 
-    A convex program (see `mercer.problems.enclosing_ball`): solved by an interior point for few
+    A convex program (see `mercer.problems.svm.enclosing_ball`): solved by an interior point for few
     points and by SMO for many, and certified in double precision either way. A time limit or
     Ctrl-C leaves the best ball so far, with its gap.
 
@@ -244,7 +245,7 @@ class _Points:
 
     def _by_smo(self, tol, limits):
         start, squared = self._first_ball()
-        matrix = self.matrix.stored() if self.matrix.n <= smo.DIRECT_SIZE else self.matrix
+        matrix = self.matrix.stored() if self.matrix.n <= decomposition.DIRECT_SIZE else self.matrix
         try:
             found = small.solve(
                 self.ball.dual(),

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
-from mercer.kernels.matrix_form import Precomputed
+from mercer.kernels.given.precomputed import Precomputed
 from mercer.theory.findings import (
     XI_ALPHA,
     report_of,

@@ -12,16 +12,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from mercer import SVC, Graph
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
-from mercer.kernels import (
-    RBF,
-    Graphlet,
-    LabelPath,
-    RandomWalk,
-    ShortestPath,
-    WeisfeilerLehman,
-    engine,
-    mercer_check,
-)
+from mercer.kernels import RBF, Graphlet, LabelPath, RandomWalk, ShortestPath, WeisfeilerLehman, mercer_check
+from mercer.kernels.evaluation import tiles
 from tests.kernels.graph.drawn import graphs
 
 KERNELS = [
@@ -160,7 +152,7 @@ def test_a_stop_is_heard_between_tiles(kernel):
         return len(asked) > 3
 
     with pytest.raises(Stopped):
-        engine.gram(kernel, prepared, np.empty((len(MOLECULES), len(MOLECULES))), stop=stop)
+        tiles.gram(kernel, prepared, np.empty((len(MOLECULES), len(MOLECULES))), stop=stop)
     assert len(asked) < 8
 
 

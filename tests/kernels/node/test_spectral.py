@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from mercer import SVC, Graph
 from mercer._errors import DataError, ParameterError
 from mercer.kernels import Diffusion, RegularizedLaplacian, mercer_check
-from mercer.kernels.node import columns
+from mercer.kernels.node import node_gram_cache
 
 LAPLACIANS = st.sampled_from(["combinatorial", "normalized"])
 
@@ -70,7 +70,7 @@ def test_rows_are_the_same_bits_whatever_was_asked_before(kernel):
 def test_memory_stays_bounded(monkeypatch):
     n = 400
     expected = Diffusion(ring(n))(list(range(n)))
-    monkeypatch.setattr(columns, "MOST_BYTES", 50 * n * 8)
+    monkeypatch.setattr(node_gram_cache, "MOST_BYTES", 50 * n * 8)
     graph = ring(n)
     np.testing.assert_array_equal(Diffusion(graph)(list(range(n))), expected)
     (matrix,) = graph.__dict__["_matrices"].values()
@@ -81,7 +81,7 @@ def test_a_grid_of_parameters_does_not_fill_the_memory():
     graph = ring(20)
     for beta in (0.1, 0.2, 0.3, 0.4):
         Diffusion(graph, beta=beta)([0, 1])
-    assert len(graph.__dict__["_matrices"]) <= columns.MOST_MATRICES
+    assert len(graph.__dict__["_matrices"]) <= node_gram_cache.MOST_MATRICES
 
 
 def test_graphs_of_other_kinds():
@@ -136,6 +136,6 @@ def test_rows_that_are_forgotten_while_others_are_asked_for_are_computed_again(m
     n = 300
     expected = Diffusion(ring(n))(list(range(n)))
     # Nothing is ever kept for long: one row more than there is room for.
-    monkeypatch.setattr(columns, "MOST_BYTES", 1)
+    monkeypatch.setattr(node_gram_cache, "MOST_BYTES", 1)
     nodes = list(range(0, n, 2))
     np.testing.assert_array_equal(Diffusion(ring(n))(nodes, nodes), expected[np.ix_(nodes, nodes)])

@@ -8,15 +8,15 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.once import computed_once
-from mercer.kernels.fingerprints import fingerprints
-from mercer.kernels.graph.edges import (
+from mercer.kernels.graph.conversions import FromOthers
+from mercer.kernels.graph.edge_input import (
     ends_of_edges,
     merge_repeated,
     numbers_of,
     values_of_edges,
     weights_of_edges,
 )
-from mercer.kernels.graph.others import FromOthers
+from mercer.kernels.items.feature_keys import fingerprints
 
 # What is written on nodes and edges: labels, then arrays of numbers.
 _WRITTEN = ("node_labels", "edge_labels", "weights", "node_attributes", "edge_attributes")

@@ -8,10 +8,10 @@ import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
-from mercer.kernels.fingerprints import fingerprint
-from mercer.kernels.graph.graphlets import canonical_codes, draw_all, draw_connected, list_all, list_connected
-from mercer.kernels.graph.tally import GraphCountKernel
-from mercer.kernels.parameters import require_count, require_flag
+from mercer.kernels.base.parameters import require_count, require_flag
+from mercer.kernels.graph.count_kernel import GraphCountKernel
+from mercer.kernels.graph.graphlet_sampling import canonical_codes, draw_all, draw_connected, list_all, list_connected
+from mercer.kernels.items.feature_keys import fingerprint
 
 SIZES = (3, 4, 5)
 # Subsets of nodes that are looked at one by one in a graph; more would take minutes.

@@ -6,9 +6,9 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
-from mercer.kernels.fingerprints import mixed
-from mercer.kernels.graph.tally import GraphCountKernel, add, new_table, with_room, written
-from mercer.kernels.parameters import require_count, require_flag, require_non_negative
+from mercer.kernels.base.parameters import require_count, require_flag, require_non_negative
+from mercer.kernels.graph.count_kernel import GraphCountKernel, add, new_table, with_room, written
+from mercer.kernels.items.feature_keys import mixed
 
 _NO_KEYS = np.empty(0, np.uint64)
 

@@ -8,11 +8,11 @@ from scipy.sparse import csgraph
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
-from mercer.kernels.base import Kernel, require_same_features
+from mercer.kernels.base.kernel import Kernel, require_same_features
+from mercer.kernels.base.parameters import require_flag, require_non_negative
+from mercer.kernels.base.structured import Packed, StructuredKernel, items_of
 from mercer.kernels.graph import product_graph as product
-from mercer.kernels.graph.packed import PackedGraphs, graphs_of
-from mercer.kernels.parameters import require_flag, require_non_negative
-from mercer.kernels.structured import Packed, StructuredKernel, items_of
+from mercer.kernels.graph.packed_graphs import PackedGraphs, graphs_of
 
 # Steps that a tile may take, so that it is done within a tenth of a second.
 TILE_STEPS = 5e7

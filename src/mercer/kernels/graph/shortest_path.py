@@ -6,15 +6,15 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
-from mercer.kernels.base import Kernel
-from mercer.kernels.fingerprints import mixed
-from mercer.kernels.graph import attributed_paths
-from mercer.kernels.graph.distances import NO_PATH, all_distances, distances_from, rounded_bits
-from mercer.kernels.graph.packed import PackedGraphs, graphs_of
-from mercer.kernels.graph.tally import GraphCountKernel, add, new_table, with_room, written
-from mercer.kernels.parameters import require_flag
-from mercer.kernels.structured import Packed, items_of
-from mercer.kernels.wrapped import require_kernel
+from mercer.kernels.algebra.scaled_power import require_kernel
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.parameters import require_flag
+from mercer.kernels.base.structured import Packed, items_of
+from mercer.kernels.graph import attributed_shortest_path
+from mercer.kernels.graph.all_pairs_distances import NO_PATH, all_distances, distances_from, rounded_bits
+from mercer.kernels.graph.count_kernel import GraphCountKernel, add, new_table, with_room, written
+from mercer.kernels.graph.packed_graphs import PackedGraphs, graphs_of
+from mercer.kernels.items.feature_keys import mixed
 
 _NO_KEYS, _NO_LENGTHS = np.empty(0, np.uint64), np.empty(0)
 
@@ -122,7 +122,7 @@ class ShortestPath(GraphCountKernel):
         packed = PackedGraphs(graphs_of(items), "ShortestPath")
         node_keys, lengths = self._compared(packed)
         nodes = self.attributes.prepare(packed.attributes, np.float64)
-        return attributed_paths.prepared(packed, node_keys, lengths, nodes, dtype)
+        return attributed_shortest_path.prepared(packed, node_keys, lengths, nodes, dtype)
 
     def _compared(self, packed):
         """The keys of the nodes and the lengths of the edges, empty where they do not count."""
@@ -134,13 +134,13 @@ class ShortestPath(GraphCountKernel):
 
     def tile(self, left, right, out, row, column):
         if isinstance(left, Packed):
-            attributed_paths.tile(self.attributes, left, right, out, row, column)
+            attributed_shortest_path.tile(self.attributes, left, right, out, row, column)
         else:
             super().tile(left, right, out, row, column)
 
     def diag_of(self, prepared):
         if isinstance(prepared, Packed):
-            return attributed_paths.diagonal(self.attributes, prepared)
+            return attributed_shortest_path.diagonal(self.attributes, prepared)
         return super().diag_of(prepared)
 
     def feature_map(self, X):

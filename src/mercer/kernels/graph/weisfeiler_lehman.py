@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer.kernels.fingerprints import mixed
-from mercer.kernels.graph.packed import PackedGraphs, graphs_of
-from mercer.kernels.graph.tally import GraphCountKernel
-from mercer.kernels.parameters import require_count, require_flag
-from mercer.kernels.tallies import count_one, move_tally, new_tally, places_for
+from mercer.kernels.base.parameters import require_count, require_flag
+from mercer.kernels.graph.count_kernel import GraphCountKernel
+from mercer.kernels.graph.packed_graphs import PackedGraphs, graphs_of
+from mercer.kernels.items.feature_keys import mixed
+from mercer.kernels.items.feature_tally import count_one, move_tally, new_tally, places_for
 
 _INWARD = np.uint64(0x5851F42D4C957F2D)
 _NO_KEYS = np.empty(0, np.uint64)

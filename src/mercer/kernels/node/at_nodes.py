@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
-from mercer.kernels.base import Kernel
+from mercer.kernels.algebra.scaled_power import Wrapped
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.structured import items_of
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.node.spectral import given_graph
-from mercer.kernels.structured import items_of
-from mercer.kernels.wrapped import Wrapped
 
 
 @dataclass(frozen=True, eq=False)

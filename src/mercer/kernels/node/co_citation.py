@@ -6,13 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
-from mercer.kernels.counts import Counts, Vocabulary
-from mercer.kernels.forms import SparseRows
+from mercer.kernels.base.parameters import require_flag
+from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.graph.graph import Graph
-from mercer.kernels.node.columns import matrix_of
+from mercer.kernels.items.counts import Counts, Vocabulary
+from mercer.kernels.items.rows import SparseRows
+from mercer.kernels.node.node_gram_cache import matrix_of
 from mercer.kernels.node.spectral import given_graph
-from mercer.kernels.parameters import require_flag
-from mercer.kernels.structured import CountKernel, items_of
 
 LINKS = ("in", "out", "both")
 

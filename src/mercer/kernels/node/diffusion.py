@@ -6,9 +6,9 @@ import numpy as np
 from scipy import special
 
 from mercer._errors import ParameterError
+from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.node.spectral import MOST_TERMS, NEGLIGIBLE, SpectralNodeKernel
-from mercer.kernels.parameters import require_non_negative
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.node.spectral import MOST_TERMS, NEGLIGIBLE, SpectralNodeKernel
-from mercer.kernels.parameters import require_non_negative
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from scipy import sparse
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
-from mercer.kernels.base import block_of
+from mercer.kernels.base.kernel import block_of
+from mercer.kernels.base.structured import Packed, StructuredKernel
 from mercer.kernels.graph.graph import Graph
-from mercer.kernels.node.columns import NodeMatrix, matrix_of
-from mercer.kernels.structured import Packed, StructuredKernel
+from mercer.kernels.node.node_gram_cache import NodeMatrix, matrix_of
 
 LAPLACIANS = ("combinatorial", "normalized")
 # Terms below this share of the first are rounding.

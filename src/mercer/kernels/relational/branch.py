@@ -16,7 +16,7 @@ import weakref
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels.feature_maps import product_names, row_kronecker
+from mercer.kernels.algebra.feature_maps import product_names, row_kronecker
 
 # Up to this many entries, the whole matrix between the rows of two branches is kept.
 WHOLE = 8_000_000

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mercer._errors import ParameterError
-from mercer.kernels.base import Kernel
-from mercer.kernels.parameters import Parameters, require_non_negative
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.parameters import Parameters, require_non_negative
 from mercer.kernels.table.columns import Columns
 from mercer.kernels.vector.constant import Constant
 

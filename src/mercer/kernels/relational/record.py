@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
-from mercer.kernels.base import Kernel, block_of, epsilon
-from mercer.kernels.parameters import require_count
+from mercer.kernels.base.kernel import Kernel, block_of, epsilon
+from mercer.kernels.base.parameters import require_count
+from mercer.kernels.base.structured import items_of
 from mercer.kernels.relational.branch import Records, block, diagonal, features, pairs_an_entry
 from mercer.kernels.relational.link import Node, require_links
-from mercer.kernels.relational.reading import Reader, declared_links
+from mercer.kernels.relational.read_branches import Reader, declared_links
 from mercer.kernels.relational.schema import require_columns, table_of
 from mercer.kernels.relational.tables import Tables
-from mercer.kernels.structured import items_of
 
 # Pairs of rows compared for one tile: about a tenth of a second.
 PAIRS_A_TILE = 4_000_000

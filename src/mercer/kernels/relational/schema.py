@@ -3,7 +3,7 @@
 A *database* here is any object with a ``schema`` (tables by name) and three questions that it
 answers for many rows at once: ``find`` the rows that keys stand for, the rows ``linked`` to
 given rows, and ``read`` some columns of rows. Rows are named by whole numbers of the database's
-own. `Tables` answers for data frames, `mercer.io.sql` for SQLite and DuckDB.
+own. `Tables` answers for data frames, `mercer.io.databases.records` for SQLite and DuckDB.
 """
 
 from dataclasses import dataclass

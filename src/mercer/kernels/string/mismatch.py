@@ -10,15 +10,15 @@ import numpy as np
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel, thread_count
-from mercer.kernels.counts import Counts
-from mercer.kernels.fingerprints import mixed
-from mercer.kernels.parameters import require_count
-from mercer.kernels.reporting import current_stop
+from mercer.kernels.base.parameters import require_count
+from mercer.kernels.base.progress import current_stop
+from mercer.kernels.base.structured import CountKernel, items_of
+from mercer.kernels.items.counts import Counts
+from mercer.kernels.items.feature_keys import mixed
+from mercer.kernels.items.feature_tally import count_one, move_tally, new_tally, places_for, spans_of
 from mercer.kernels.string.lengths import is_length
 from mercer.kernels.string.spectrum import substrings
-from mercer.kernels.string.symbols import joined, require_tokenizer, symbols_of
-from mercer.kernels.structured import CountKernel, items_of
-from mercer.kernels.tallies import count_one, move_tally, new_tally, places_for, spans_of
+from mercer.kernels.string.tokens import joined, require_tokenizer, symbols_of
 
 # Features that the neighbourhoods of all substrings may have before it is an error.
 MOST_FEATURES = 2**28

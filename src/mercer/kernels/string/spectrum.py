@@ -7,12 +7,12 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
-from mercer.kernels.counts import Counts
-from mercer.kernels.fingerprints import mixed
-from mercer.kernels.parameters import require_non_negative
+from mercer.kernels.base.parameters import require_non_negative
+from mercer.kernels.base.structured import CountKernel, items_of
+from mercer.kernels.items.counts import Counts
+from mercer.kernels.items.feature_keys import mixed
 from mercer.kernels.string.lengths import length_range, require_length
-from mercer.kernels.string.symbols import require_tokenizer, symbols_of
-from mercer.kernels.structured import CountKernel, items_of
+from mercer.kernels.string.tokens import require_tokenizer, symbols_of
 
 
 @jit

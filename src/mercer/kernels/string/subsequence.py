@@ -9,15 +9,15 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import run_parallel, thread_count
-from mercer.kernels.base import block_of
-from mercer.kernels.counts import Counts
-from mercer.kernels.fingerprints import fingerprints
-from mercer.kernels.parameters import require_positive
-from mercer.kernels.string.explicit import write_features
-from mercer.kernels.string.gap_weighted import LANES, subsequence_tile
+from mercer.kernels.base.kernel import block_of
+from mercer.kernels.base.parameters import require_positive
+from mercer.kernels.base.structured import Packed, StructuredKernel, items_of
+from mercer.kernels.items.counts import Counts
+from mercer.kernels.items.feature_keys import fingerprints
 from mercer.kernels.string.lengths import length_range, require_length
-from mercer.kernels.string.symbols import Symbols, joined, require_tokenizer, symbols_of
-from mercer.kernels.structured import Packed, StructuredKernel, items_of
+from mercer.kernels.string.subsequence_dp import LANES, subsequence_tile
+from mercer.kernels.string.subsequence_features import write_features
+from mercer.kernels.string.tokens import Symbols, joined, require_tokenizer, symbols_of
 
 # Seconds that a cell of the dynamic programme takes, for a length, and a tile may take.
 CELL_SECONDS, TILE_SECONDS = 6e-10, 0.05

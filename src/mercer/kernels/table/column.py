@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.kernels.fingerprints import fingerprints
+from mercer.kernels.items.feature_keys import fingerprints
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400.0

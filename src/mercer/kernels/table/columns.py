@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._errors import ParameterError
-from mercer.kernels.algebra import Product, Sum
-from mercer.kernels.base import Kernel
-from mercer.kernels.parameters import require_non_negative
+from mercer.kernels.algebra.scaled_power import Scaled, require_kernel
+from mercer.kernels.algebra.sum_product import Product, Sum
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.table.frame import as_frame
-from mercer.kernels.table.infer import inferred_kernels
+from mercer.kernels.table.infer_kernel import inferred_kernels
 from mercer.kernels.table.on import On, compares_labels
 from mercer.kernels.table.standardised import Standardised
-from mercer.kernels.wrapped import Scaled, require_kernel
 
 _COMBINATIONS = ("sum", "mean", "product")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.kernels.base import Kernel
-from mercer.kernels.feature_maps import double_rows
-from mercer.kernels.parameters import require_positive
+from mercer.kernels.algebra.feature_maps import double_rows
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.parameters import require_positive
 from mercer.kernels.vector.rbf import RBF
 
 

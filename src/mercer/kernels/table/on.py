@@ -7,13 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
-from mercer.kernels.algebra import Product, Sum
-from mercer.kernels.base import Kernel, block_of
-from mercer.kernels.parameters import require_non_negative
+from mercer.kernels.algebra.scaled_power import Wrapped, require_kernel
+from mercer.kernels.algebra.sum_product import Product, Sum
+from mercer.kernels.base.kernel import Kernel, block_of
+from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.table.frame import as_frame
-from mercer.kernels.table.present import Present
+from mercer.kernels.table.missing_rows import Present
 from mercer.kernels.vector.delta import Delta
-from mercer.kernels.wrapped import Wrapped, require_kernel
 
 
 def compares_labels(kernel):

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
-from mercer.kernels.base import Kernel
-from mercer.kernels.feature_maps import double_rows
-from mercer.kernels.wrapped import Wrapped
+from mercer.kernels.algebra.feature_maps import double_rows
+from mercer.kernels.algebra.scaled_power import Wrapped
+from mercer.kernels.base.kernel import Kernel
 
 
 @dataclass(frozen=True)

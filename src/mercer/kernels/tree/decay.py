@@ -1,7 +1,7 @@
 """The decay of a kernel that sums over fragments: it must not let large ones grow without bound."""
 
 from mercer._errors import ParameterError
-from mercer.kernels.parameters import require_positive
+from mercer.kernels.base.parameters import require_positive
 
 
 def require_decay(name, value):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.kernels.tree.decay import require_decay
-from mercer.kernels.tree.fragments import FragmentKernel, PackedTrees
-from mercer.kernels.tree.nodes import Nodes, productions, require_leaves, trees_of
+from mercer.kernels.tree.fragment_kernel import FragmentKernel, PackedTrees
+from mercer.kernels.tree.packed_trees import Nodes, productions, require_leaves, trees_of
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer.kernels.counts import Counts
-from mercer.kernels.fingerprints import mixed
-from mercer.kernels.structured import CountKernel, items_of
+from mercer.kernels.base.structured import CountKernel, items_of
+from mercer.kernels.items.counts import Counts
+from mercer.kernels.items.feature_keys import mixed
 from mercer.kernels.tree.decay import require_decay
-from mercer.kernels.tree.nodes import Nodes, require_leaves, trees_of
+from mercer.kernels.tree.packed_trees import Nodes, require_leaves, trees_of
 from mercer.kernels.tree.tree import Tree
 
 

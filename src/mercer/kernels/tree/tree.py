@@ -3,7 +3,7 @@
 import numpy as np
 
 from mercer._errors import DataError
-from mercer.kernels.tree.brackets import read_one, written
+from mercer.kernels.tree.bracket_notation import read_one, written
 
 
 class Tree:

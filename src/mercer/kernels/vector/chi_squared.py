@@ -7,8 +7,8 @@ import numpy as np
 from mercer._errors import DataError
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
-from mercer.kernels.base import PairwiseKernel, epsilon
-from mercer.kernels.parameters import GammaFromData, require_gamma
+from mercer.kernels.base.kernel import PairwiseKernel, epsilon
+from mercer.kernels.base.parameters import GammaFromData, require_gamma
 
 
 @jit

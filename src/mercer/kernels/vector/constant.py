@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels.base import DotProductKernel, block_of, epsilon
-from mercer.kernels.matrix_form import Objects
-from mercer.kernels.parameters import require_non_negative
+from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
+from mercer.kernels.base.parameters import require_non_negative
+from mercer.kernels.given.precomputed import Objects
 
 
 @dataclass(frozen=True)

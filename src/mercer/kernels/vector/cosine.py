@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.kernels.base import DotProductKernel, block_of, epsilon
-from mercer.kernels.feature_maps import double_rows
+from mercer.kernels.algebra.feature_maps import double_rows
+from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer._jit.compile import jit
-from mercer.kernels.base import PairwiseKernel
-from mercer.kernels.feature_maps import double_rows
+from mercer.kernels.algebra.feature_maps import double_rows
+from mercer.kernels.base.kernel import PairwiseKernel
 
 
 @jit

@@ -7,9 +7,9 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
-from mercer.kernels.base import PairwiseKernel, epsilon
-from mercer.kernels.median_distance import absolute_distances
-from mercer.kernels.parameters import GammaFromData, require_gamma
+from mercer.kernels.base.gamma_from_data import absolute_distances
+from mercer.kernels.base.kernel import PairwiseKernel, epsilon
+from mercer.kernels.base.parameters import GammaFromData, require_gamma
 
 
 @jit

@@ -9,10 +9,10 @@ from scipy import special
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
-from mercer.kernels.base import DotProductKernel, block_of, epsilon
-from mercer.kernels.parameters import is_number, require_positive
-from mercer.kernels.vector.distances import squared_distances
+from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
+from mercer.kernels.base.parameters import is_number, require_positive
 from mercer.kernels.vector.rbf import RBF
+from mercer.kernels.vector.squared_distances import squared_distances
 
 # Half-integers up to this have a short polynomial; above it, and between them, Bessel
 # functions are evaluated, which is some hundred times slower.

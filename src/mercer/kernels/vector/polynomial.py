@@ -6,9 +6,9 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
-from mercer.kernels.base import DotProductKernel, epsilon
-from mercer.kernels.feature_maps import double_rows, monomial_features, monomial_names, sequence_features
-from mercer.kernels.parameters import GammaFromData, require_count, require_finite, require_gamma, require_power
+from mercer.kernels.algebra.feature_maps import double_rows, monomial_features, monomial_names, sequence_features
+from mercer.kernels.base.kernel import DotProductKernel, epsilon
+from mercer.kernels.base.parameters import GammaFromData, require_count, require_finite, require_gamma, require_power
 from mercer.kernels.vector.linear import column_names
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.kernels.base import DotProductKernel, block_of, epsilon
-from mercer.kernels.parameters import require_positive
-from mercer.kernels.vector.distances import squared_distances
+from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
+from mercer.kernels.base.parameters import require_positive
+from mercer.kernels.vector.squared_distances import squared_distances
 
 
 @dataclass(frozen=True)

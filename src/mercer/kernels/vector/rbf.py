@@ -8,9 +8,9 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.math import exp_negative
 from mercer._jit.vectors import vector_loop
-from mercer.kernels.base import DotProductKernel, epsilon
-from mercer.kernels.feature_maps import double_rows, taylor_features
-from mercer.kernels.parameters import GammaFromData, require_count, require_gamma, require_positive
+from mercer.kernels.algebra.feature_maps import double_rows, taylor_features
+from mercer.kernels.base.kernel import DotProductKernel, epsilon
+from mercer.kernels.base.parameters import GammaFromData, require_count, require_gamma, require_positive
 
 
 @jit

@@ -6,8 +6,8 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
-from mercer.kernels.base import DotProductKernel, epsilon
-from mercer.kernels.parameters import GammaFromData, require_finite, require_gamma
+from mercer.kernels.base.kernel import DotProductKernel, epsilon
+from mercer.kernels.base.parameters import GammaFromData, require_finite, require_gamma
 
 
 @jit

@@ -9,13 +9,13 @@ import numpy as np
 
 import mercer
 from mercer._errors import DataError, MercerError, ParameterError
-from mercer.exchange.saving import describe
+from mercer.exchange.model_file.save import describe
 from mercer.report.figures import taken
 from mercer.report.model_words import describe_model, machine_of
 from mercer.report.record import finite
+from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown, uploaded
 from mercer.studio.views.training import before_the_machine, plain
-from mercer.studio.worker import Action, Answer, Job, Request
 
 # Contributions that are shown one by one.
 LARGEST = 14

@@ -10,15 +10,15 @@ from scipy.spatial import ConvexHull, QhullError
 from mercer import SVC, HardMarginSVC, NotSeparableError, theory
 from mercer._errors import DataError
 from mercer.kernels import Linear, Polynomial
-from mercer.problems.soft_margin import SoftMargin
-from mercer.problems.spherical_polygon import SphericalPolygon, tangents
-from mercer.solvers.analytic_centre import analytic_centre
-from mercer.solvers.ball_centre import ball_centre
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.problems.version_space.spherical_polygon import SphericalPolygon, tangents
 from mercer.solvers.limits import Limits
-from mercer.studio.recording import record_smo
-from mercer.studio.scene import Scene
+from mercer.solvers.version_space.analytic_centre import analytic_centre
+from mercer.solvers.version_space.ball_centre import ball_centre
+from mercer.studio.playground.recording import record_smo
+from mercer.studio.playground.scene import Scene
+from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.playground import COARSE
-from mercer.studio.worker import Action, Answer, Job, Request
 
 # With slack at this price a set that cannot be separated has a machine all the same.
 PRICE = 10.0

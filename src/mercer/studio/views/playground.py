@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._errors import DataError
-from mercer.plot.kkt_cases import free_support
+from mercer.plot.drawing.kkt_cases import free_support
 from mercer.solvers.result import Status
-from mercer.studio.methods import TIME_LIMIT, Method, method_of
-from mercer.studio.presets import PRESETS, preset
-from mercer.studio.scene import Scene
-from mercer.studio.script import script
-from mercer.studio.worker import Action, Answer, Job, Request
+from mercer.studio.playground.methods import TIME_LIMIT, Method, method_of
+from mercer.studio.playground.presets import PRESETS, preset
+from mercer.studio.playground.scene import Scene
+from mercer.studio.playground.script import script
+from mercer.studio.server.worker import Action, Answer, Job, Request
 
 # Columns and rows of the field of decision values: while things move, and once they rest.
 COARSE, FINE = (96, 72), (288, 216)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._errors import DataError, ParameterError
-from mercer.problems.soft_margin import SoftMargin
-from mercer.studio.recording import RECORDERS, Recording, record_perceptron
-from mercer.studio.scene import Scene
-from mercer.studio.worker import Action, Answer, Job, Request
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.studio.playground.recording import RECORDERS, Recording, record_perceptron
+from mercer.studio.playground.scene import Scene
+from mercer.studio.server.worker import Action, Answer, Job, Request
 
 # Columns and rows of the field of each step.
 GRID = (64, 48)

@@ -20,10 +20,10 @@ from mercer.report.html_page import page
 from mercer.report.model_words import machine_of
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import score
-from mercer.selection.assemble import Assembly, assemble
-from mercer.selection.hold_out import hold_out
+from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown
-from mercer.studio.worker import Action, Answer, Job, Request
+from mercer.workflow.assemble import Assembly, assemble
+from mercer.workflow.hold_out import hold_out
 
 # Rows that can be explained, items on the map, seconds between two progress lines, seconds for a fit.
 LISTED, ON_THE_MAP, PACE = 200, 600, 0.1

@@ -11,9 +11,9 @@ from mercer._errors import DataError
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.figures import taken
 from mercer.report.model_words import machine_of
-from mercer.selection.tune import SVCCV, SVRCV
+from mercer.selection.tuning.estimators import SVCCV, SVRCV
+from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.training import TIME_LIMIT, assembled, chosen_data, split, told
-from mercer.studio.worker import Action, Answer, Job, Request
 
 CS = tuple(4.0**k for k in range(-3, 6))
 GAMMAS = tuple(4.0**k for k in range(-5, 3))

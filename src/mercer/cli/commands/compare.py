@@ -1,0 +1,43 @@
+"""`mercer compare`: every solver on the same data, side by side."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mercer._errors import ParameterError
+from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
+
+
+def compare(
+    data: Source,
+    *,
+    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
+    solver: Annotated[tuple[str, ...], Parameter(negative="", help="One to compare; all unless given.")] = (),
+    repeats: Annotated[int, Parameter(help="Fits of each; the fastest counts.")] = 2,
+    as_json: AsJson = False,
+    fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
+) -> ExitCode:
+    """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
+    from mercer.cli.fitting import assembled, machine_and_rows, quietly
+    from mercer.cli.reading import read_labelled
+    from mercer.cli.terminal.output import say, write_json, write_line
+    from mercer.report.record import finite
+    from mercer.selection.compare import compare_solvers
+
+    found = read_labelled(str(data), reading, fit)
+    assembly = assembled(found, machine, fit)
+    estimator, X = machine_and_rows(assembly)
+    unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]
+    if unknown:
+        raise ParameterError(f"--solver must be one of {', '.join(estimator.solvers)}, got {unknown[0]!r}")
+    with quietly():
+        table = compare_solvers(estimator, X, assembly.y, solvers=list(solver) or None, repeats=repeats)
+    if as_json:
+        write_json(finite({"solvers": table.as_dicts(), "spread": float(table.spread)}))
+        return ExitCode.DONE
+    for note in assembly.notes:
+        say(note)
+    write_line(table)
+    return ExitCode.DONE

@@ -1,0 +1,90 @@
+"""`mercer inspect`: what a model file holds, and why it decides as it does."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from mercer._errors import DataError, ParameterError
+from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.options import AsJson, DataOptions, ModelFile, ReadOptions, Source
+
+
+def inspect(
+    model: ModelFile,
+    data: Annotated[Source | None, Parameter(help="Explain the decision for a row of this file.")] = None,
+    *,
+    row: Annotated[int, Parameter(help="Which row of the data, from 0.")] = 0,
+    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    as_json: AsJson = False,
+    limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+) -> ExitCode:
+    """Show what a model file holds: machine, kernel, columns, certificate, origin; or explain one decision."""
+    from mercer.cli.models import load_model
+    from mercer.cli.reading import read_for_model
+    from mercer.cli.terminal.output import write_json
+    from mercer.report.model_words import describe_model
+    from mercer.report.record import finite
+
+    fitted, said = load_model(model)
+    if data is not None:
+        if reading.target is not None:
+            raise ParameterError("inspect needs no --target")
+        return _explained(fitted, read_for_model(str(data), reading, limits, fitted, False, None), row, as_json)
+    found = {
+        **describe_model(fitted),
+        "file": {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")},
+    }
+    if as_json:
+        write_json(finite(found))
+    else:
+        _show(str(model), found)
+    return ExitCode.DONE
+
+
+def _show(name: str, found: dict[str, Any]) -> None:
+    """People's words; they are what was asked for, so they go to standard output."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from mercer.cli.terminal.record_table import certificate_rows
+
+    out = Console(highlight=False)
+    metadata = found["file"]["metadata"] or {}
+    rows: list[tuple[str, Any]] = [("machine", " > ".join([*found["steps"], found["estimator"]]))]
+    rows += [("kernel", found["kernel"])] if found["kernel"] else []
+    rows.append(("parameters", ", ".join(f"{key} = {value}" for key, value in found["parameters"].items())))
+    rows += [("classes", ", ".join(map(str, found["classes"][:20])))] if found["classes"] else []
+    rows += [("columns", ", ".join(found["columns"][:20]))] if found["columns"] else []
+    rows += [("support vectors", f"{found['n_support']:,}")] if found["n_support"] is not None else []
+    rows += certificate_rows(found)
+    rows += [(key, str(metadata[key])) for key in ("task", "target", "source") if metadata.get(key)]
+    rows.append(("written", f"{found['file']['created']} by Mercer {found['file']['mercer']}"))
+    out.print(Text(name, style="bold"), soft_wrap=True)
+    for key, value in rows:
+        line = Text(f"  {key:<18}", style="dim")
+        out.print(line.append(value if isinstance(value, Text) else Text(str(value))), soft_wrap=True)
+
+
+def _explained(model: Any, found: Any, row: int, as_json: bool) -> ExitCode:
+    import numpy as np
+
+    from mercer.cli.terminal.output import write_json, write_line
+    from mercer.explanation.contributions import explain
+    from mercer.report.figures import taken
+    from mercer.report.model_words import machine_of
+
+    if not 0 <= row < len(found):
+        raise DataError(f"--row must be from 0 to {len(found) - 1}, got {row}")
+    item = taken(found.data, np.array([row]))
+    prediction = model.predict(item)[0]
+    if hasattr(model, "steps"):
+        item = model[:-1].transform(item)
+    said = explain(machine_of(model), item[0] if isinstance(item, list) else item)
+    if as_json:
+        names = dict(zip(said.functions, range(len(said.functions)), strict=True))
+        contributions = {name: said.main.as_dict(k) for name, k in names.items()}
+        write_json({"row": row, "prediction": prediction.item(), "kind": said.main.kind, "contributions": contributions,
+                    "intercept": said.intercept.tolist(), "decision": said.decision.tolist()})  # fmt: skip
+    else:
+        write_line(f"row {row}: {prediction}\n{said}")
+    return ExitCode.DONE

@@ -1,0 +1,85 @@
+"""`mercer predict`: what a saved model says of new rows."""
+
+import csv
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from mercer._errors import ParameterError
+from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, ModelFile, ReadOptions, Source
+
+# What begins a formula in spreadsheets (blanks that they leave out included).
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def predict(
+    model: ModelFile,
+    data: Source,
+    *,
+    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    scores: Annotated[bool, Parameter(negative="", help="Also print decision values, one column a class.")] = False,
+    output: Annotated[Path | None, Parameter(group=OUTPUT, help="A CSV file instead of standard output.")] = None,
+    as_json: AsJson = False,
+    limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+) -> ExitCode:
+    """Predict the rows of a file with a saved model: CSV on standard output, one line a row.
+
+    Labels that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
+    they are.
+    """
+    from mercer.cli.models import load_model, note_unseen
+    from mercer.cli.reading import read_for_model
+    from mercer.cli.terminal.output import write_json
+    from mercer.report.record import finite
+
+    fitted, _ = load_model(model)
+    if reading.target is not None:
+        raise ParameterError("predict needs no --target; `mercer evaluate` compares with one")
+    found = read_for_model(str(data), reading, limits, fitted, is_labelled=False, target=None)
+    note_unseen(fitted, found)
+    columns = _columns(fitted, found.data, scores)
+    if as_json:
+        write_json(finite({name: values.tolist() for name, values in columns.items()}))
+    elif output is None:
+        _write(sys.stdout, columns)
+    else:
+        from mercer.cli.fitting import replaced
+
+        with replaced(output) as file:
+            _write(file, columns)
+    return ExitCode.DONE
+
+
+def _columns(model: Any, X: Any, scores: bool) -> dict[str, Any]:
+    columns = {"prediction": model.predict(X)}
+    if scores:
+        if not hasattr(model, "decision_function"):
+            raise ParameterError("--scores needs a classifier; this model predicts quantities")
+        values = model.decision_function(X)
+        names = [model.classes_[1]] if values.ndim == 1 else model.classes_
+        table = values.reshape(len(values), -1)
+        if table.shape[1] == len(names):
+            columns |= {f"score {name}": table[:, k] for k, name in enumerate(names)}
+        else:
+            columns |= {f"score {k}": table[:, k] for k in range(table.shape[1])}
+    return columns
+
+
+def _write(file: Any, columns: dict[str, Any]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(map(_harmless, values.tolist()) for values in columns.values()), strict=True))
+
+
+def _harmless(value: Any) -> Any:
+    """A label that a spreadsheet would take for a formula gets an apostrophe, which makes it a text there."""
+    if not isinstance(value, str) or not value.startswith(_FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

@@ -1,0 +1,42 @@
+"""`mercer preflight`: how long a fit would take and what to mind, without fitting all of it."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
+
+
+def preflight(
+    data: Source,
+    *,
+    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
+    seconds: Annotated[float, Parameter(help="Time to spend on measuring, about.")] = 1.5,
+    as_json: AsJson = False,
+    fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
+) -> ExitCode:
+    """Look at a file and predict time and memory of a fit; say what to mind before it."""
+    from mercer.cli.fitting import assembled, machine_and_rows, quietly
+    from mercer.cli.reading import read_labelled
+    from mercer.cli.terminal.output import say, write_json, write_line
+    from mercer.kernels.table.frame import as_frame, is_data_frame
+    from mercer.report.record import finite
+    from mercer.selection.preflight.preflight import preflight as look
+
+    found = read_labelled(str(data), reading, fit)
+    assembly = assembled(found, machine, fit)
+    estimator, X = machine_and_rows(assembly)
+    if is_data_frame(X):
+        # Samples are chosen by position, which tables of Arrow do not know.
+        X = as_frame(X).rows()
+    with quietly():
+        seen = look(estimator, X, assembly.y, seconds=seconds)
+    if as_json:
+        write_json(finite(seen.as_dict()))
+        return ExitCode.DONE
+    for note in assembly.notes:
+        say(note)
+    write_line(seen)
+    return ExitCode.DONE

@@ -1,0 +1,57 @@
+"""`mercer tune`: choose C, gamma and kernel by cross-validation, and save the best model."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.options import (
+    MACHINE,
+    OUTPUT,
+    AsJson,
+    DataOptions,
+    FitOptions,
+    MachineOptions,
+    Report,
+    Source,
+)
+
+HOLDOUT = 0.2
+# A factor of four apart, as `SVCCV` has them.
+VALUES_OF_C = (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0, 128.0, 512.0)
+
+
+def tune(
+    data: Source,
+    *,
+    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    kernel: Annotated[
+        tuple[str, ...], Parameter(group=MACHINE, negative="", help="A kernel to try; may be repeated.")
+    ] = (),
+    C: Annotated[tuple[float, ...], Parameter(name="--C", group=MACHINE, negative="", help="A value to try.")] = (),
+    gammas: Annotated[int, Parameter(group=MACHINE, help="Values of gamma to try, around the usual one.")] = 6,
+    task: Annotated[
+        Literal["classification", "regression"] | None, Parameter(group=MACHINE, help="By the target unless given.")
+    ] = None,
+    scale: Annotated[bool, Parameter(group=MACHINE, help="Bring columns of numbers to one scale first.")] = True,
+    cv: Annotated[int, Parameter(help="Folds.")] = 5,
+    halving: Annotated[
+        bool, Parameter(negative="", help="Try all on few rows, and the best of them on more and more.")
+    ] = False,
+    holdout: Annotated[float, Parameter(help="Share of the rows that the search never sees, for the score.")] = HOLDOUT,
+    output: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="The model's file; named after the data unless given.")
+    ] = None,
+    report: Report = None,
+    as_json: AsJson = False,
+    fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
+) -> ExitCode:
+    """Choose C, gamma and kernel by cross-validation; score the best on rows held out, and save it."""
+    from mercer.cli.commands.train import fit_and_finish
+    from mercer.cli.tuning import Grid, Tuning
+
+    machine = MachineOptions(kernel=kernel[0] if kernel else None, task=task, scale=scale)
+    grid = Grid(kernel, C or VALUES_OF_C, gammas, cv, "halving" if halving else "all")
+    tuning = Tuning(str(data), reading, machine, fit, grid)
+    return fit_and_finish(tuning, holdout, output, None, report, as_json)

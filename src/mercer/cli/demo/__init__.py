@@ -1,0 +1,1 @@
+"""What `mercer demo` trains on, draws and says."""

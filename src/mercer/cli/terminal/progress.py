@@ -1,0 +1,64 @@
+"""How a fit stands, on a terminal: the duality gap, and an estimate of the time left."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mercer.cli.terminal.output import console
+from mercer.estimators.fitting.pace import Pace, standing
+
+# Smaller fits end before a bar could be read.
+SMALLEST = 2_000
+
+
+class FitBar:
+    """A callback that moves a bar by the pace of a fit."""
+
+    def __init__(self, bar: Any, task: Any, pace: Pace) -> None:
+        self.bar, self.task, self.pace = bar, task, pace
+        self.words, self.problems = "beginning", ""
+
+    def __call__(self, point: Any) -> bool:
+        self.pace.note(point)
+        stage = getattr(point, "stage", "solve")
+        if stage == "problems":
+            self.problems = f", {point.working_set} of {point.active} problems solved"
+        else:
+            self.words = f"kernel matrix {point.working_set} %" if stage == "kernel" else standing(point)
+        words = f"{self.words}{self.problems}, {self.pace.words()}"
+        self.bar.update(self.task, completed=100 * self.pace.share, description=words)
+        return False
+
+
+class SearchBar:
+    """A callback that moves a bar by how much of a search is done."""
+
+    def __init__(self, bar: Any, task: Any) -> None:
+        self.bar, self.task = bar, task
+
+    def __call__(self, point: Any) -> bool:
+        words = f"{point.done} of {point.total} fits, best {point.best_score:.4g}, {point.seconds_left:.0f} s left"
+        self.bar.update(self.task, completed=100 * point.done / max(1, point.total), description=words)
+        return False
+
+
+@contextmanager
+def shown_progress(machine: Any, rows: int) -> Iterator[None]:
+    """Show the fit of `machine` that happens inside, if somebody is there to see it."""
+    words, is_search = console(), hasattr(machine, "cv")
+    is_short = rows < SMALLEST and not is_search
+    if not words.is_terminal or is_short or "callbacks" not in machine.get_params(deep=False):
+        yield
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=words, transient=True) as bar:
+        task = bar.add_task("beginning", total=100)
+        watcher = SearchBar(bar, task) if is_search else FitBar(bar, task, Pace.of(machine))
+        machine.set_params(callbacks=[watcher])
+        try:
+            yield
+        finally:
+            # A model is data: whoever watched it is not part of it.
+            machine.set_params(callbacks=None)

@@ -1,0 +1,1 @@
+"""What estimators inherit: parameters, fitted attributes and predictions that they share."""

@@ -1,0 +1,146 @@
+"""What every kernel classifier does alike: check, fit as two-class problems, keep, predict."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.fitting import tasks
+from mercer.estimators.fitting.auto_strength import choose_kernel
+from mercer.estimators.fitting.inputs import classes_and_codes, require_fitted, training_input
+from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.training import Budget
+from mercer.estimators.fitting.weights import class_weights, sample_weights
+from mercer.estimators.fitting.whole_fit import fitting
+
+
+class KernelClassifier(ClassifierMixin, KernelModel):
+    """Base of classifiers that are expansions in a kernel.
+
+    A subclass says which two-class problems there are (`_two_class_problems`) and how they are
+    solved (`_solve`, which gives a `Solved`); the rest is here.
+    """
+
+    # For machines that do not offer these as parameters.
+    class_weight = None
+    cache_size = None
+    warm_start = False
+    # What `multi_class` may be.
+    _multi_classes: tuple[str, ...] = ("ovo", "ovr")
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the loss of each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def _fit(self, X, y, sample_weight=None):
+        self._check_parameters()
+        limits = self._limits()
+        with fitting(self, limits):
+            X, y = self._checked(X, y, sample_weight)
+            setup, class_weight, weights = self._setup(y, sample_weight)
+            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+            items, data = self._training_data(X, weights, budget)
+            solved = self._solve(data, setup, budget, limits)
+            self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
+            self._keep(X, data, setup, solved)
+
+    def _checked(self, X, y, sample_weight=None):
+        """Rows and labels, and what "auto" stands for with them."""
+        choose_kernel(self, X)
+        X, y = training_input(self, X, y)
+        self._choose_C(X, sample_weight)
+        return X, y
+
+    def _choose_C(self, X, sample_weight):
+        """Where C has no value "auto", there is nothing to do."""
+
+    def _setup(self, y, sample_weight=None):
+        """(the two-class problems of checked labels, weights of the classes, weights of the rows or None)."""
+        classes, codes = classes_and_codes(y)
+        class_weight = class_weights(self.class_weight, classes, y)
+        weights = None if sample_weight is None else self._sample_weights(sample_weight, codes, classes)
+        setup = self._two_class_problems(codes, class_weight, weights)
+        setup.classes = classes
+        return setup, class_weight, weights
+
+    def _check_parameters(self):
+        """The parameters that all kernel classifiers have."""
+        super()._check_parameters()
+        require_optional_number("cache_size", self.cache_size, above=0.0)
+        for name in ("break_ties", "warm_start"):
+            require_flag(name, getattr(self, name))
+        require_choice("multi_class", self.multi_class, self._multi_classes)
+        require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+
+    def _sample_weights(self, given, codes, classes):
+        return sample_weights(given, codes, classes)
+
+    @property
+    def _has_pairs(self):
+        return len(self.classes_) > 2 and self.multi_class == "ovo"
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class or a pair.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
+        """
+        return self._decisions(self._values(X))
+
+    def _decisions(self, values):
+        """`decision_function` from the values of all two-class problems."""
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        if self._has_pairs and self.decision_function_shape == "ovr":
+            return tasks.ovr_from_ovo(values, len(self.classes_))
+        return values
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        require_fitted(self)
+        return self._labels(self._values(X))
+
+    def _labels(self, values):
+        """`predict` from the values of all two-class problems."""
+        if len(self.classes_) == 2:
+            return self.classes_[(values[:, 0] > 0).astype(np.intp)]
+        if self._has_pairs:
+            count = tasks.ovr_from_ovo if self.break_ties else tasks.votes
+            values = count(values, len(self.classes_))
+        return self.classes_[values.argmax(axis=1)]
+
+
+def refuse_ties_of_pairs(estimator):
+    """As scikit-learn has it, whose `decision_function` then has no column to break a tie by."""
+    if estimator.break_ties and estimator.decision_function_shape == "ovo":
+        require_fitted(estimator)
+        raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")

@@ -1,0 +1,189 @@
+"""What kernel methods other than two-class machines do alike: check, prepare, keep, evaluate."""
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from mercer._errors import DataError
+from mercer._jit.memory import parse_bytes
+from mercer.estimators.fitting.certificate import CHANGED, ELSEWHERE, Certified, fingerprint
+from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
+from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
+from mercer.estimators.fitting.parameters import (
+    require_callbacks,
+    require_n_jobs,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.fitting.progress import print_residual, watchers
+from mercer.estimators.fitting.training import Budget, TrainingData, require_bounded
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.given.precomputed import Custom, Precomputed
+from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
+from mercer.kernels.notation.sklearn_names import resolve
+
+# Up to this many items, or where an entry is slow, the whole matrix is kept in double precision,
+STORED = 2_000
+# if so many bytes for each of its entries have room: eight of its own, and four of a factor's triangle.
+STORED_BYTES = 12
+# Attributes that are set before there are training data.
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
+
+
+class KernelMethod(Certified, BaseEstimator):
+    """Base of estimators whose answer is an expansion in a kernel over all training items.
+
+    Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
+    of two items is a number.
+    """
+
+    # Any container may be predicted after a fit on any other.
+    _sparse = True
+
+    def __sklearn_tags__(self):
+        return tell_input(super().__sklearn_tags__(), self.kernel)
+
+    @property
+    def certificate_(self):
+        """The certificate, computed when first read."""
+        require_fitted(self)
+        found = self._proof.read()
+        self._heed([found])
+        return found
+
+    def _is_reached(self, certificate):
+        # A random sketch promises steps, and its certificate says what they came to. Where tol is zero, eigenvalues
+        # are found as exactly as they can be.
+        if getattr(self, "solver_", None) == "randomized":
+            return True
+        tol = getattr(self, "tol", None)
+        return certificate.is_optimal(tol) if tol else certificate.is_optimal()
+
+    def __getstate__(self):
+        # The training data are not part of a model: what is to be said of them is said now.
+        if "_proof" in vars(self):
+            self._heed(self._proof.settle())
+        return super().__getstate__()
+
+    def _check_shared_parameters(self):
+        if not isinstance(self.gamma, str):
+            require_optional_number("gamma", self.gamma, above=0.0)
+        require_number("coef0", self.coef0)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
+
+    def _watchers(self):
+        return watchers(self, print_residual)
+
+    def _kernel(self, X, weights=None):
+        """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""
+        kernel = self.kernel
+        if is_function(kernel):
+            kernel = Custom(partial(kernel, **self.kernel_params) if self.kernel_params else kernel, pairwise=True)
+        gamma = "auto" if self.gamma is None else self.gamma
+        bound = resolve(kernel, gamma, self.degree, self.coef0, X, weights)
+        return bound.replace() if bound is self.kernel else bound
+
+    def _forget(self):
+        """Remove what an earlier fit has found, but for what has just been noted of the input."""
+        for name in [*vars(self)]:
+            if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
+                delattr(self, name)
+
+    def _training_data(self, X, weights=None):
+        """X with its kernel, checked: from here on the model is a new one. `weights` say how often a row counts."""
+        self._forget()
+        kernel = self._kernel(X, weights)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        data = TrainingData(kernel, X)
+        if has_function(kernel):
+            require_symmetric_function(kernel, data.prepare(np.float64))
+        return data
+
+    def _operator(self, data, limits):
+        """The kernel matrix as an operator; small and slow ones are computed at once."""
+        if isinstance(data.kernel, Precomputed):
+            return GivenOperator(data.X, self.n_jobs)
+        operator = EvaluatedOperator(data.kernel, data.prepare, self.n_jobs)
+        require_bounded(data.kernel, operator)
+        is_worth_it = operator.n <= STORED or not data.kernel.is_dot_product_form
+        if is_worth_it and STORED_BYTES * operator.n**2 <= self._budget(data.X):
+            return operator.stored(limits.stop)
+        return operator
+
+    def _budget(self, X):
+        """Bytes that a fit may take for matrices."""
+        return 2 * Budget.resolve(self.memory_limit, None, X).cache
+
+    def _require_room(self, data, needed, purpose, instead):
+        """Refuse what needs more bytes than `memory_limit` leaves; `instead` is what does with less."""
+        room = self._budget(data.X)
+        if needed > room:
+            limit = "half of the free memory" if self.memory_limit is None else f"memory_limit={self.memory_limit!r}"
+            enough = -(-Budget.limit_for(needed, data.X) // 2**20)
+            raise DataError(
+                f"{purpose} needs {needed / 2**20:.3g} MiB for the kernel matrix of {data.shape[0]} rows, and {limit} "
+                f'leaves {room / 2**20:.3g} MiB; set memory_limit="{enough}MiB", or {instead}'
+            )
+
+    def _expansion(self, data, coefficients, intercepts):
+        everything = np.arange(len(coefficients))
+        return Expansion.single(data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin)
+
+    def _evaluate(self, X, expansion=None):
+        """The functions of an expansion at X, shape (n, n_functions)."""
+        require_fitted(self)
+        X = prediction_input(self, X)
+        return (expansion or self.expansion_).values(X, n_jobs=self.n_jobs)
+
+
+class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
+    """Base of estimators of one or several functions; `_is_flat` says whether y was one-dimensional."""
+
+    def predict(self, X):
+        """The value of f at each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_targets)
+        """
+        values = self._evaluate(X)
+        return values[:, 0] if self._is_flat else values
+
+
+class Proof:
+    """A certificate that is computed when it is first read, if the data are still the same."""
+
+    def __init__(self, data, compute):
+        self._data, self._compute, self._found = data, compute, None
+        self._mark = fingerprint(data.X)
+
+    @classmethod
+    def missing(cls):
+        """What a model has that was learnt elsewhere: nothing."""
+        proof = cls.__new__(cls)
+        proof._data = proof._compute = proof._found = proof._mark = None
+        return proof
+
+    def read(self):
+        """The certificate."""
+        self.settle()
+        if self._found is None:
+            raise DataError(ELSEWHERE if self._mark is None else CHANGED)
+        return self._found
+
+    def settle(self):
+        """Compute it now and let the data go; a list of it, where there is one."""
+        if self._data is not None and fingerprint(self._data.X) == self._mark:
+            self._found = self._compute()
+        self._data = self._compute = None
+        return [] if self._found is None else [self._found]

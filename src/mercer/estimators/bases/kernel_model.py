@@ -1,0 +1,150 @@
+"""What every model that is an expansion in a kernel does alike, whatever it learns."""
+
+from typing import ClassVar
+
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from mercer.estimators.fitting.certificate import Certified, Evidence
+from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
+from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
+from mercer.estimators.fitting.parameters import (
+    require_callbacks,
+    require_max_iter,
+    require_n_jobs,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.support import linear_coefficients
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.estimators.fitting.training import TrainingData
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.notation.sklearn_names import resolve
+from mercer.kernels.vector.linear import Linear
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+
+
+class KernelModel(Certified, BaseEstimator):
+    """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
+
+    # What to do about a status, where it differs from what a support vector machine needs.
+    _remedies: ClassVar[dict[Status, str]] = {}
+    # Whether a kernel that may be indefinite is looked at when the fit has ended.
+    _looks_at_kernel = True
+    # The attribute that says how good a model is.
+    _judge = "certificate_"
+
+    def __sklearn_tags__(self):
+        return tell_input(super().__sklearn_tags__(), self.kernel)
+
+    def _check_parameters(self):
+        """The parameters that all kernel models have."""
+        require_number("tol", self.tol, above=0.0)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        require_number("coef0", self.coef0)
+        require_max_iter(self.max_iter)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+
+    def _limits(self):
+        return Limits(self.max_iter, self.time_limit, self._watchers())
+
+    def _watchers(self):
+        return watchers(self, round_printer(self))
+
+    def _training_data(self, X, weights, budget):
+        """X with its kernel; where a function's whole matrix has room, it is computed at once.
+
+        The first of the two are the items that the function will see again in `predict`.
+        """
+        items = None
+        wanted = kernel_of(self)
+        if is_function(wanted) and has_room(X, budget.cache):
+            items, X, kernel = X, evaluate(wanted, X, X), Precomputed()
+        else:
+            kernel = resolve(wanted, self.gamma, self.degree, self.coef0, X, weights)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        # The user's kernel may be given other parameters later; the model's must not change.
+        return items, TrainingData(kernel.replace() if kernel is wanted else kernel, X)
+
+    def _starts(self, setup):
+        """Coefficients of the last fit, if it is to be continued and had as many rows."""
+        last = getattr(self, "_last_betas", None)
+        if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in setup.tasks]:
+            return None
+        return last
+
+    def _keep(self, X, data, setup, solved):
+        """Set the fitted attributes."""
+        support = solved.support
+        self.support_, self.n_support_ = support.indices, support.counts
+        self.intercept_ = solved.intercepts
+        vectors = data.expansion_vectors(support.indices)
+        self.expansion_ = Expansion(data.kernel, vectors, support.groups(), self.intercept_, data.origin)
+        self._sparse = sparse.issparse(X) and self._items is None
+        self.support_vectors_ = data.support_vectors(support.indices)
+        self.dual_coef_ = _like(X, support.dual_coef) if self._sparse else support.dual_coef
+        self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
+        self.n_iter_ = solved.iterations
+        self.status_ = Status.worst(solved.statuses)
+        # A stationary point says nothing of this: a curved loss hides directions in which the matrix falls.
+        has_ended = self.status_ in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
+        if has_ended and self._looks_at_kernel and data.looks_indefinite(support.indices):
+            self.status_ = Status.NOT_CONVEX
+        self.fit_status_ = int(self.status_ != Status.OPTIMAL)
+        self._traces = solved.traces
+        self._last_betas = solved.betas() if getattr(self, "warm_start", False) else None
+        self._keep_evidence(data, setup, solved)
+
+    def _keep_evidence(self, data, setup, solved):
+        self._evidence = self._kind_of_evidence(setup)(data, setup, solved, self.n_jobs)
+        if self._items is not None:
+            # A function's matrix is not kept until somebody asks.
+            self._heed(self._evidence.settle(), warns=False)
+
+    def _kind_of_evidence(self, setup):
+        """Who computes the certificates of such problems."""
+        return Evidence
+
+    @property
+    def certificate_(self):
+        """Certificates, computed when first read (see `Evidence`)."""
+        require_fitted(self)
+        found = self._evidence.certificates()
+        self._heed(found)
+        return one_or_all(found)
+
+    @property
+    def trace_(self):
+        """The rounds of the solver."""
+        require_fitted(self)
+        return one_or_all(self._traces())
+
+    @property
+    def coef_(self):
+        """Weights of the features; only for a linear kernel."""
+        require_fitted(self)
+        if not isinstance(self.expansion_.kernel, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return linear_coefficients(self.expansion_)
+
+    def _values(self, X):
+        """The decision function of each two-class problem, shape (n, n_problems)."""
+        require_fitted(self)
+        X = expansion_input(self, X)
+        return self.expansion_.values(X, self.tol or 0.0, self.n_jobs)
+
+    def __getstate__(self):
+        # The training data are not part of a model: what is to be said of them is said now.
+        if "_evidence" in vars(self):
+            self._heed(self._evidence.settle())
+        return super().__getstate__()
+
+
+def _like(X, values):
+    """`values` in the same sparse container as X."""
+    return (sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix)(values)

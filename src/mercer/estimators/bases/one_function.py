@@ -1,0 +1,93 @@
+"""Models that are one function: regression and one-class learning."""
+
+import numpy as np
+
+from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.fitting.parameters import require_flag, require_optional_number
+from mercer.estimators.fitting.tasks import BinaryTask
+from mercer.estimators.fitting.training import Budget, solve_all
+from mercer.estimators.fitting.two_class import Solved
+from mercer.estimators.fitting.weights import target_weights
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import start_from_sample
+
+
+class OneProblem:
+    """The problem of a fit in the form in which `Solved` and `Evidence` take several.
+
+    Parameters
+    ----------
+    problem
+        One of `mercer.problems`.
+    indices : ndarray of int
+        The points that take part.
+    n : int
+        Number of all points.
+    """
+
+    has_pairs = False
+    n_classes = 1
+
+    def __init__(self, problem, indices, n):
+        self.problems = [problem]
+        self.tasks = [BinaryTask(indices, np.ones(len(indices)), (0,))]
+        self.codes = np.zeros(n, np.intp)
+
+
+class OneFunctionModel(KernelModel):
+    """Base: a subclass says what its problem is (`_problem`)."""
+
+    _starts_from_sample = False
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_optional_number("gap_tol", self.gap_tol, above=0.0)
+        require_optional_number("cache_size", self.cache_size, above=0.0)
+        require_flag("shrinking", self.shrinking)
+        require_flag("warm_start", self.warm_start)
+
+    def _fit_rows(self, X, y, sample_weight, limits):
+        """Solve the problem of checked rows, with targets where it has any, and keep the model."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = target_weights(sample_weight, n)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        items, data = self._training_data(X, None if sample_weight is None else weights, budget)
+        setup = self._setup(y, weights, data)
+        solved = self._solve(data, setup, budget, limits)
+        self._items = items
+        self._keep(X, data, setup, solved)
+        self.n_iter_ = int(self.n_iter_[0])
+
+    def _setup(self, y, weights, data=None):
+        """The problem of checked targets, where there are any, with the weight of each row."""
+        used = np.flatnonzero(weights)
+        problem = self._problem(None if y is None else y[used], weights[used], data, used)
+        return OneProblem(problem, used, len(weights))
+
+    def _solve(self, data, setup, budget, limits):
+        (start,) = self._starts(setup) or [None]
+
+        def solve(problem, part, _):
+            return self._solve_one(
+                problem,
+                part,
+                tol=self.tol,
+                limits=limits,
+                start=start,
+                gap=problem.gap,
+                gap_tol=self.gap_tol,
+                memory=budget.working,
+                convex=data.kernel.is_psd is True,
+                shrinking=self.shrinking,
+            )
+
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
+
+    def _solve_one(self, problem, matrix, **options):
+        solve = start_from_sample.solve if self._starts_from_sample else small.solve
+        return solve(problem.dual(), matrix, **options)
+
+    def _function(self, X):
+        """The one function at the rows of X."""
+        return self._values(X)[:, 0]

@@ -1,0 +1,322 @@
+"""Probabilities for machines that give decision values.
+
+A machine hands over the decision values of rows that it has not seen in the fit
+(`mercer.solvers.calibration.out_of_fold`), for each of its two-class problems; `Calibration` turns decision
+values into probabilities, and `Probable` gives a classifier the methods that go with them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import ParameterError
+from mercer.estimators.fitting.equal_rows import comparable_rows
+from mercer.solvers.calibration.isotonic import fit_isotonic
+from mercer.solvers.calibration.out_of_fold import FOLDS, assign_folds, out_of_fold_scores, projected
+from mercer.solvers.calibration.pairwise_coupling import couple
+from mercer.solvers.calibration.platt import bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
+from mercer.solvers.result import Status
+
+METHODS = {True: "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
+# Share of a sigmoid in an isotonic function: among rows on one step, the decision value decides.
+TILT = 1e-3
+# scikit-learn's own default is the word.
+NONE = (False, "deprecated")
+
+
+def calibration_method(probability):
+    """The method that a `probability` parameter asks for, or None."""
+    if isinstance(probability, (bool, np.bool_, str)):
+        if probability in NONE:
+            return None
+        if probability in METHODS:
+            return METHODS[probability]
+    raise ParameterError(f"probability must be False, True, 'sigmoid' or 'isotonic', got {probability!r}")
+
+
+def folds_of(data, codes, weights, random_state, n_folds=FOLDS):
+    """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
+
+    Rows are dealt out by what they contain, in the order of a projection; objects, and rows of a
+    kernel matrix, as they come. A `random_state` draws the projection, or the order.
+    """
+    used = np.flatnonzero(weights)
+    return _dealt_out(comparable_rows(data, used), used, codes, random_state, n_folds)
+
+
+def folds_of_rows(X, codes, weights, random_state):
+    """As `folds_of`, for rows without a kernel."""
+    used = np.flatnonzero(weights)
+    return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state)
+
+
+def _dealt_out(rows, used, codes, random_state, n_folds=FOLDS):
+    folds = np.full(len(codes), -1)
+    folds[used] = assign_folds(codes[used], _keys(rows, used, random_state), n_folds)
+    return folds
+
+
+def _keys(rows, used, random_state):
+    rng = None if random_state is None else check_random_state(random_state)
+    if rows is not None:
+        return projected(rows, rng)
+    return 1.0 + (np.arange(len(used)) if rng is None else rng.permutation(len(used)))
+
+
+class LeavingOut:
+    """Solves a two-class problem, and then again without the rows of each fold, for their decision values.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(problem, part, k)`` gives a `Solution`.
+    again : callable
+        ``again(problem, solution)`` gives the function that solves a fold: see `out_of_fold_scores`.
+    setup : TwoClassProblems
+    folds : ndarray of int (n,)
+    """
+
+    def __init__(self, solve, again, setup, folds):
+        self._solve, self._again, self._tasks, self._folds = solve, again, setup.tasks, folds
+        self._scores = [None] * len(setup.tasks)
+
+    def __call__(self, problem, part, k):
+        solution = self._solve(problem, part, k)
+        own = self._folds[self._tasks[k].indices]
+        again = self._again(problem, solution)
+        self._scores[k], status = out_of_fold_scores(problem, part, solution, own, again)
+        solution.status = Status.worst([solution.status, status])
+        return solution
+
+    @property
+    def scores(self):
+        """Decision values for each problem; zeros for one that was stopped before its first step."""
+        each = zip(self._tasks, self._scores, strict=True)
+        return [np.zeros(len(task.indices)) if own is None else own for task, own in each]
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """1 / (1 + exp(A f + B))."""
+
+    A: float
+    B: float
+
+    def both(self, values):
+        """(p, 1 - p)."""
+        return sigmoid(values, self.A, self.B)
+
+    def log_odds(self, values):
+        """log(p / (1 - p))."""
+        return -(self.A * values + self.B)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A function that never falls, given at knots, with a little of a sigmoid: so it always rises."""
+
+    knots: np.ndarray
+    levels: np.ndarray
+    slope: Sigmoid
+
+    def both(self, values):
+        low, high = self.slope.both(values)
+        p = np.interp(values, self.knots, self.levels)
+        return (1.0 - TILT) * p + TILT * low, (1.0 - TILT) * (1.0 - p) + TILT * high
+
+    def log_odds(self, values):
+        p, q = self.both(values)
+        return np.log(p) - np.log(q)
+
+
+class Calibration:
+    """What turns decision values into probabilities, for each two-class problem of a machine.
+
+    Parameters
+    ----------
+    method : {"sigmoid", "isotonic"}
+    cases : sequence of (scores, is_positive, weights)
+        Out-of-fold decision values of each two-class problem, on which side its rows are, and
+        how often each counts.
+    n_classes : int
+    has_pairs : bool
+        Whether the problems are pairs of classes, in scikit-learn's order, the first one positive;
+        otherwise there is one, or one for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.estimators.bases.probabilities import Calibration
+    >>> scores = np.array([-2.0, -1.0, 0.5, -0.5, 1.0, 2.0])
+    >>> case = scores, np.array([False, False, False, True, True, True]), np.ones(6)
+    >>> calibration = Calibration("sigmoid", [case], n_classes=2, has_pairs=False)
+    >>> calibration.probabilities(np.array([[-1.0], [0.0], [1.0]])).round(2)
+    array([[0.65, 0.35],
+           [0.5 , 0.5 ],
+           [0.35, 0.65]])
+    """
+
+    def __init__(self, method, cases, n_classes, has_pairs):
+        self.method, self.n_classes, self.has_pairs = method, n_classes, has_pairs
+        self.maps = [_fitted(method, *case) for case in cases]
+
+    @classmethod
+    def of_maps(cls, method, maps, n_classes, has_pairs):
+        """From functions that are known already: a `Sigmoid` or `Steps` for each two-class problem."""
+        calibration = cls(method, (), n_classes, has_pairs)
+        calibration.maps = list(maps)
+        return calibration
+
+    def log_odds(self, values):
+        """log(p / (1 - p)) of each two-class problem, shape (n, n_problems)."""
+        return np.column_stack([each.log_odds(column) for each, column in zip(self.maps, values.T, strict=True)])
+
+    def probabilities(self, values):
+        """Probability of each class, shape (n, n_classes), from values of shape (n, n_problems)."""
+        both = [each.both(column) for each, column in zip(self.maps, values.T, strict=True)]
+        if self.n_classes == 2:
+            positive, negative = both[0]
+            return np.column_stack([negative, positive])
+        positive = np.column_stack([p for p, _ in both])
+        if self.has_pairs:
+            return couple(positive, self.n_classes)
+        # One-vs-rest: a row that every class refuses is anybody's.
+        total = positive.sum(axis=1, keepdims=True)
+        return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / self.n_classes)
+
+    def most_probable(self, values):
+        """Position of the most probable class of each row.
+
+        One-vs-rest, that is the one with the largest odds, which still differ where probabilities
+        are all rounded to 1.
+        """
+        has_odds = self.n_classes > 2 and not self.has_pairs
+        return (self.log_odds(values) if has_odds else self.probabilities(values)).argmax(axis=1)
+
+
+def _fitted(method, scores, is_positive, weights):
+    weights = bounded_copies(weights)
+    slope = Sigmoid(*fit_sigmoid(scores, is_positive, weights))
+    if method == "sigmoid":
+        return slope
+    return Steps(*fit_isotonic(scores, smoothed_targets(is_positive, weights), weights), slope)
+
+
+def _asks_for_probabilities(estimator):
+    if estimator.probability in NONE:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class Probable:
+    """Methods of a classifier with a parameter `probability` and, once fitted, a `_calibration`.
+
+    The classifier has `classes_` and `_values(X)`, decision values of shape (n, n_problems).
+    Where probabilities are asked for, `predict` is the largest of them, so that the two never
+    contradict each other.
+    """
+
+    def _solve_and_calibrate(self, data, setup, budget, limits):
+        """Solve the problems of a kernel machine, with a calibration where probabilities are asked for.
+
+        ``_solve_with_folds(data, setup, budget, limits, folds)`` of the machine gives solutions and
+        out-of-fold decision values; ``setup.copies`` says how often each row counts.
+        """
+        method = calibration_method(self.probability)
+        folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
+        solved, scores = self._solve_with_folds(data, setup, budget, limits, folds)
+        cases = zip(setup.tasks, scores, strict=True) if method else ()
+        cases = [(own, task.signs > 0, setup.copies[task.indices]) for task, own in cases]
+        self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
+        return solved
+
+    @property
+    def probA_(self):
+        """A of each two-class problem's sigmoid; empty without one."""
+        return self._sigmoid_parameters("A")
+
+    @property
+    def probB_(self):
+        """B of each two-class problem's sigmoid; empty without one."""
+        return self._sigmoid_parameters("B")
+
+    def _sigmoid_parameters(self, name):
+        check_is_fitted(self, "classes_")
+        calibration = self._calibration
+        if calibration is None or calibration.method != "sigmoid":
+            return np.empty(0)
+        return np.array([getattr(each, name) for each in calibration.maps])
+
+    @available_if(_asks_for_probabilities)
+    def predict_proba(self, X):
+        """Probability of each class, in the order of `classes_`; `predict` is the largest.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        check_is_fitted(self, "classes_")
+        if self._calibration is None:
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
+        return self._calibration.probabilities(self._values(X))
+
+    @available_if(_asks_for_probabilities)
+    def predict_log_proba(self, X):
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class or a pair.
+
+        The steps of isotonic probabilities may rank several classes otherwise than their scores do;
+        then the columns of the classes are the probabilities less those of a guess.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
+        """
+        if self._is_ranked_by_steps():
+            return self._calibration.probabilities(self._values(X)) - 1.0 / len(self.classes_)
+        return super().decision_function(X)
+
+    def _is_ranked_by_steps(self):
+        calibration = getattr(self, "_calibration", None)
+        has_columns = getattr(self, "decision_function_shape", "ovr") == "ovr"
+        return has_columns and calibration is not None and calibration.method == "isotonic" and len(self.classes_) > 2
+
+    def predict(self, X):
+        """The label of each row of X: the most probable one where there are probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if getattr(self, "_calibration", None) is None:
+            return super().predict(X)
+        return self.classes_[self._calibration.most_probable(self._values(X))]

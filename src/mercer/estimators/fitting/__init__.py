@@ -1,0 +1,1 @@
+"""The steps of a fit: input, weights, tasks, data, solution, certificate."""

@@ -1,0 +1,258 @@
+"""Pairs of small classes, solved together (see `mercer.solvers.class_pairs.solve_pairs`)."""
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from mercer._jit.compile import UNBOUNDED
+from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
+from mercer.estimators.fitting.support import Support
+from mercer.estimators.fitting.tasks import pair_columns
+from mercer.estimators.fitting.two_class import TwoClassProblems
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.losses.margin_losses import MARGIN_LOSSES
+from mercer.solvers.class_pairs import solve_pairs as report_of
+from mercer.solvers.class_pairs.out_of_fold_pairs import left_out_class_pairs
+from mercer.solvers.class_pairs.solve_pairs import solve_class_pairs
+from mercer.solvers.dual_qp.block_steps import LEFT, ROUNDING
+from mercer.solvers.dual_qp.solve import LARGEST
+from mercer.solvers.result import Status, TracePoint
+
+# Entries of pair matrices that are worth a turn on another thread.
+TURN = 20_000
+NOT_BEGUN = -2
+# Up to so many points, to check entries in single precision takes longer than they save.
+SINGLE_FROM = 800
+# Points whose gradients are compared with those of double precision.
+SAMPLE = 32
+
+
+# Statuses are looked up: making 45 of them takes as long as solving a pair.
+_STATUSES = {status.value: status for status in Status}
+
+
+@lru_cache(maxsize=8)
+def _pairs_of(n_classes):
+    """The classes i < j of each pair; not writeable."""
+    pairs = np.column_stack(np.triu_indices(n_classes, 1))
+    pairs.flags.writeable = False
+    return pairs
+
+
+def are_small(setup, cache_bytes):
+    """Whether every pair is small, the bias free, and the matrix of all points has room."""
+    if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
+        return False
+    return 2 * int(np.bincount(setup.codes).max()) <= LARGEST
+
+
+def solve(data, setup, tol, budget, n_jobs, limits, solve_one, folds=None):
+    """(`PairsSolved`, out-of-fold decision values of each pair's points where there are folds)."""
+
+    def solve_pairs(part, matrix=None):
+        return PairsSolved(part, limits).solve(data, tol, budget, n_jobs, solve_one, matrix)
+
+    solved = solve_pairs(setup)
+    if folds is None:
+        solved.forget_matrix()
+        return solved, []
+    scores, status = solved.out_of_fold(data, setup, folds, tol, n_jobs, limits, solve_pairs)
+    solved.statuses[0] = Status.worst([solved.statuses[0], status])
+    return solved, [scores[task.indices, k] for k, task in enumerate(setup.tasks)]
+
+
+class PairsSolved:
+    """As `Solved`, from one table of coefficients and one report for all pairs.
+
+    Parameters
+    ----------
+    setup : TwoClassProblems
+    limits : Limits
+    """
+
+    def __init__(self, setup, limits):
+        used = np.flatnonzero(setup.C)
+        self._order = used[np.argsort(setup.codes[used], kind="stable")]
+        self._edges = np.concatenate([[0], np.cumsum(np.bincount(setup.codes[used], minlength=setup.n_classes))])
+        self._pairs = _pairs_of(setup.n_classes)
+        self._table = np.zeros((setup.n_classes - 1, len(used)))
+        self._report = np.zeros((len(self._pairs), 5))
+        self._report[:, report_of.ENDING] = NOT_BEGUN
+        self._setup, self._limits, self._matrix = setup, limits, None
+        self._seconds, self._alone = 0.0, np.arange(len(self._pairs))
+
+    def solve(self, data, tol, budget, n_jobs, solve_one, matrix=None):
+        """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over.
+
+        `matrix`, where it is known, is that of the points that take part, in the order of their classes.
+        """
+        limits = self._limits
+        convex = data.kernel.is_psd is True
+        if matrix is None:
+            is_rounded = convex and data.shape[0] > SINGLE_FROM
+            matrix = data.matrix(tol if is_rounded else min(tol, ROUNDING), None, budget, n_jobs)
+            # Where entries of some rows cannot be trusted, those of all are computed in double precision.
+            matrix = (matrix.in_double() if matrix.is_rough else matrix).view(self._order)
+        try:
+            with one_blas_thread():  # once, and not for each of the two
+                self._matrix = matrix = matrix.stored(limits.stop)
+                self._solve_all(matrix.values, convex, tol, n_jobs)
+            if matrix.dtype == np.float32:
+                self._leave_inaccurate(matrix, tol)
+            self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
+            self._solve_rest(matrix, solve_one)
+        except Stopped:
+            pass
+        report = self._report
+        ended = report[:, report_of.ENDING].astype(int)
+        early = limits.reached() or Status.STALLED
+        self.statuses = [_STATUSES.get(code, early) for code in ended.tolist()]
+        self.iterations = report[:, report_of.STEPS].astype(np.int32)
+        self.intercepts = report[:, report_of.BIAS].copy()
+        self.support = Support.of_table(self._order, self._edges, self._table)
+        self._setup = self._limits = None
+        return self
+
+    def forget_matrix(self):
+        """Nobody will ask for out-of-fold values: the next fit may have the memory."""
+        if isinstance(self._matrix, StoredMatrix):
+            self._matrix.release()
+        self._matrix = None
+
+    def out_of_fold(self, data, setup, folds, tol, n_jobs, limits, solve_pairs):
+        """(decision values of each pair for its points by a solution without them, worst status).
+
+        ``solve_pairs(setup, matrix)`` gives the pairs of some of the points.
+        """
+        matrix, self._matrix = self._matrix, None
+        scores = np.zeros((len(setup.codes), len(self._pairs)))
+        if not isinstance(matrix, StoredMatrix):
+            # Stopped before there was a matrix: the decision values are the intercepts.
+            return scores + self.intercepts, Status.OPTIMAL
+        own = folds[self._order]
+        try:
+            scores[self._order] = self._scores_of_folds(matrix.values, data, setup, own, tol, n_jobs, limits)
+        except Stopped:
+            scores[self._order] = self._values(matrix.values[:, : matrix.n], self.intercepts)
+            return scores, limits.reached()
+        left = np.flatnonzero(self._report[:, report_of.ENDING] == LEFT)
+        status = Status.OPTIMAL
+        for fold in np.unique(own[own >= 0]) if len(left) else []:
+            found, held = self._solve_fold(matrix, setup, folds, fold, own, solve_pairs)
+            scores[np.ix_(self._order[held], left)] = found._values(matrix.values[held, : matrix.n], found.intercepts)[
+                :, left
+            ]
+            status = Status.worst([status, *found.statuses])
+        matrix.release()
+        return scores, status
+
+    def _scores_of_folds(self, K, data, setup, own, tol, n_jobs, limits):
+        """The out-of-fold scores of the sorted points; pairs that are not solved are marked as left."""
+        report, scores = self._report, np.zeros((len(own), len(self._pairs)))
+        # A pair that was solved alone, or not to its end, is so without some of its points too.
+        report[self._alone, report_of.ENDING] = LEFT
+        problems, n_folds, convex = self._problems(K, setup), int(own.max(initial=-1)) + 1, data.kernel.is_psd is True
+
+        def turn(span):
+            left_out_class_pairs(
+                *problems, own, n_folds, convex, tol, limits.max_iter, *span, self._table, report, scores
+            )
+
+        run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
+        return scores
+
+    def _solve_fold(self, matrix, setup, folds, fold, own, solve_pairs):
+        """(all pairs without a fold, which points it has)."""
+        held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
+        C = np.where(folds == fold, 0.0, setup.C)
+        without = TwoClassProblems(setup.codes, setup.n_classes, setup.multi_class, C, *setup.kind)
+        found = solve_pairs(without, matrix.view(kept))
+        found.forget_matrix()
+        found._spread(self._edges, kept)
+        return found, held
+
+    def _spread(self, edges, places):
+        """Give the points that took no part a coefficient, zero: rows of a matrix are copied faster than some
+        of their columns."""
+        table = np.zeros((len(self._table), edges[-1]))
+        table[:, places] = self._table
+        self._edges, self._table = edges, table
+
+    def _values(self, K, intercepts):
+        """Decision values of all pairs, from kernel values with the points that took part."""
+        n_classes = len(self._edges) - 1
+        out = np.zeros((len(K), len(self._pairs))) + intercepts
+        for c in range(n_classes):
+            span = slice(self._edges[c], self._edges[c + 1])
+            out[:, pair_columns(c, n_classes)] += K[:, span] @ self._table[:, span].T
+        return out
+
+    def _problems(self, K, setup):
+        """The matrix, where each class begins, the pairs, and the box and the ridge of each sorted point."""
+        C = setup.C[self._order]
+        box, ridge = np.minimum(MARGIN_LOSSES[setup.loss].box(C), UNBOUNDED), MARGIN_LOSSES[setup.loss].ridge(C)
+        return K, self._edges, self._pairs, box, np.zeros(len(C)) if ridge is None else ridge
+
+    def _solve_all(self, K, convex, tol, n_jobs):
+        limits, problems, results = self._limits, self._problems(K, self._setup), (self._table, self._report)
+
+        def turn(span):
+            solve_class_pairs(*problems, convex, tol, limits.max_iter, *span, *results)
+
+        run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
+        self._seconds = limits.seconds
+
+    def _turns(self):
+        """Consecutive pairs that together are worth a turn."""
+        sizes, n_pairs = np.diff(self._edges), len(self._pairs)
+        # The sum over pairs of (a + b)^2.
+        if sizes.sum() ** 2 + (len(sizes) - 2) * (sizes @ sizes) < 2 * TURN:
+            return [(0, n_pairs)]
+        work = np.cumsum(sizes[self._pairs].sum(axis=1) ** 2)
+        cuts = np.flatnonzero(np.diff(work // TURN)) + 1
+        return list(pairwise([0, *cuts.tolist(), n_pairs]))
+
+    def _leave_inaccurate(self, matrix, tol):
+        """Pairs whose gradient is not what it would be in double precision are left to be solved again.
+
+        The gradient is looked at for some points only, as in `rounding_error`.
+        """
+        sample = np.arange(0, matrix.n, -(-matrix.n // SAMPLE))
+        rounding = matrix.rows_in_double(sample) - matrix.values[sample, : matrix.n]
+        errors = np.abs(self._values(rounding, 0.0)).max(axis=0)
+        report = self._report
+        is_solved = report[:, report_of.ENDING] == Status.OPTIMAL
+        report[is_solved & (2.0 * errors > tol - report[:, report_of.VIOLATION]), report_of.ENDING] = LEFT
+
+    def _solve_rest(self, matrix, solve_one):
+        for k in np.flatnonzero(self._report[:, report_of.ENDING] == LEFT).tolist():
+            first, second = self._spans(k)
+            places = np.concatenate([np.arange(*first), np.arange(*second)])
+            solution = solve_one(self._setup.problems[k], matrix.view(places), k)
+            i, j = self._pairs[k]
+            own = first[1] - first[0]
+            self._table[j - 1, slice(*first)] = solution.beta[:own]
+            self._table[i, slice(*second)] = solution.beta[own:]
+            last = solution.trace[-1]
+            self._report[k] = solution.iterations, solution.status, last.violation, solution.bias, last.dual
+
+    def _spans(self, k):
+        """Where the two classes of a pair stand among the sorted points."""
+        return [(int(self._edges[c]), int(self._edges[c + 1])) for c in self._pairs[k]]
+
+    def betas(self):
+        """Signed dual coefficients of each pair."""
+        found = []
+        for k, (i, j) in enumerate(self._pairs):
+            first, second = self._spans(k)
+            found.append(np.concatenate([self._table[j - 1, slice(*first)], self._table[i, slice(*second)]]))
+        return found
+
+    def traces(self):
+        """The one round of each pair."""
+        sizes = np.diff(self._edges)[self._pairs].sum(axis=1).tolist()
+        return [
+            [TracePoint(self._seconds, int(steps), violation, dual, m, m)]
+            for (steps, _, violation, _, dual), m in zip(self._report.tolist(), sizes, strict=True)
+        ]

@@ -1,0 +1,78 @@
+"""Which kernel `kernel="auto"` stands for, by what the data are."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+
+from mercer.kernels.graph.graph import Graph
+from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
+from mercer.kernels.string.spectrum import Spectrum
+from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.frame import as_frame, is_data_frame
+from mercer.kernels.tree.subset_tree import SubsetTree
+from mercer.kernels.tree.tree import Tree
+
+# Sparse rows of more columns than this are texts, or like them.
+MANY_COLUMNS = 1_000
+_TABLE = "a table with columns that are not all numbers: a kernel for each column, averaged"
+
+
+def kernel_for(X):
+    """(kernel or its name, why) for data as they are.
+
+    Examples
+    --------
+    >>> from mercer.estimators.fitting.auto_kernel import kernel_for
+    >>> kernel_for([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+    ('rbf', 'rows of 2 numbers, fewer than the 3 rows: planes may not do')
+    """
+    if is_data_frame(X) or _is_list_of(X, Mapping):
+        return _for_table(X)
+    if sparse.issparse(X):
+        return _for_numbers(*X.shape, is_sparse=True)
+    items = X if isinstance(X, (list, tuple)) else np.asarray(X)
+    if getattr(items, "ndim", 2) == 2 and not _is_list_of(items, (str, Tree, Graph)):
+        return _for_rows(X)
+    for kind, kernel, name in (
+        (str, Spectrum().normalized(), "texts"),
+        (Tree, SubsetTree().normalized(), "trees"),
+        (Graph, WeisfeilerLehman().normalized(), "graphs"),
+    ):
+        if _is_list_of(items, kind):
+            return kernel, f"the items are {name}"
+    return "rbf", "one-dimensional data, which fit will look at"
+
+
+def _is_list_of(X, kind):
+    is_flat = isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    return is_flat and len(X) > 0 and all(isinstance(each, kind) for each in X)
+
+
+def _for_table(X):
+    frame = as_frame(X)
+    columns = [frame.column(name) for name in frame.names]
+    if is_data_frame(X) and all(column.kind == "number" and not column.missing.any() for column in columns):
+        return _for_numbers(len(frame), len(frame.names))
+    return Columns.infer(X), _TABLE
+
+
+def _for_rows(X):
+    try:
+        rows = np.asarray(X)
+    except ValueError:
+        return "rbf", "rows that fit will look at"
+    if rows.ndim == 2 and rows.dtype.kind in "OUS":
+        try:
+            rows = rows.astype(np.float64)
+        except (TypeError, ValueError):
+            return Columns.infer(X), _TABLE
+    return _for_numbers(*rows.shape) if rows.ndim == 2 else ("rbf", "rows that fit will look at")
+
+
+def _for_numbers(n, d, is_sparse=False):
+    if is_sparse and d > MANY_COLUMNS:
+        return "linear", f"sparse rows of {d} columns, such as texts: a plane does, and is fast"
+    if d >= n:
+        return "linear", f"{d} columns for {n} rows: a plane separates nearly anything"
+    return "rbf", f"rows of {d} numbers, fewer than the {n} rows: planes may not do"

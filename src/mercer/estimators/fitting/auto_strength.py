@@ -1,0 +1,127 @@
+"""What `kernel="auto"` and `C="auto"` stand for: fixed rules, applied to the training data.
+
+C weighs losses against |w|^2, so it has the unit of one over a squared norm in feature space. SVMlight
+takes C = 1 / mean k(x, x) (Joachims 1999). A free bias does not notice where the origin is: there the
+mean squared distance from the centre is what counts, mean k(x, x) - mean k(x, x'). Then alpha = C moves a
+function by about 1 at a typical distance. For regression it is times three standard deviations of
+y, the range of the function (after Cherkassky & Ma 2004).
+"""
+
+import numpy as np
+
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.fitting.weights import row_weights
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.notation.sklearn_names import resolve
+from mercer.solvers.calibration.out_of_fold import projected
+
+# Rows whose kernel matrix decides C, at most.
+MOST_ROWS = 1_000
+# The range of a function in standard deviations of its values.
+DEVIATIONS = 3.0
+
+
+def is_auto(value):
+    """Whether a parameter is left to a rule."""
+    return isinstance(value, str) and value == "auto"
+
+
+def choose_kernel(estimator, X):
+    """Note on an estimator with kernel="auto" which kernel that is for X, and why."""
+    for name in ("kernel_", "kernel_reason_"):
+        vars(estimator).pop(name, None)
+    if is_auto(estimator.kernel):
+        # Kernels of texts, trees, graphs and tables take time to load, and few fits ask.
+        from mercer.estimators.fitting.auto_kernel import kernel_for
+
+        estimator.kernel_, estimator.kernel_reason_ = kernel_for(X)
+
+
+def automatic_C(kernel, gamma, degree, coef0, X, bias, sample_weight=None, y=None):
+    """The number that C="auto" stands for (see the top of this file).
+
+    Examples
+    --------
+    >>> from mercer.estimators.fitting.auto_strength import automatic_C
+    >>> automatic_C("linear", "scale", 3, 0.0, [[1.0], [-1.0]], "free")
+    1.0
+    """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    weights = np.ones(n) if sample_weight is None else row_weights(sample_weight, n)
+    used = np.flatnonzero(weights)
+    if len(used) == 0:
+        # The fit refuses such weights, and says so.
+        return 1.0
+    bound = resolve(kernel, gamma, degree, coef0, X, None if sample_weight is None else weights)
+    mean, spread = _mean_and_spread(bound, X, used, weights, bias)
+    spread += 1.0 if bias == "penalised" else 0.0
+    scale = 1.0 if y is None else DEVIATIONS * _deviation(np.asarray(y, dtype=np.float64)[used], _shares(weights, used))
+    if not np.isfinite(spread):
+        raise DataError('C="auto" needs kernel values of a usable size, but they overflow; scale X')
+    # Rows that are all the same have no scale, and neither have targets.
+    return (scale or 1.0) / spread if spread > 1e-12 * abs(mean) else 1.0
+
+
+def _mean_and_spread(kernel, X, used, weights, bias):
+    """The mean of k(x, x), and the same less the mean of k(x, x') where the origin does not count."""
+    if bias != "free":
+        mean = float(_shares(weights, used) @ _diagonal(kernel, X, used))
+        return mean, mean
+    # Both means are of the same rows: far from the origin they are large, and nearly the same.
+    chosen = used if len(used) <= MOST_ROWS else _sampled(kernel, X, used)
+    if isinstance(kernel, Precomputed):
+        K = np.asarray(X, dtype=np.float64)[np.ix_(chosen, chosen)]
+    else:
+        K = kernel(_rows(X, chosen), dtype=np.float64)
+    share = _shares(weights, chosen)
+    mean = float(share @ K.diagonal())
+    return mean, mean - float(share @ K @ share)
+
+
+def _sampled(kernel, X, used):
+    """MOST_ROWS of the rows in use, evenly spread along a projection of them, so that the order of rows does not
+    matter; of items that are no rows of numbers, evenly spread as they come."""
+    if isinstance(kernel, Precomputed):
+        used = used[np.argsort(np.asarray(X).sum(axis=1)[used], kind="stable")]
+    elif getattr(getattr(X, "dtype", None), "kind", "O") == "f":
+        used = used[np.argsort(projected(X)[used], kind="stable")]
+    return used[((np.arange(MOST_ROWS) + 0.5) * len(used) / MOST_ROWS).astype(np.intp)]
+
+
+def _diagonal(kernel, X, used):
+    if isinstance(kernel, Precomputed):
+        return np.asarray(np.asarray(X).diagonal(), dtype=np.float64)[used]
+    return kernel.diag(_rows(X, used))
+
+
+def _rows(X, chosen):
+    return [X[i] for i in chosen] if isinstance(X, list) else X[chosen]
+
+
+def _shares(weights, rows):
+    return weights[rows] / weights[rows].sum()
+
+
+def _deviation(y, share):
+    mean = float(share @ y)
+    return float(np.sqrt(share @ (y - mean) ** 2))
+
+
+class AutomaticC:
+    """Adds to an estimator with a parameter `C` its value "auto"; the number is `C_` once fitted."""
+
+    @property
+    def _C(self):
+        if not is_auto(self.C):
+            return self.C
+        if "C_" not in vars(self):
+            raise ParameterError('C="auto" is fixed by fit; give a number here')
+        return self.C_
+
+    def _choose_C(self, X, sample_weight, y=None):
+        """Note what "auto" is for checked data."""
+        vars(self).pop("C_", None)
+        if is_auto(self.C):
+            bias = getattr(self, "bias", "free")
+            kernel = self.kernel_ if is_auto(self.kernel) else self.kernel
+            self.C_ = automatic_C(kernel, self.gamma, self.degree, self.coef0, X, bias, sample_weight, y)

@@ -1,0 +1,54 @@
+"""Rows that are the same, found by a number for each row that depends on its contents."""
+
+import numpy as np
+from scipy import sparse
+
+from mercer.kernels.given.precomputed import Precomputed
+
+_CHUNK = 4096
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def comparable_rows(data, rows=None):
+    """The training rows, or some of them, where they are vectors; else None."""
+    if isinstance(data.kernel, Precomputed) or getattr(getattr(data.X, "dtype", None), "kind", "O") != "f":
+        return None
+    return data.X if rows is None or len(rows) == data.shape[0] else data.X[rows]
+
+
+def contradiction(X, keys, rows, signs):
+    """Places in `rows` of a negative and a positive row that are the same; None if there are none."""
+    ranked = np.argsort(keys[rows], kind="stable")
+    own, sides = rows[ranked], signs[ranked]
+    suspects = np.flatnonzero((keys[own[1:]] == keys[own[:-1]]) & (sides[1:] != sides[:-1]))
+    found = suspects[are_equal(X, own[suspects], own[suspects + 1])]
+    if len(found) == 0:
+        return None
+    pair = ranked[[found[0], found[0] + 1]]
+    return pair[np.argsort(signs[pair])]
+
+
+def row_keys(X):
+    """A number for each row that depends on its contents, the same for dense and sparse rows."""
+    multipliers = np.random.default_rng(0).integers(1, 2**63, X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    if sparse.issparse(X):
+        ends = np.concatenate([[np.uint64(0)], np.cumsum(_mixed(X.data) * multipliers[X.indices], dtype=np.uint64)])
+        return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
+    keys = np.empty(len(X), np.uint64)
+    for begin in range(0, len(X), _CHUNK):
+        keys[begin : begin + _CHUNK] = (_mixed(X[begin : begin + _CHUNK]) * multipliers).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _mixed(values):
+    """Bits of the numbers, stirred; zero for zero, of either sign."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(32))) * _MIX
+    return bits ^ (bits >> np.uint64(29))
+
+
+def are_equal(X, left, right):
+    """Whether rows left[k] and right[k] are the same, for every k."""
+    if sparse.issparse(X):
+        return np.asarray(abs(X[left] - X[right]).sum(axis=1)).ravel() == 0.0
+    return (X[left] == X[right]).all(axis=1)

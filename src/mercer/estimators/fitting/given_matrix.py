@@ -1,0 +1,161 @@
+"""Kernel matrices that the user gives, or that a function of the user's returns."""
+
+import time
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError
+from mercer._jit.threads import run_parallel
+from mercer._jit.waiting import ends_in_force
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.given.precomputed import add_mirror_residual, most_asymmetric
+from mercer.kernels.gram.weighted_gram_sum import look_and_sum
+from mercer.solvers.limits import SLICE_SECONDS
+
+# Asymmetry up to this, relative to the largest entry, is rounding.
+SYMMETRY = 1e-5
+# What a sum of rows and the same sum of columns may differ by, relative to the diagonal, where the matrix is symmetric.
+SAME_SUMS = 1e-9
+# Items of which a function of the user's is called both ways round: as many as a tile has, all of a small fit.
+COMPARED = tiles.GRAM_TILE
+
+
+# Rows for which a function of the user's is called first, where time is limited.
+FIRST_ROWS = 16
+
+
+def require_gram(K):
+    """Refuse a matrix that is not square or not symmetric."""
+    if K.shape[0] != K.shape[1]:
+        raise DataError(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
+    if not looks_symmetric(K):
+        _require_symmetric(K)
+
+
+def looks_symmetric(K):
+    """Whether weighted sums of the rows are those of the columns, to rounding; False also where one is not finite.
+
+    With weights spread at random over [-1, 1], an entry that differs by SYMMETRY from its mirror image goes
+    unnoticed in less than one of 10^4 cases, whatever the others are; one pass instead of a look at every pair.
+    """
+    residual = np.zeros(len(K))
+    add_mirror_residual(_in_rows(K), 0, len(K), _spread_weights(len(K)), residual)
+    return bool(_are_small(residual, K.diagonal()))
+
+
+def look_symmetric(matrices, workers, dtype=None):
+    """(the same for each of several matrices of one size, the sum of all of them or None).
+
+    The sum is taken in the same look, where its precision is given and the matrices are in C order and in
+    double precision; it is padded as a `StoredMatrix`.
+    """
+    n, are_plain = len(matrices[0]), all(K.dtype == np.float64 and K.flags.c_contiguous for K in matrices)
+    if dtype is None or not are_plain:
+        found = np.empty(len(matrices), dtype=bool)
+
+        def look(place):
+            found[place] = looks_symmetric(matrices[place])
+
+        run_parallel(look, range(len(matrices)), workers)
+        return found, None
+    residuals, total = look_and_sum(matrices, _spread_weights(n), dtype, workers)
+    return _are_small(residuals, np.array([K.diagonal() for K in matrices])), total
+
+
+def _are_small(residuals, diagonals):
+    # A comparison with NaN is false.
+    scale = np.abs(diagonals).max(axis=-1, initial=0.0)
+    return np.abs(residuals).max(axis=-1, initial=0.0) <= SAME_SUMS * scale
+
+
+@lru_cache(maxsize=4)
+def _spread_weights(n):
+    """The same for every matrix of a size: what is found does not depend on when one looks."""
+    return np.random.default_rng(0).uniform(-1.0, 1.0, n)
+
+
+def _require_symmetric(K):
+    i, j, distance, largest = most_asymmetric(_in_rows(K))
+    if distance > SYMMETRY * largest:
+        raise DataError(
+            f"the precomputed matrix must be symmetric, but K[{i}, {j}] = {K[i, j]:g} and "
+            f"K[{j}, {i}] = {K[j, i]:g}; (K + K.T) / 2 makes it so"
+        )
+
+
+def require_symmetric_function(kernel, items):
+    """Refuse a kernel of the user's that depends on which of two items comes first.
+
+    All pairs of up to COMPARED items are looked at, of more those of so many spread evenly: a matrix has one
+    of its triangles computed, and the function would otherwise be called twice as often.
+    """
+    places = np.unique(np.linspace(0, len(items) - 1, min(len(items), COMPARED)).astype(np.intp))
+    part = items.take(places)
+    K = tiles.fill(kernel, part, part, np.empty((len(places), len(places))))
+    i, j, distance, largest = most_asymmetric(K)
+    if distance > SYMMETRY * largest:
+        first, second = places[i], places[j]
+        raise DataError(
+            f"the kernel function must be symmetric, but K[{first}, {second}] = {K[i, j]:g} and "
+            f"K[{second}, {first}] = {K[j, i]:g}; the mean of k(x, y) and k(y, x) is"
+        )
+
+
+def require_not_negative(K):
+    """Refuse a matrix with an entry below zero, where entries are to be densities."""
+    i, j = np.unravel_index(np.argmin(K), K.shape)
+    if K[i, j] < 0:
+        raise DataError(f"the precomputed matrix must be nowhere negative, got K[{i}, {j}] = {K[i, j]:g}")
+
+
+def _in_rows(K):
+    """K, or its transpose, in C order: what is asked of it is the same for both."""
+    return K.T if K.flags.f_contiguous and not K.flags.c_contiguous else np.ascontiguousarray(K)
+
+
+def has_room(items, max_bytes):
+    """Whether the square matrix of `items` fits into `max_bytes`."""
+    return 8 * _count(items) ** 2 <= max_bytes
+
+
+def evaluate(function, left, right):
+    """The matrix that a kernel function returns for two whole sets, as scikit-learn calls it.
+
+    Where time is limited, it is called for some rows of `left` at a time, and is not called again when time is over.
+    """
+    ends = ends_in_force()
+    if ends is None:
+        return _returned(function, left, right)
+    if not ends.has_deadline:
+        with ends.raising_at_once():
+            return _returned(function, left, right)
+    parts, begin, length, n = [], 0, FIRST_ROWS, _count(left)
+    while begin < n or not parts:
+        with ends.raising_at_once():
+            since = time.monotonic()
+            parts.append(_returned(function, left[begin : begin + length], right))
+            begin += length
+            length = _next_length(length, time.monotonic() - since)
+    return np.concatenate(parts)
+
+
+def _next_length(length, seconds):
+    """As many rows as take about a slice of time, but not at once many more than before."""
+    return max(1, int(length * min(8.0, SLICE_SECONDS / max(seconds, 1e-6))))
+
+
+def _returned(function, left, right):
+    shape = (_count(left), _count(right))
+    K = function(left, right)
+    K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
+    if K.shape != shape:
+        raise DataError(f"the kernel function must return shape {shape} for these rows, got {K.shape}")
+    if not np.isfinite(K).all():
+        raise DataError("the kernel function must return finite numbers, got NaN or infinity")
+    return K
+
+
+def _count(items):
+    return items.shape[0] if hasattr(items, "shape") else len(items)

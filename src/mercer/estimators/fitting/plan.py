@@ -1,0 +1,72 @@
+"""A fit of a kernel classifier up to the point where something is solved, for whoever solves it otherwise."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.estimators.fitting.training import Budget, TrainingData
+from mercer.estimators.fitting.two_class import Solved
+from mercer.solvers.result import Solution, Status
+
+
+@dataclass(frozen=True)
+class PreparedFit:
+    """Checked rows and labels of an unfitted classifier, as its `fit` would see them.
+
+    Attributes
+    ----------
+    model : SVC
+        Its parameters; it is left as it was, but for the features it notes.
+    X
+        The rows or items.
+    setup : TwoClassProblems
+    class_weight : ndarray
+    budget : Budget
+    items
+        What a kernel that is a function was evaluated on, or None.
+    data : TrainingData
+    """
+
+    model: Any
+    X: Any
+    setup: Any
+    class_weight: np.ndarray
+    budget: Budget
+    items: Any
+    data: TrainingData
+
+    def matrix(self, tol, indices=None):
+        """The kernel matrix of some of the rows, in the precision that a tolerance needs."""
+        matrix = self.data.matrix(tol, None, self.budget, self.model.n_jobs)
+        return matrix if indices is None or len(indices) == matrix.n else matrix.view(indices)
+
+    def adopt(self, betas, biases):
+        """Make the model the fitted one whose solutions were found elsewhere.
+
+        Parameters
+        ----------
+        betas : list of ndarray
+            Signed coefficients of the rows of each two-class problem.
+        biases : list of float
+            The bias of each, where it is free.
+        """
+        model = self.model
+        solutions = [
+            Solution(beta, np.zeros(len(beta)), bias, Status.OPTIMAL, 0)
+            for beta, bias in zip(betas, biases, strict=True)
+        ]
+        model.classes_, model.class_weight_, model._items = self.setup.classes, self.class_weight, self.items
+        model._calibration = None
+        model._keep(self.X, self.data, self.setup, Solved(self.setup, solutions))
+        return model
+
+
+def prepare_fit(model, X, y, sample_weight=None):
+    """What `model.fit(X, y, sample_weight)` does before it solves anything."""
+    model._check_parameters()
+    X, y = model._checked(X, y, sample_weight)
+    setup, class_weight, weights = model._setup(y, sample_weight)
+    budget = Budget.resolve(model.memory_limit, model.cache_size, X)
+    items, data = model._training_data(X, weights, budget)
+    return PreparedFit(model, X, setup, class_weight, budget, items, data)

@@ -1,0 +1,367 @@
+"""One fit: from checked data to solved problems that share a kernel matrix."""
+
+import itertools
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError
+from mercer._jit.memory import available_bytes, parse_bytes
+from mercer._jit.once import computed_once
+from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.kernels.base.distance_origin import largest_square, origin_of
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.given.precomputed import MatrixItems, Precomputed
+from mercer.kernels.gram.evaluated import EvaluatedMatrix
+from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered
+from mercer.kernels.items.byte_rows import Ladder
+from mercer.kernels.items.column_statistics import moved_columns, summary
+from mercer.kernels.items.prepare_rows import squared_norms
+from mercer.kernels.table.frame import Frame
+from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp.solve import LARGEST
+from mercer.solvers.linalg.definiteness import is_seen_indefinite
+from mercer.solvers.result import Solution, Status
+
+# Problems larger than this use both cores inside; smaller ones run side by side.
+SIDE_BY_SIDE = 12_000
+# Up to this many points, and entries of so many multiplications, the whole matrix is computed at once.
+STORED_SIZE, STORED_COST = 4_000, 250
+# Fits of no more points than this need next to nothing.
+SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
+# With more features than this, columns that never vary are left out if it is at least a twentieth of them.
+MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
+# Bytes for the matrix of a working set, at most.
+MOST_WORKING = 2**30
+# Tiles of two threads: inner products, kernel values, transposes.
+TILES = 12 * 2**20
+# Of what is beyond twice that, this share is kept by the allocator for each thread.
+SLACK = 1 / 8
+# Below this tolerance, entries rounded to single precision are of no use.
+FINEST_SINGLE_TOL = 1e-5
+FINEST_SINGLE_GAP = 1e-4
+OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
+# Rows on which a kernel that may be indefinite is looked at: a factorisation of them takes some milliseconds.
+LOOKED_AT = 500
+# What is negative by less than this share of the largest eigenvalue makes no difference to a machine.
+NEGLIGIBLE = 1e-4
+# Kernel values beyond this overflow when they are multiplied and summed.
+LARGEST_ENTRY = 1e100
+
+
+def require_no_overflow(X):
+    """Refuse rows whose inner products might overflow."""
+    values = X.data if sparse.issparse(X) else X
+    if not float(np.abs(values).max(initial=0.0)) < LARGEST_ENTRY**0.5:
+        raise DataError(OVERFLOW)
+
+
+def require_bounded(kernel, matrix):
+    """Refuse a matrix or an operator whose entries, or the inner products in them, overflow.
+
+    Of a Gaussian the diagonal is 1 however long the rows are: their own lengths are looked at too.
+    """
+    with np.errstate(over="ignore"):
+        is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
+        if is_bounded and kernel.is_dot_product_form:
+            is_bounded = float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY
+    if not is_bounded:
+        raise DataError(OVERFLOW)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bytes for kernel rows kept, and for the matrix of a working set."""
+
+    cache: int
+    working: int
+
+    @classmethod
+    def resolve(cls, memory_limit, cache_size, X):
+        """From the user's bound, or half of what is free; cache_size is in megabytes.
+
+        What the prepared rows and the tiles take is set aside first.
+        """
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if memory_limit is None and n <= SMALL_FIT:
+            # Asking the system takes as long as a small fit does.
+            left = ENOUGH_FOR_SMALL
+        else:
+            total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
+            left = max(0, total - _prepared_bytes(X) - TILES - int(SLACK * max(0, total - 2 * TILES)))
+        cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
+        # A working set may be built from a second block of its size.
+        return cls(cache=cache, working=min(left // 6, MOST_WORKING))
+
+    @staticmethod
+    def limit_for(needed, X):
+        """The user's bound that leaves so many bytes beside rows, tiles and slack."""
+        total = needed + _prepared_bytes(X) + TILES
+        return total if total <= 2 * TILES else int((total - SLACK * 2 * TILES) / (1.0 - SLACK)) + 1
+
+
+def _prepared_bytes(X):
+    """About what the rows take once they are prepared, transposed panels included."""
+    if sparse.issparse(X):
+        return 2 * (X.data.nbytes + X.indices.nbytes)
+    return 2 * X.size * 4 if isinstance(X, np.ndarray) else 0
+
+
+class TrainingData:
+    """Rows with a bound kernel: knows how to prepare any of them in any precision."""
+
+    def __init__(self, kernel, X):
+        self.kernel = kernel
+        self.X = X
+        is_dense = isinstance(X, np.ndarray) and X.ndim == 2
+        self._summary = summary(X) if kernel.is_translation_invariant and is_dense and len(X) else None
+        self.origin = None if self._summary is None else origin_of(kernel, X, self._summary)
+
+    def prepare(self, dtype, indices=None):
+        """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
+        if isinstance(self.kernel, Precomputed) and indices is not None:
+            return self.kernel.prepare(self.X, dtype, check=False).take(indices)
+        rows, origin = self.X if indices is None else self._rows(indices), self.origin
+        if self._varying is not None:
+            rows, origin = moved_columns(rows, self._varying, origin, dtype), None
+        return self.kernel.prepare(rows, dtype, origin=origin, check=False)
+
+    @computed_once
+    def _varying(self):
+        """Columns that differ between rows, where the others are many: those change no distance (the
+        border of a picture), and multiplying them takes as long as multiplying any."""
+        is_costly = self.shape[0] > LARGEST and self.shape[-1] > MANY_FEATURES
+        if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
+            return None
+        if Ladder.of(self.X) is not None:
+            return None  # as bytes all columns take less time than some of them do as numbers
+        varies = self._summary.greatest > self._summary.least
+        few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
+        return np.flatnonzero(varies) if few and varies.any() else None
+
+    def subset(self, indices):
+        """The data of some of the items, with the same kernel; all of them are the data themselves."""
+        if len(indices) == self.shape[0]:
+            return self
+        if isinstance(self.kernel, Precomputed):
+            return TrainingData(self.kernel, np.ascontiguousarray(self.X[np.ix_(indices, indices)]))
+        return TrainingData(self.kernel, self.support_vectors(indices))
+
+    @property
+    def shape(self):
+        """Shape of the training data."""
+        return self.X.shape if hasattr(self.X, "shape") else (len(self.X),)
+
+    def support_vectors(self, indices):
+        """The rows at `indices` as the user gave them; none are kept of a precomputed matrix."""
+        if isinstance(self.kernel, Precomputed):
+            return np.empty((0, 0))
+        rows = self._rows(indices)
+        return rows.native if isinstance(rows, Frame) else rows
+
+    def _rows(self, indices):
+        return [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
+
+    def expansion_vectors(self, indices):
+        """What a predictor needs of the rows at `indices`."""
+        if isinstance(self.kernel, Precomputed):
+            return MatrixItems(None, indices, np.float64)
+        return self._rows(indices)
+
+    def diagonal(self, indices):
+        """k(x_i, x_i) for the rows at `indices`, in double precision."""
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(self.X.diagonal(), dtype=np.float64)[indices]
+        return self.kernel.diag_of(self.prepare(np.float64, indices))
+
+    def squared_norm(self, indices, coefficients, n_jobs):
+        """|sum_i c_i psi(x_i)|^2, in double precision."""
+        points = self.prepare(np.float64, indices)
+        return float(coefficients @ tiles.product(self.kernel, points, points, coefficients, n_jobs))
+
+    def looks_indefinite(self, indices):
+        """Whether the kernel is seen not to be positive semidefinite on rows at `indices`, or on all where there are
+        none: on some, if they are many. By construction, most kernels are."""
+        if self.kernel.is_psd is True:
+            return False
+        indices = indices if len(indices) else np.arange(self.shape[0])
+        places = np.linspace(0, len(indices) - 1, min(len(indices), LOOKED_AT)).astype(np.int64)
+        points = self.prepare(np.float64, indices[places])
+        gram = tiles.gram(self.kernel, points, np.empty((len(places), len(places))))
+        return is_seen_indefinite(gram, NEGLIGIBLE)
+
+    def matrix(self, tol, gap_tol, budget, n_jobs):
+        """The kernel matrix of all rows, in the precision that the tolerances need."""
+        if isinstance(self.kernel, Precomputed):
+            return StoredMatrix.of(_square(self.X), n_jobs)
+        dtype, far = self._precision(tol, gap_tol)
+        matrix = EvaluatedMatrix(self.kernel, self.prepare, dtype, budget.cache, n_jobs, far)
+        require_bounded(self.kernel, matrix)
+        return matrix
+
+    def _precision(self, tol, gap_tol):
+        """(precision that will do, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
+        is_coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
+        if not (is_coarse and self.kernel.is_dot_product_form and self.shape[0] > LARGEST):
+            return np.float64, None
+        largest, typical = self._norm_bounds()
+        if not largest < LARGEST_ENTRY:
+            raise DataError(OVERFLOW)
+        try:
+            largest_error, typical_error = (self.kernel.entry_error(norm, np.float32) for norm in (largest, typical))
+            is_enough = typical_error <= tol and self.kernel.entry_bound(largest) < 1e15
+        except OverflowError as error:
+            raise DataError(OVERFLOW) from error
+        if not is_enough:
+            return np.float64, None
+        return np.float32, typical if largest_error > tol else None
+
+    def _norm_bounds(self):
+        """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them
+        (four times the mean)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.origin is not None:
+                means, moved_by = self._summary.means, self._summary.means - self.origin
+                largest = largest_square(self._summary, self.origin)
+                mean = self._summary.mean_square - means @ means + moved_by @ moved_by
+            else:
+                norms = squared_norms(self.X)
+                largest, mean = norms.max(initial=0.0), norms.mean()
+        return float(largest), float(min(largest, 4.0 * max(0.0, mean)))
+
+
+def _square(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def stored_if_small(matrix, budget, stop=None):
+    """Compute all of a small matrix once; leave a large or expensive one to be asked."""
+    if isinstance(matrix, StoredMatrix) or not is_worth_storing(matrix, matrix.n, budget):
+        return matrix
+    return matrix.stored(stop)
+
+
+def keeping_all(matrix, budget, stop=None):
+    """The whole matrix in memory where it has room: for those who will ask for it several times."""
+    if isinstance(matrix, StoredMatrix) or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
+        return matrix
+    try:
+        return matrix.stored(stop)
+    except (Stopped, MemoryError):
+        # Whoever asks next hears of the limit, or manages with less.
+        return matrix
+
+
+def is_worth_storing(matrix, n, budget):
+    """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
+    small = n <= decomposition.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= STORED_COST)
+    return small and n**2 * matrix.dtype.itemsize <= budget.cache
+
+
+def whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=True):
+    """``solve(part)`` with the matrix of some points, all of it in memory where it has room.
+
+    For methods that ask for every entry again and again; `empty` is their coefficients where the fit
+    ends before they begin. Those that keep the matrix in their own way say so by `keeps`.
+    """
+    part = matrix if len(indices) == matrix.n else matrix.view(indices)
+    try:
+        part = keeping_all(part, budget, limits.stop) if keeps else part
+        solution = solve(part)
+    except (Stopped, MemoryError) as end:
+        status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
+        return Solution(empty[:, 0] if empty.shape[1] == 1 else empty, empty, 0.0 * empty[0], status, 0)
+    _release(part, matrix)
+    return solution
+
+
+def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
+    """Solve the two-class problems of a fit; each sees its own view of the one matrix.
+
+    Small ones run side by side on the cores, large ones one after the other on all cores.
+    """
+    solutions = [None] * len(problems)
+    shared = SharedMatrix(matrix, tasks, budget, limits.stop)
+
+    def run(k):
+        try:
+            with shared.part(tasks[k]) as part:
+                solutions[k] = solve(problems[k], part, k)
+        except (Stopped, MemoryError) as end:
+            # Ended before the first step: a solution all the same, the empty one.
+            status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
+            solutions[k] = Solution.empty(len(tasks[k].indices), status)
+
+    if len(tasks) == 1:
+        run(0)
+        shared.release()
+        return solutions
+    order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
+    large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE]
+    so_far = itertools.count(1)
+
+    def run_and_tell(k):
+        run(k)
+        limits.report_solved(next(so_far), len(tasks))
+
+    for k in large:
+        run_and_tell(k)
+    run_parallel(run_and_tell, order[len(large) :], thread_count(n_jobs))
+    shared.release()
+    return solutions
+
+
+def _own_blocks(tasks):
+    """Entries of all blocks of classes with themselves, in pairs of classes."""
+    sizes = {task.label[0]: np.count_nonzero(task.signs > 0) for task in tasks}
+    sizes |= {task.label[-1]: np.count_nonzero(task.signs < 0) for task in tasks}
+    return sum(size**2 for size in sizes.values())
+
+
+def _release(part, matrix):
+    if isinstance(part, StoredMatrix) and part is not matrix:
+        part.release()
+
+
+class SharedMatrix:
+    """The kernel matrix of a fit, and the part of it that each two-class problem needs."""
+
+    def __init__(self, matrix, tasks, budget, stop):
+        self.matrix, self.budget, self.stop = matrix, budget, stop
+        self.is_whole = all(len(task.indices) == matrix.n and is_ordered(task.indices) for task in tasks)
+        has_room = _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
+        self._blocks_fit = not self.is_whole and len(tasks) > 1 and has_room
+        self._stored = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def part(self, task):
+        """The matrix of one problem, for as long as it is being solved."""
+        if self.is_whole:
+            yield self._everything()
+            return
+        pair = self._pair(task)
+        yield pair
+        _release(pair, self.matrix)
+
+    def release(self):
+        """The fit is over: give memory back."""
+        _release(self._stored, self.matrix)
+
+    def _everything(self):
+        with self._lock:
+            if self._stored is None:
+                self._stored = stored_if_small(self.matrix, self.budget, self.stop)
+        return self._stored
+
+    def _pair(self, task):
+        n = len(task.indices)
+        if isinstance(self.matrix, StoredMatrix) or not is_worth_storing(self.matrix, n, self.budget):
+            return self.matrix.view(task.indices)
+        positive = np.count_nonzero(task.signs > 0)
+        if len(task.label) < 2 or not self._blocks_fit:
+            return self.matrix.view(task.indices).stored(self.stop)
+        return self.matrix.stored_pair(task.indices[:positive], task.indices[positive:], self.stop)

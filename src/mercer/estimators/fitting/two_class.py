@@ -1,0 +1,112 @@
+"""The two-class problems of a fit, and what is kept of their solutions."""
+
+import numpy as np
+
+from mercer._jit.once import computed_once
+from mercer.estimators.fitting.support import Support
+from mercer.estimators.fitting.tasks import require_few, two_class_tasks
+from mercer.problems.svm.crammer_singer import KernelCrammerSinger
+from mercer.problems.svm.soft_margin import SoftMargin
+
+
+class TwoClassProblems:
+    """How several classes become two-class problems; each is made when it is asked for.
+
+    Parameters
+    ----------
+    codes : ndarray of int (n,)
+        Class of each point.
+    n_classes : int
+    multi_class : {"ovo", "ovr"}
+    C : ndarray (n,)
+        Weight of the loss of each point; a point of weight zero takes no part.
+    loss, bias : str
+        As in `SoftMargin`.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        The labels that the codes stand for, where somebody is to be told.
+    """
+
+    classes = None
+
+    def __init__(self, codes, n_classes, multi_class, C, loss, bias):
+        require_few(n_classes, multi_class)
+        self.codes, self.n_classes, self.multi_class = codes, n_classes, multi_class
+        self.C, self.loss, self.bias = C, loss, bias
+
+    @property
+    def kind(self):
+        """Loss and bias."""
+        return self.loss, self.bias
+
+    @property
+    def has_pairs(self):
+        """Whether each pair of several classes has a problem of its own."""
+        return self.n_classes > 2 and self.multi_class == "ovo"
+
+    @computed_once
+    def tasks(self):
+        """Which points take part in each problem, and on which side."""
+        return two_class_tasks(self.codes, self.n_classes, self.multi_class, self.C)
+
+    @computed_once
+    def problems(self):
+        """A `SoftMargin` for each task."""
+        return [SoftMargin(task.signs, self.C[task.indices], self.loss, self.bias) for task in self.tasks]
+
+
+class TogetherProblem(TwoClassProblems):
+    """One problem for all of several classes (Crammer & Singer 2001)."""
+
+    def __init__(self, codes, n_classes, C, bias):
+        super().__init__(codes, n_classes, "ovr", C, "hinge", bias)
+        used = self.tasks[0].indices
+        scale = 1.0 if bias == "penalised" else 0.0
+        self.joint = KernelCrammerSinger(codes[used], n_classes, C[used], scale, is_free=bias == "free")
+
+
+class Solved:
+    """Solutions of all two-class problems, one object each.
+
+    Attributes
+    ----------
+    support : Support
+    intercepts, iterations : ndarray (n_problems,)
+    statuses : list of Status
+    """
+
+    def __init__(self, setup, solutions):
+        self.solutions = solutions
+        self.support = Support.of_tasks(setup, self.betas())
+        self.statuses = [solution.status for solution in solutions]
+        self.iterations = np.array([solution.iterations for solution in solutions], dtype=np.int32)
+        intercepts = [p.intercept(s.beta, s.bias) for p, s in zip(setup.problems, solutions, strict=True)]
+        self.intercepts = np.array(intercepts)
+
+    def betas(self):
+        """Signed dual coefficients of each problem."""
+        return [solution.beta for solution in self.solutions]
+
+    def traces(self):
+        """How each solver got there."""
+        return [solution.trace for solution in self.solutions]
+
+
+class JointSolved:
+    """As `Solved`, where all functions are one solution."""
+
+    def __init__(self, setup, solution):
+        self.solution = solution
+        self.support = Support.of_tasks(setup, self.betas())
+        self.statuses = [solution.status]
+        self.iterations = np.array([solution.iterations], dtype=np.int32)
+        self.intercepts = np.atleast_1d(setup.joint.intercept(solution.beta, solution.bias))
+
+    def betas(self):
+        beta = self.solution.beta
+        return [beta] if beta.ndim == 1 else list(np.ascontiguousarray(beta.T))
+
+    def traces(self):
+        return [self.solution.trace]

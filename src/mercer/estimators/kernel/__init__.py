@@ -1,0 +1,1 @@
+"""Kernel methods beside the support vector machine: regression, components, density."""

@@ -1,0 +1,284 @@
+"""Fisher's discriminant in the features of a kernel."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from mercer._errors import ParameterError
+from mercer._jit.threads import Stopped
+from mercer.estimators.bases.kernel_method import KernelMethod, Proof
+from mercer.estimators.fitting.inputs import classes_and_codes, training_input
+from mercer.estimators.fitting.parameters import (
+    require_choice,
+    require_count,
+    require_max_iter,
+    require_number,
+    require_numbers,
+)
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.weights import sample_weights
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.kernels.gram.symmetric_operator import CentredOperator, WeightedOperator
+from mercer.problems.kernel_methods.fisher import FisherRule, class_counts, indicator_regression
+from mercer.problems.kernel_methods.spectrum import centred_expansion
+from mercer.solvers.limits import Limits
+from mercer.solvers.linalg import shifted_system
+from mercer.solvers.result import Status
+
+
+class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, KernelMethod):
+    """The directions in the features of a kernel along which classes lie furthest apart.
+
+    The scatter between classes is maximised against the scatter within them and `alpha` times the
+    squared norm. There are at most as many directions as classes less one: `transform` gives the
+    coordinates along them, `predict` the class whose mean is nearest there, priors considered.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Directions, at most n_classes - 1, which None is. `predict` uses no others.
+    kernel : str, Kernel or callable, default="rbf"
+        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
+    gamma : float, "scale" or "auto", default="scale"
+        As in `SVC`; None is "auto".
+    degree : float, default=3
+    coef0 : float, default=0.0
+    alpha : float, default=0.1
+        The penalty, positive.
+    priors : array-like of shape (n_classes,), optional
+        Probabilities of the classes; by default their shares of the training rows and their weights.
+    kernel_params : dict, optional
+        Keyword arguments of a callable.
+    solver, rank, tol, max_iter
+        As in `KernelRidge`, which solves the same equations.
+    time_limit, memory_limit, n_jobs, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    dual_coef_ : ndarray of shape (n, n_components)
+        Of the directions, in the kernel that is not centred.
+    intercept_ : ndarray of shape (n_components,)
+    scalings_ : ndarray of shape (n_components,)
+        Scatter between classes over penalised scatter within, along each direction.
+    means_ : ndarray of shape (n_classes, n_components)
+        Of the classes along the directions.
+    priors_ : ndarray of shape (n_classes,)
+    certificate_ : RidgeCertificate
+        Of the regression of class indicators to which the problem reduces.
+    jitter_, n_iter_, solver_, status_, expansion_, trace_, n_features_in_, feature_names_in_
+        As in `KernelRidge`.
+
+    References
+    ----------
+    Mika, Raetsch, Weston, Schoelkopf and Mueller (1999), Fisher discriminant analysis with kernels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelFisherDiscriminant
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelFisherDiscriminant().fit(X, y)
+    >>> model.transform(X).shape
+    (150, 2)
+    >>> round(model.score(X, y), 2)
+    0.99
+    """
+
+    _remedies: ClassVar = {
+        Status.ITERATION_LIMIT: "A larger max_iter or rank helps.",
+        Status.OPTIMAL_INACCURATE: "jitter_ says what was added to alpha; a larger alpha needs none.",
+        Status.TIME_LIMIT: "A larger time_limit helps.",
+        Status.STALLED: "A larger alpha, rank or tol helps.",
+        Status.INTERRUPTED: "Fit again.",
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        alpha=0.1,
+        priors=None,
+        kernel_params=None,
+        solver="auto",
+        rank=500,
+        tol=1e-8,
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.priors = priors
+        self.kernel_params = kernel_params
+        self.solver = solver
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Find the directions that separate the classes of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            How many copies of a row there are; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = Limits(self.max_iter, self.time_limit, self._watchers())
+        with fitting(self, limits):
+            X, y = training_input(self, X, y)
+            classes, codes = classes_and_codes(y)
+            count = self._count(len(classes))
+            weights = np.ones(len(codes)) if sample_weight is None else sample_weights(sample_weight, codes, classes)
+            counts = class_counts(codes, weights, len(classes))
+            priors = self._resolved_priors(counts)
+            used = np.flatnonzero(weights)
+            data = self._training_data(X, None if sample_weight is None else weights)
+            part = data.subset(used)
+            problem = indicator_regression(codes[used], weights[used], len(classes), self.alpha)
+            means, found = self._solve(part, problem, limits)
+            self.classes_, self.priors_, self.X_fit_ = classes, priors, X
+            rule = FisherRule.of(problem, found.X, counts, priors, count)
+            self._keep(data, used, problem, rule, means, found)
+            self._proof = Proof(part, self._certificate_of(part, problem, problem.scale[:, None] * found.X))
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        return self
+
+    def _check_parameters(self):
+        self._check_shared_parameters()
+        require_number("alpha", self.alpha, above=0.0)
+        require_number("tol", self.tol, above=0.0)
+        require_max_iter(self.max_iter)
+        require_count("rank", self.rank)
+        require_choice("solver", self.solver, shifted_system.METHODS)
+
+    def _count(self, n_classes):
+        if self.n_components is None:
+            return n_classes - 1
+        require_count("n_components", self.n_components)
+        if self.n_components > n_classes - 1:
+            raise ParameterError(
+                f"n_components must be at most n_classes - 1 = {n_classes - 1}, got {self.n_components}"
+            )
+        return self.n_components
+
+    def _resolved_priors(self, counts):
+        if self.priors is None:
+            return counts / counts.sum()
+        n_classes = len(counts)
+        priors = require_numbers("priors", self.priors)
+        if priors.shape != (n_classes,) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0):
+            raise ParameterError(f"priors must be {n_classes} positive numbers of sum 1, got {self.priors!r}")
+        return priors
+
+    def _solve(self, data, problem, limits):
+        """Means of the rows of the kernel matrix, and the solution of the equations."""
+        request = shifted_system.Request(
+            float(self.tol), limits, self._budget(data.X), self.solver, int(self.rank), n_jobs=self.n_jobs
+        )
+        if self.solver == "cholesky":
+            needed = request.factor_bytes(data.shape[0])
+            self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
+        try:
+            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
+        except Stopped:
+            status = limits.reached() or Status.INTERRUPTED
+            nothing = shifted_system.RegularisedSolution(np.zeros(problem.targets.shape), status, self.solver)
+            return np.zeros(len(problem.targets)), nothing
+        weighted = operator if _is_plain(problem) else WeightedOperator(operator, problem.scale)
+        return operator.means, shifted_system.solve(weighted, problem.right(), float(self.alpha), request)
+
+    def _keep(self, data, used, problem, rule, means, found):
+        self._rule = rule
+        coefficients = np.zeros((data.shape[0], rule.coefficients.shape[1]))
+        coefficients[used], self.intercept_ = centred_expansion(rule.coefficients, means, _shares(problem))
+        self.dual_coef_, self.scalings_, self.means_ = coefficients, rule.ratios, rule.means
+        self.expansion_ = self._expansion(data, coefficients, self.intercept_)
+        self.status_, self.jitter_, self.trace_ = found.status, found.jitter, found.trace
+        self.n_iter_, self.solver_ = max(1, found.iterations), found.method
+        self._n_features_out = coefficients.shape[1]
+
+    def _certificate_of(self, data, problem, solution):
+        def compute():
+            operator = CentredOperator(self._operator(data, Limits()), shares=_shares(problem))
+            return problem.certificate(solution, operator.product(solution))
+
+        return compute
+
+    def transform(self, X):
+        """Coordinates along the directions, in which the (penalised) covariance of a class is the identity.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+        """
+        return self._evaluate(X)
+
+    def decision_function(self, X):
+        """Logarithms of the classes' densities times priors, up to a common term.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes), or (n,) for two classes: the second less the first
+        """
+        coordinates = self._evaluate(X)
+        scores = self._rule.scores(coordinates)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen]
+
+
+def _is_plain(problem):
+    """Whether every row counts once."""
+    return bool((problem.scale == 1.0).all())
+
+
+def _shares(problem):
+    """The share of each row in the mean; None where they are equal."""
+    return None if _is_plain(problem) else problem.scale**2 / (problem.scale**2).sum()

@@ -1,0 +1,153 @@
+"""Least squares in the features of a kernel, without a penalty."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.estimators.bases.kernel_method import KernelRegression, Proof
+from mercer.estimators.fitting.inputs import multi_target_input
+from mercer.estimators.fitting.parameters import require_number
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.weights import some_weights
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.kernels.gram.symmetric_operator import WeightedOperator
+from mercer.problems.kernel_methods.least_squares import certificate
+from mercer.solvers.limits import Limits
+from mercer.solvers.linalg import pseudo_inverse
+from mercer.solvers.result import Status
+
+# An eigenvalue this far below zero, relative to the largest, is no rounding.
+_NEGATIVE = -1e-8
+
+
+class KernelLeastSquares(KernelRegression):
+    """The function of least norm among those that fit the targets best.
+
+    `KernelRidge` without a penalty: where the kernel matrix has full rank it goes through every
+    target, where it has not, it fits as well as can be, and `rank_` says with how many dimensions.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="linear"
+        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
+    gamma : float, optional
+        Of the named kernels that have one; None is 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict, optional
+        Keyword arguments of a callable.
+    rcond : float, optional
+        Eigenvalues below this share of the largest count as zero; None is n times 2.2e-16. A larger
+        one smooths, as a penalty does.
+    time_limit, memory_limit, n_jobs, callbacks, verbose
+        As in `SVC`; the eigenvalues themselves are found in one go, and a `memory_limit` without room for
+        them is an error.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+    rank_ : int
+        Eigenvalues of the kernel matrix that were kept.
+    X_fit_ : array or CSR
+    certificate_ : LeastSquaresCertificate
+        Loss, norm, rank and the residual of the normal equations.
+    status_, expansion_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelLeastSquares
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> line = KernelLeastSquares(kernel="poly", degree=1, gamma=1.0).fit(X, [1.0, 3.0, 5.0, 7.0])
+    >>> line.rank_, line.predict([[10.0]]).round(6)
+    (2, array([21.]))
+    """
+
+    _remedies: ClassVar = {
+        Status.TIME_LIMIT: "A larger time_limit helps.",
+        Status.INTERRUPTED: "Fit again.",
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        rcond=None,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.rcond = rcond
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their targets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : array-like of shape (n,) or (n, n_targets)
+        sample_weight : float or array-like of shape (n,), optional
+            Multiplies the loss of each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_shared_parameters()
+        if self.rcond is not None:
+            require_number("rcond", self.rcond, least=0.0, below=1.0)
+        limits = Limits(-1, self.time_limit, self._watchers())
+        with fitting(self, limits):
+            X, targets, is_flat = multi_target_input(self, X, y)
+            weights = some_weights(sample_weight, len(targets))
+            used = np.flatnonzero(weights)
+            data = self._training_data(X)
+            self._solve(data, targets, np.sqrt(weights), used, limits)
+            self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
+            self.X_fit_, self._is_flat = X, is_flat
+        warn_unless_optimal(self.status_, -1, self._remedies)
+        return self
+
+    def _solve(self, data, targets, scale, used, limits):
+        part, scale, wanted = data.subset(used), scale[used], targets[used]
+        instead = 'take KernelRidge(solver="cg") with a small alpha'
+        self._require_room(part, pseudo_inverse.memory(len(used)), "KernelLeastSquares", instead)
+        coefficients = np.zeros(targets.shape)
+        try:
+            operator = WeightedOperator(self._operator(part, limits), scale)
+            found = pseudo_inverse.solve(operator, wanted * scale[:, None], self.rcond, limits.stop)
+        except Stopped:
+            found = pseudo_inverse.LeastNorm(np.zeros(wanted.shape), np.zeros(0), 0.0)
+            self.status_ = limits.reached() or Status.INTERRUPTED
+        else:
+            self.status_ = Status.NOT_CONVEX if found.smallest < _NEGATIVE else Status.OPTIMAL
+        coefficients[used] = found.X * scale[:, None]
+        self.rank_ = len(found.eigenvalues)
+        self.dual_coef_ = coefficients
+        self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
+        self._proof = Proof(data, self._certificate_of(part, scale, wanted, coefficients[used], found))
+
+    def _certificate_of(self, data, scale, targets, coefficients, found):
+        def compute():
+            operator = WeightedOperator(self._operator(data, Limits()), scale)
+            return certificate(operator, scale, targets, coefficients, found.eigenvalues, found.cutoff)
+
+        return compute

@@ -1,0 +1,214 @@
+"""Logistic regression with a kernel."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.fitting.certificate import JointEvidence
+from mercer.estimators.fitting.inputs import require_fitted
+from mercer.estimators.fitting.parameters import require_choice, require_optional_number
+from mercer.estimators.fitting.training import whole_matrix
+from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
+from mercer.estimators.fitting.weights import weighted_C
+from mercer.problems.kernel_methods.kernel_risk import KernelRisk
+from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
+from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS
+from mercer.problems.svm.soft_margin import BIASES
+from mercer.solvers.result import Status
+from mercer.solvers.smooth import newton, newton_gram
+
+
+class _LogisticProblem(TwoClassProblems):
+    """One problem for all classes, with one function for each of them (for two classes, one)."""
+
+    def __init__(self, codes, n_classes, C, bias):
+        super().__init__(codes, n_classes, "ovr", C, "logistic", bias)
+        task = self.tasks[0]
+        weights = C[task.indices]
+        if n_classes == 2:
+            self.joint = KernelRisk(task.signs, weights, LOSSES_OF_MARGINS["logistic"], bias)
+        else:
+            self.joint = Multinomial(codes[task.indices], weights, n_classes, bias)
+
+
+class KernelLogisticRegression(KernelClassifier):
+    """Logistic regression in the feature space of any kernel: probabilities without calibration.
+
+    Two classes have one function with p(x) = 1 / (1 + exp(-f(x))), more have one each with the
+    softmax of all of them. The objective is (1/2)|w|^2 + C times the sum of minus log-probabilities,
+    minimised by Newton's method; `certificate_` has its dual (Fenchel) and the gap. Every row
+    has a coefficient: the model is as large as the training data.
+
+    Parameters
+    ----------
+    C : float or Regularization, default=1.0
+        Weight of the losses against the norm; finite.
+    kernel, degree, gamma, coef0
+        As in `SVC`.
+    tol : float, default=1e-3
+        Largest difference at the end between a coefficient and C times the error of its
+        probability, as a share of C, and the relative duality gap.
+    class_weight : dict or "balanced", optional
+    bias : {"free", "penalised", "none"}, default="free"
+    max_iter : int, default=-1
+        Newton steps at most; five to ten are usual.
+    gap_tol : float, optional
+        Relative duality gap to end at, in the place of `tol`.
+    time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
+    class_weight_, n_features_in_, feature_names_in_
+        As in `SVC`; `dual_coef_` has a row for each function.
+    certificate_ : Certificate
+        Of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
+    status_, expansion_, trace_
+        As in `SVC`.
+
+    References
+    ----------
+    Jaakkola and Haussler (1999); Keerthi, Duan, Shevade and Poo (2005); Zhu and Hastie (2005).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelLogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelLogisticRegression(C=10.0).fit(X, y)
+    >>> model.status_.name, model.certificate_.is_optimal(1e-3)
+    ('OPTIMAL', True)
+    >>> model.predict_proba(X[[0]]).round(2)
+    array([[0.99, 0.01, 0.  ]])
+    """
+
+    # A function for each class, and the largest is the answer.
+    multi_class, decision_function_shape, break_ties = "ovr", "ovr", False
+    _remedies: ClassVar = {
+        Status.STALLED: "Scale the features, lower C, or ask for less with a larger tol.",
+    }
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        class_weight=None,
+        *,
+        bias="free",
+        max_iter=-1,
+        gap_tol=None,
+        time_limit=None,
+        memory_limit=None,
+        cache_size=None,
+        n_jobs=None,
+        warm_start=False,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.bias = bias
+        self.max_iter = max_iter
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_optional_number("gap_tol", self.gap_tol, above=0.0)
+        require_choice("bias", self.bias, BIASES)
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        C = weighted_C(self.C, codes, class_weight, weights)
+        if not np.isfinite(C).all():
+            raise ParameterError(
+                f"C must be finite for the logistic loss, also after weighting, got {self.C!r}: "
+                "where classes can be separated, no w attains the minimum"
+            )
+        return _LogisticProblem(codes, len(class_weight), C, self.bias)
+
+    def _solve(self, data, setup, budget, limits):
+        starts, indices = self._starts(setup), setup.tasks[0].indices
+        if starts is not None:
+            starts = starts[0] if len(starts) == 1 else np.stack(starts, axis=1)
+
+        def solve(matrix):
+            return newton.solve(
+                setup.joint,
+                matrix,
+                tol=self.tol,
+                limits=limits,
+                start=starts,
+                gap_tol=self.gap_tol,
+                convex=data.kernel.is_psd is True,
+                memory=budget.cache,
+            )
+
+        # Coefficients are as large as C, and errors of entries count as often.
+        precision = self.tol / max(1.0, float(setup.C.max())) if len(indices) > newton_gram.FACTORED else 0.0
+        matrix = data.matrix(precision, self.gap_tol, budget, self.n_jobs)
+        empty = np.zeros((len(indices), setup.joint.n_functions))
+        return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))
+
+    def _kind_of_evidence(self, setup):
+        return JointEvidence
+
+    def predict_log_proba(self, X):
+        """Logarithms of the probabilities of each class, accurate where those are tiny.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        require_fitted(self)
+        return log_probabilities(self._values(X))
+
+    def predict_proba(self, X):
+        """Probability of each class, in the order of `classes_`; `predict` is the largest.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X):
+        """The most probable label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        # By decision values, of which probabilities are a growing function: next to 0.5 those are equal by rounding.
+        values = self.decision_function(X)
+        most_probable = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[most_probable]

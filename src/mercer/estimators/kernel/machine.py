@@ -1,0 +1,279 @@
+"""The representer theorem as an estimator: any convex loss, any kernel."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import RegressorTags
+from sklearn.utils.metaestimators import available_if
+
+from mercer._errors import ParameterError
+from mercer._jit.threads import thread_count
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.fitting.inputs import regression_input
+from mercer.estimators.fitting.parameters import require_choice, require_optional_number
+from mercer.estimators.fitting.tasks import BinaryTask
+from mercer.estimators.fitting.training import Budget, keeping_all, solve_all
+from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
+from mercer.estimators.fitting.weights import target_weights, weighted_C
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.problems.kernel_methods.kernel_risk import KernelRisk
+from mercer.problems.losses.residual_losses import resolve_loss
+from mercer.problems.regularization import Regularization
+from mercer.problems.svm.soft_margin import BIASES
+from mercer.solvers.result import Status
+from mercer.solvers.smooth import solve as kernel_risk
+
+TASKS = ("auto", "classification", "regression")
+
+
+def is_for_labels(machine):
+    """Whether a machine classifies."""
+    if machine.task != "auto":
+        return machine.task == "classification"
+    return resolve_loss(machine.loss).of == "margin"
+
+
+class _Risks(TwoClassProblems):
+    """Two-class problems with any loss; targets are the signs."""
+
+    def __init__(self, codes, n_classes, multi_class, C, loss, bias):
+        super().__init__(codes, n_classes, multi_class, C, loss.name, bias)
+        self.problems = [KernelRisk(task.signs, C[task.indices], loss, bias) for task in self.tasks]
+
+
+class _OneRisk:
+    """A regression, laid out as the problems of a classifier are: one class, one function."""
+
+    has_pairs, n_classes, classes = False, 1, None
+
+    def __init__(self, targets, C, loss, bias):
+        used = np.flatnonzero(C)
+        self.codes, self.C = np.zeros(len(C), dtype=np.intp), C
+        self.tasks = [BinaryTask(used, targets[used], (0,))]
+        self.problems = [KernelRisk(targets[used], C[used], loss, bias)]
+
+
+class KernelMachine(KernelClassifier):
+    """The function of least regularised loss in the space of a kernel, for any convex loss.
+
+    It minimises the sum of losses plus penalty times |w|^2, whose minimiser is a sum of kernels at
+    the training rows (the representer theorem). Losses of the margin classify, losses of the
+    residual predict quantities, or classify by quantities of +1 and -1.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="hinge"
+        "hinge", "squared_hinge", "logistic", "exponential" (of the margin); "squared", "huber",
+        "epsilon_insensitive", "squared_epsilon_insensitive", "pinball" (of the residual); a loss with
+        other parameters, such as `Huber(delta=0.5)`; or one of your own, `CustomLoss`.
+    penalty : float or Regularization, default=0.5
+        lambda of sum of losses + lambda |w|^2. 0.5 is C = 1 of `SVC`; `KernelRidge`'s alpha is the
+        penalty of "squared". `Regularization` has the forms with a mean.
+    kernel, degree, gamma, coef0
+        As in `SVC`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" classifies with losses of the margin, and predicts quantities with those of the residual.
+    bias : {"free", "penalised", "none"}, default="free"
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions: in units of f where the dual is a quadratic
+        program, as a share of C otherwise (see `certificate_`).
+    class_weight : dict or "balanced", optional
+    multi_class : {"ovo", "ovr"}, default="ovo"
+    decision_function_shape, break_ties
+        As in `SVC`.
+    max_iter, gap_tol, time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Only where it classifies.
+    loss_ : Loss
+        What `loss` stands for.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, n_features_in_
+        As in `SVC`.
+    certificate_ : Certificate, or a list of them
+        Primal, dual by Fenchel's conjugate, and their gap, for every loss.
+    status_, expansion_, trace_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Huber, KernelMachine
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> y[20] = 30.0
+    >>> squared = KernelMachine(loss="squared", penalty=0.1).fit(X, y)
+    >>> robust = KernelMachine(loss=Huber(delta=0.1), penalty=0.1).fit(X, y)
+    >>> error = [np.abs(m.predict(X) - np.sin(X[:, 0])).mean() for m in (squared, robust)]
+    >>> bool(error[1] < 0.2 * error[0]), robust.status_.name
+    (True, 'OPTIMAL')
+    """
+
+    _remedies: ClassVar = {
+        Status.STALLED: "Scale the features, raise the penalty, or ask for less with a larger tol; "
+        "a loss of your own must have a continuous derivative.",
+    }
+
+    def __init__(
+        self,
+        loss="hinge",
+        penalty=0.5,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        *,
+        task="auto",
+        bias="free",
+        tol=1e-3,
+        class_weight=None,
+        multi_class="ovo",
+        decision_function_shape="ovr",
+        break_ties=False,
+        max_iter=-1,
+        gap_tol=None,
+        time_limit=None,
+        memory_limit=None,
+        cache_size=None,
+        n_jobs=None,
+        warm_start=False,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.loss = loss
+        self.penalty = penalty
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.task = task
+        self.bias = bias
+        self.tol = tol
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.max_iter = max_iter
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if not self._classifies:
+            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
+        return tags
+
+    @property
+    def _classifies(self):
+        return is_for_labels(self)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_optional_number("gap_tol", self.gap_tol, above=0.0)
+        require_choice("bias", self.bias, BIASES)
+        require_choice("task", self.task, TASKS)
+        self.loss_ = resolve_loss(self.loss)
+        if self.task == "regression" and self.loss_.of == "margin":
+            raise ParameterError(
+                f"loss {self.loss_.name!r} is a loss of the margin and cannot predict quantities; "
+                "'squared', 'huber', 'epsilon_insensitive' and 'pinball' can"
+            )
+        if not self._classifies and self.class_weight is not None:
+            raise ParameterError(f"class_weight must be None where quantities are predicted, got {self.class_weight!r}")
+
+    @property
+    def _C(self):
+        if isinstance(self.penalty, Regularization):
+            return self.penalty
+        return Regularization.from_penalty(self.penalty)
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        C = self._finite(weighted_C(self._C, codes, class_weight, weights))
+        return _Risks(codes, len(class_weight), self.multi_class, C, self.loss_, self.bias)
+
+    def _finite(self, C):
+        if not np.isfinite(C).all():
+            raise ParameterError(f"penalty must leave finite weights for the losses, got {self.penalty!r}; raise it")
+        return C
+
+    def _fit(self, X, y, sample_weight=None):
+        self._check_parameters()
+        if self._classifies:
+            super()._fit(X, y, sample_weight)
+            return
+        limits = self._limits()
+        with fitting(self, limits):
+            X, y = regression_input(self, X, y)
+            weights = None if sample_weight is None else target_weights(sample_weight, len(y))
+            C = self._finite(weighted_C(self._C, np.zeros(len(y), dtype=np.intp), np.ones(1), weights))
+            setup = _OneRisk(y, C, self.loss_, self.bias)
+            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+            self._items, data = self._training_data(X, weights, budget)
+            solved = self._solve(data, setup, budget, limits)
+            vars(self).pop("classes_", None)
+            self._keep(X, data, setup, solved)
+
+    def _solve(self, data, setup, budget, limits):
+        starts, memory = self._starts(setup), budget.working
+        if self.loss_.form is None:
+            # Newton's method keeps the whole matrix, each of several side by side.
+            memory = budget.cache // min(len(setup.tasks), thread_count(self.n_jobs))
+
+        def solve(problem, part, k):
+            return kernel_risk.solve(
+                problem,
+                part,
+                tol=self.tol,
+                limits=limits,
+                start=None if starts is None else starts[k],
+                gap_tol=self.gap_tol,
+                memory=memory,
+                convex=data.kernel.is_psd is True,
+            )
+
+        matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        if self.loss_.form is None:
+            matrix = keeping_all(matrix, budget, limits.stop)
+        return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
+
+    @available_if(is_for_labels)
+    def decision_function(self, X):
+        """As `SVC.decision_function`; not for quantities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
+        """
+        return super().decision_function(X)
+
+    def predict(self, X):
+        """The label of each row of X, or its quantity.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return super().predict(X) if self._classifies else self._values(X)[:, 0]
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy where it classifies, R^2 where it predicts quantities."""
+        if self._classifies:
+            return super().score(X, y, sample_weight)
+        return RegressorMixin.score(self, X, y, sample_weight)

@@ -1,0 +1,314 @@
+"""Coordinates in the features of a kernel: principal components and singular vectors."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_array
+
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.fitting.inputs import is_precomputed, require_fitted, takes_items
+from mercer.estimators.fitting.parameters import require_flag, require_number
+from mercer.estimators.fitting.training import TrainingData
+from mercer.estimators.kernel.spectral import SpectralMethod
+from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
+from mercer.solvers.linalg import shifted_system
+from mercer.solvers.result import Status
+
+
+class KernelPCA(SpectralMethod):
+    """Principal components in the features of a kernel.
+
+    The parameters up to `n_jobs` and the fitted attributes are scikit-learn's. New rows are centred
+    by the mean of the training features, and their coordinates are Nystroem's extension of the
+    eigenvectors.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        None keeps every component whose eigenvalue is more than rounding.
+    kernel : str, Kernel or callable, default="linear"
+        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
+    gamma : float, optional
+        Of the named kernels that have one; None is 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict, optional
+        Keyword arguments of a callable.
+    alpha : float, default=1.0
+        Penalty of the ridge regression that learns pre-images.
+    fit_inverse_transform : bool, default=False
+        Whether to learn, by kernel ridge regression, from coordinates back to rows.
+    eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
+        "dense" takes all eigenvalues by LAPACK; "krylov" (also called "arpack", as the method is
+        its block form) the largest, to `tol`, and "dense" after all where they are too close together for
+        iterations and there is room; "randomized" makes a fixed number of power steps.
+    tol : float, default=0
+        Largest residual of a pair relative to the largest eigenvalue; 0 is 1e-10.
+    max_iter : int, optional
+        Bound on the iterations of "krylov".
+    iterated_power : int or "auto", default="auto"
+        Power steps of "randomized".
+    remove_zero_eig : bool, default=False
+        Whether to drop components whose eigenvalue is rounding.
+    random_state : int or RandomState, optional
+        Of the random start; without it the start is always the same.
+    copy_X : bool, default=True
+        False keeps a reference to X where True keeps a copy as `X_fit_`.
+    n_jobs, time_limit, memory_limit, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of the centred kernel matrix, largest first.
+    eigenvectors_ : ndarray of shape (n, n_components)
+    dual_coef_ : ndarray of shape (n, d)
+        Coefficients of the pre-images; with `fit_inverse_transform`.
+    X_transformed_fit_ : ndarray of shape (n, n_components)
+        With `fit_inverse_transform`.
+    jitter_ : float
+        What was added to `alpha` because the matrix of the coordinates was singular to working precision; with
+        `fit_inverse_transform`.
+    X_fit_ : array or CSR
+        Training rows; the matrix itself if it was precomputed.
+    gamma_ : float
+        The gamma used; 1 / n_features unless given.
+    rank_ : int
+        Rank of the centred matrix, where more components were computed than there are and it is positive
+        semidefinite.
+    certificate_ : EigenCertificate
+        Residuals of the pairs, recomputed in double precision when first read.
+    solver_ : str
+        The method that was used.
+    status_ : Status
+        As in `SVC`. NOT_CONVEX where the matrix has a negative eigenvalue beyond rounding: components are of the
+        positive ones. "dense" sees every negative eigenvalue, "krylov" and "randomized" those that show in the
+        diagonal or in the vectors they went through: large ones, and perhaps not a small one. Kernels that are
+        positive semidefinite by construction are not examined, and matrices are after centring. With
+        `fit_inverse_transform`, the worse of this and the status of the regression.
+    expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    References
+    ----------
+    Schoelkopf, Smola and Mueller (1998), Nonlinear component analysis as a kernel eigenvalue problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> angle = np.linspace(0.0, 6.0, 40)
+    >>> X = np.c_[np.cos(angle), np.sin(angle)] * np.repeat([1.0, 3.0], 20)[:, None]
+    >>> model = KernelPCA(n_components=2, kernel="rbf", gamma=0.5).fit(X)
+    >>> model.transform(X).shape
+    (40, 2)
+    >>> model.certificate_.is_optimal()
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        alpha=1.0,
+        fit_inverse_transform=False,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        remove_zero_eig=False,
+        random_state=None,
+        copy_X=True,
+        n_jobs=None,
+        time_limit=None,
+        memory_limit=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    _remedies: ClassVar = {
+        **SpectralMethod._remedies,
+        Status.OPTIMAL_INACCURATE: (
+            "The kernel matrix of the coordinates is close to singular: jitter_ says what was added to alpha; "
+            "a larger alpha needs none."
+        ),
+    }
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("alpha", self.alpha, least=0.0)
+        for name in ("fit_inverse_transform", "remove_zero_eig", "copy_X"):
+            require_flag(name, getattr(self, name))
+        if self.fit_inverse_transform and (is_precomputed(self.kernel) or takes_items(self.kernel)):
+            # The first sentence is scikit-learn's.
+            raise ParameterError(
+                "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images here."
+            )
+
+    def _count_kept(self, rank, found):
+        return rank if self.remove_zero_eig or self.n_components is None else found
+
+    def _set_attributes(self, values, vectors):
+        self.eigenvalues_, self.eigenvectors_ = values, vectors
+
+    def _keep(self, X, data, found, limits):
+        super()._keep(X, data, found, limits)
+        if self.copy_X and hasattr(X, "copy"):
+            self.X_fit_ = X.copy()
+        self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
+        vars(self).pop("_pre_images", None)
+        if self.fit_inverse_transform:
+            self._learn_pre_images(X, data.kernel, limits.unwatched().with_max_iter(-1))
+
+    def _learn_pre_images(self, X, kernel, limits):
+        """Ridge regression from coordinates to rows, in the same kernel (Bakir, Weston & Schoelkopf 2003)."""
+        coordinates = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+        data = TrainingData(kernel, coordinates)
+        operator = EvaluatedOperator(kernel, data.prepare, self.n_jobs)
+        request = shifted_system.Request(1e-8, limits, self._budget(X), n_jobs=self.n_jobs)
+        rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        found = shifted_system.solve(operator, rows, float(self.alpha), request)
+        self.dual_coef_, self.X_transformed_fit_ = found.X, coordinates
+        self.jitter_, self.status_ = found.jitter, Status.worst([self.status_, found.status])
+        self._pre_images = self._expansion(data, found.X, np.zeros(rows.shape[1]))
+
+    def fit_transform(self, X, y=None):
+        """Fit, and the coordinates of the training rows, from the eigenvectors themselves.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+        """
+        self.fit(X)
+        return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+
+    @property
+    def inverse_transform(self):
+        """``inverse_transform(X)``: rows (n, d) whose features are close to those with the coordinates X
+        (n, n_components).
+
+        Only after a fit with ``fit_inverse_transform=True``. Without, ``hasattr`` says that there is no such method,
+        and a call says why.
+        """
+        require_fitted(self)
+        if not hasattr(self, "_pre_images"):
+            raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
+        return self._rows_near
+
+    def _rows_near(self, X):
+        X = check_array(X, dtype=np.float64, order="C", ensure_min_features=0)
+        if X.shape[1] != len(self.eigenvalues_):
+            raise DataError(f"X must have {len(self.eigenvalues_)} coordinates, got {X.shape[1]}")
+        return self._pre_images.values(X, n_jobs=self.n_jobs)
+
+
+class KernelSVD(SpectralMethod):
+    """Singular values and vectors of the features of a kernel, which are not centred.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        None keeps every component whose singular value is more than rounding.
+    kernel, gamma, degree, coef0, kernel_params, eigen_solver, tol, max_iter, iterated_power, random_state
+        As in `KernelPCA`.
+    n_jobs, time_limit, memory_limit, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    singular_values_ : ndarray of shape (n_components,)
+        Of the features, largest first: square roots of the eigenvalues of the kernel matrix.
+    left_singular_vectors_ : ndarray of shape (n, n_components)
+        Orthonormal, one entry for each training row.
+    right_coef_ : ndarray of shape (n, n_components)
+        Right singular vectors as combinations of the training features.
+    X_fit_ : array or CSR
+    rank_, certificate_, solver_, status_, expansion_, trace_, n_iter_
+        As in `KernelPCA`.
+
+    Examples
+    --------
+    With the linear kernel these are the singular values of the rows themselves:
+
+    >>> import numpy as np
+    >>> from mercer import KernelSVD
+    >>> X = np.array([[3.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    >>> KernelSVD(n_components=2).fit(X).singular_values_.round(6)
+    array([3., 2.])
+    """
+
+    _is_centred = False
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        random_state=None,
+        n_jobs=None,
+        time_limit=None,
+        memory_limit=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _set_attributes(self, values, vectors):
+        self.singular_values_, self.left_singular_vectors_ = np.sqrt(values), vectors
+        self.right_coef_ = np.divide(
+            vectors, self.singular_values_, out=np.zeros_like(vectors), where=self.singular_values_ > 0
+        )

@@ -1,0 +1,318 @@
+"""Least squares in the features of a kernel, with a penalty."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer._errors import ParameterError
+from mercer._jit.threads import Stopped
+from mercer.estimators.bases.kernel_method import KernelRegression, Proof
+from mercer.estimators.fitting.inputs import multi_target_input
+from mercer.estimators.fitting.parameters import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_max_iter,
+    require_number,
+    require_numbers,
+)
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.weights import some_weights
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.kernels.gram.symmetric_operator import WeightedOperator
+from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
+from mercer.solvers.limits import Limits
+from mercer.solvers.linalg import ridge_gcv, shifted_system
+from mercer.solvers.result import Status
+
+_CHOLESKY = ('solver="cholesky"', 'solver="cg"')
+PRECONDITIONERS = ("pivoted", "nystroem")
+
+
+class KernelRidge(KernelRegression):
+    """Ridge regression in the features of a kernel.
+
+    Minimises |y - f|^2 + alpha |f|^2, where the first norm is over the training rows and the second
+    that of the kernel. The first eight parameters are scikit-learn's, in its order.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_targets,), default=1.0
+        The penalty, not negative.
+    kernel : str, Kernel or callable, default="linear"
+        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
+    gamma : float, optional
+        Of the named kernels that have one; None is 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict, optional
+        Keyword arguments of a callable.
+    alphas : array-like, optional
+        Penalties to choose from, by leave-one-out; `alpha` is then not used. One eigenvalue
+        decomposition serves all of them.
+    criterion : {"loo", "gcv"}, default="loo"
+        What chooses: the exact leave-one-out error, or generalised cross-validation.
+    leave_one_out : bool, default=False
+        Whether to compute `loo_`, which takes the inverse of the factor: twice the work of a fit.
+    solver : {"auto", "cholesky", "cg"}, default="auto"
+        "cg" never holds the kernel matrix. "auto" takes it where the matrix does not fit; where it does, a
+        factor or, from 3,000 rows on and if alpha is not tiny, iterations on the matrix in memory (`solver_` is
+        "cg" then too).
+    preconditioner : {"pivoted", "nystroem"}, default="pivoted"
+        Of conjugate gradients: rows chosen one by one, or at random.
+    rank : int, default=500
+        Rows of the kernel matrix that the preconditioner takes, at most.
+    tol : float, default=1e-8
+        Largest residual of the normal equations, relative to the targets.
+    max_iter : int, default=-1
+        Bound on the iterations of conjugate gradients; -1 for none.
+    time_limit, memory_limit, n_jobs, callbacks, verbose
+        As in `SVC`; where a factor or eigenvalues are asked for that `memory_limit` has no room for, there is an
+        error.
+    random_state : int or RandomState, optional
+        Draws the rows of the Nystroem preconditioner.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+    X_fit_ : array or CSR of shape (n, d)
+        Training rows; the matrix itself if it was precomputed.
+    alpha_ : float or ndarray
+        The penalty used.
+    jitter_ : float
+        What was added to the penalty because the matrix was singular to working precision.
+    loo_ : LeaveOneOut
+        `predictions`, `mean_squared_error` and `generalised` (cross-validation); NaN where a singular matrix leaves
+        a row's own prediction open.
+    alpha_errors_ : ndarray
+        The criterion for each of `alphas`.
+    certificate_ : RidgeCertificate
+        Primal, dual, gap and residual, recomputed in double precision when first read.
+    n_iter_ : int
+        Products with the kernel matrix.
+    solver_ : str
+        The method that was used.
+    status_, expansion_, trace_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    References
+    ----------
+    Saunders, Gammerman and Vovk (1998), Ridge regression learning algorithm in dual variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelRidge
+    >>> X = np.linspace(0.0, 3.0, 30)[:, None]
+    >>> model = KernelRidge(alpha=1e-3, kernel="rbf", gamma=1.0).fit(X, np.sin(X[:, 0]))
+    >>> model.predict([[1.5]]).round(3)
+    array([0.998])
+    >>> model.certificate_.is_optimal()
+    True
+    """
+
+    _remedies: ClassVar = {
+        Status.OPTIMAL_INACCURATE: (
+            "The kernel matrix is zero or close to singular: jitter_ says what was added to alpha; "
+            "a larger alpha needs none."
+        ),
+        Status.ITERATION_LIMIT: "A larger max_iter or rank helps.",
+        Status.TIME_LIMIT: "A larger time_limit helps.",
+        Status.STALLED: "A larger alpha, rank or tol helps.",
+        Status.INTERRUPTED: "Fit again.",
+    }
+
+    def __init__(
+        self,
+        alpha=1,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        alphas=None,
+        criterion="loo",
+        leave_one_out=False,
+        solver="auto",
+        preconditioner="pivoted",
+        rank=500,
+        tol=1e-8,
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        random_state=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alphas = alphas
+        self.criterion = criterion
+        self.leave_one_out = leave_one_out
+        self.solver = solver
+        self.preconditioner = preconditioner
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their targets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : array-like of shape (n,) or (n, n_targets)
+        sample_weight : float or array-like of shape (n,), optional
+            Multiplies the loss of each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = Limits(self.max_iter, self.time_limit, self._watchers())
+        with fitting(self, limits):
+            X, targets, is_flat = multi_target_input(self, X, y)
+            penalties = _penalties(self.alpha, targets.shape[1])
+            weights = some_weights(sample_weight, len(targets))
+            used = np.flatnonzero(weights)
+            data = self._training_data(X)
+            self._solve(data, targets, penalties, weights, used, limits, is_flat)
+            self.X_fit_ = X
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        return self
+
+    def _check_parameters(self):
+        self._check_shared_parameters()
+        require_number("tol", self.tol, above=0.0)
+        require_max_iter(self.max_iter)
+        require_count("rank", self.rank)
+        require_flag("leave_one_out", self.leave_one_out)
+        require_choice("solver", self.solver, shifted_system.METHODS)
+        require_choice("criterion", self.criterion, ("loo", "gcv"))
+        require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
+        if self.leave_one_out and self.solver == "cg":
+            raise ParameterError('leave_one_out=True needs the factor: solver must be "auto" or "cholesky", got "cg"')
+
+    def _solve(self, data, targets, penalties, weights, used, limits, is_flat):
+        problem, part = Ridge(targets[used], penalties, np.sqrt(weights[used])), data.subset(used)
+        request = self._request(part, limits)
+        self._require_room_for(part, request)
+        try:
+            problem, operator = self._chosen(problem, part, limits)
+            solutions, columns = self._solve_targets(operator, problem, request)
+        except Stopped:
+            # No time for the matrix itself.
+            columns = np.zeros(problem.targets.shape)
+            status = limits.reached() or Status.INTERRUPTED
+            solutions = [(shifted_system.RegularisedSolution(columns, status, self.solver), slice(None))]
+        coefficients = np.zeros(targets.shape)
+        coefficients[used] = columns * problem.scale[:, None]
+        self._keep(data, coefficients, problem, solutions, is_flat)
+        self._keep_proof(data.subset(used), problem, coefficients[used])
+        if self.leave_one_out:
+            self._keep_leave_one_out(problem, coefficients[used], solutions, used)
+
+    def _require_room_for(self, data, request):
+        """Refuse eigenvalues or a factor that are asked for and have no room."""
+        n = data.shape[0]
+        if self.alphas is not None:
+            self._require_room(data, ridge_gcv.memory(n), "alphas", 'choose alpha in another way, with solver="cg"')
+        if request.method == "cholesky":
+            purpose, instead = ("leave_one_out=True", "leave_one_out=False") if self.leave_one_out else _CHOLESKY
+            self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
+
+    def _chosen(self, problem, data, limits):
+        """The problem with the penalty that leave-one-out chooses, and its matrix."""
+        operator = self._operator(data, limits)
+        if not (problem.scale == 1.0).all():
+            operator = WeightedOperator(operator, problem.scale)
+        if self.alphas is not None:
+            choice = ridge_gcv.choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
+            problem, self.alpha_errors_ = choice.problem, choice.errors
+        return problem, operator
+
+    def _request(self, data, limits):
+        rng = check_random_state(self.random_state) if self.preconditioner == "nystroem" else None
+        return shifted_system.Request(
+            tol=float(self.tol),
+            limits=limits,
+            memory=self._budget(data.X),
+            method="cholesky" if self.leave_one_out else self.solver,
+            rank=int(self.rank),
+            rng=rng,
+            with_inverse=bool(self.leave_one_out),
+            n_jobs=self.n_jobs,
+        )
+
+    def _solve_targets(self, operator, problem, request):
+        """(solution, its targets) for each distinct penalty, and the coefficients of all."""
+        right = problem.right()
+        columns, solutions = np.empty(right.shape), []
+        for penalty in np.unique(problem.penalties):
+            chosen = np.flatnonzero(problem.penalties == penalty)
+            found = shifted_system.solve(operator, right[:, chosen], float(penalty), request)
+            columns[:, chosen] = found.X
+            solutions.append((found, chosen))
+        return solutions, columns
+
+    def _keep(self, data, coefficients, problem, solutions, is_flat):
+        found = [solution for solution, _ in solutions]
+        self.dual_coef_ = coefficients[:, 0] if is_flat else coefficients
+        self.alpha_ = float(problem.penalties[0]) if len(found) == 1 else problem.penalties
+        self.jitter_ = max(solution.jitter for solution in found)
+        self.n_iter_ = max(1, *(solution.iterations for solution in found))
+        self.solver_ = found[0].method
+        self.status_ = Status.worst(solution.status for solution in found)
+        self.trace_ = [point for solution in found for point in solution.trace]
+        self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
+        self._is_flat = is_flat
+
+    def _keep_proof(self, data, problem, coefficients):
+        def compute():
+            fitted = self._operator(data, Limits()).product(coefficients)
+            return problem.certificate(coefficients, fitted)
+
+        self._proof = Proof(data, compute)
+
+    def _keep_leave_one_out(self, problem, coefficients, solutions, used):
+        if any(solution.inverse_diagonal is None for solution, _ in solutions):
+            return
+        inverse = np.empty(coefficients.shape)
+        for solution, chosen in solutions:
+            inverse[:, chosen] = solution.inverse_diagonal[:, None]
+        self.loo_ = LeaveOneOut.of(problem, coefficients, inverse).like(self.dual_coef_, used)
+
+
+def _penalties(alpha, n_targets):
+    """One penalty a target, none negative."""
+    if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
+        require_number("alpha", alpha, least=0.0)
+        return np.full(n_targets, float(alpha))
+    values = require_numbers("alpha", alpha)
+    if values.ndim != 1 or len(values) not in (1, n_targets):
+        raise ParameterError(f"alpha must be one number or one for each of the {n_targets} targets, got {alpha!r}")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ParameterError(f"alpha must be finite and not negative, got {alpha!r}")
+    return np.broadcast_to(values, n_targets).copy()
+
+
+def _grid(alphas):
+    """Penalties to choose from, in order."""
+    values = np.unique(require_numbers("alphas", alphas))
+    if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
+        raise ParameterError(f"alphas must be positive and finite, got {alphas!r}")
+    return values

@@ -1,0 +1,236 @@
+"""What principal components and singular vectors have in common: eigenvectors of a kernel matrix."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from mercer._errors import DataError
+from mercer._jit.threads import Stopped
+from mercer.estimators.bases.kernel_method import KernelMethod, Proof
+from mercer.estimators.fitting.inputs import unlabelled_input
+from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.kernels.gram.fixed_point import FixedPointOperator
+from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
+from mercer.problems.kernel_methods import spectrum
+from mercer.solvers.limits import Limits
+from mercer.solvers.linalg import lanczos
+from mercer.solvers.result import Status
+
+EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
+# Up to this many items, all eigenvalues are as quick as a few.
+_DENSE = 500
+
+
+@dataclass(frozen=True)
+class Components:
+    """Eigenpairs, how many are more than rounding, whether that is all there are, and the means of centred rows."""
+
+    pairs: lanczos.EigenSolution
+    rank: int
+    is_complete: bool
+    means: np.ndarray | None
+
+
+class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
+    """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
+
+    _is_centred = True
+    _remedies: ClassVar = {
+        Status.ITERATION_LIMIT: "A larger max_iter or tol helps.",
+        Status.TIME_LIMIT: "A larger time_limit helps.",
+        Status.STALLED: 'A larger tol helps, or a memory_limit that has room for eigen_solver="dense".',
+        Status.NOT_CONVEX: (
+            "Components are of positive eigenvalues, and there are others: mercer_check(kernel, X) shows why, and "
+            "repair(gram) makes the nearest matrix that has none."
+        ),
+        Status.INTERRUPTED: "Fit again.",
+    }
+
+    def fit(self, X, y=None):
+        """Find the components of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = Limits(-1 if self.max_iter is None else self.max_iter, self.time_limit, self._watchers())
+        with fitting(self, limits):
+            X = unlabelled_input(self, X)
+            data = self._training_data(X)
+            found = self._solve(data, limits)
+            self._keep(X, data, found, limits)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        if self._missing:
+            warnings.warn(self._missing, UserWarning, stacklevel=2)
+        return self
+
+    def _solve(self, data, limits):
+        """The components; zeros if there was no time for any."""
+        try:
+            operator, unit = self._spectral_operator(data, limits)
+            # A kernel that is positive semidefinite by construction is never suspected.
+            margin = None if data.kernel.is_psd else spectrum.rounding(operator)
+            found = self._eigenpairs(data, operator, margin, limits)
+        except Stopped:
+            n = data.shape[0]
+            nothing = lanczos.EigenSolution.none(n, self._count(n), limits.reached() or Status.INTERRUPTED)
+            return Components(nothing, 0, False, np.zeros(n))
+        return self._components(operator, unit, found, margin)
+
+    def _components(self, operator, unit, found, margin):
+        is_convex = margin is None or found.least >= -margin
+        before = spectrum.largest_before(operator) if self._is_centred else 0.0
+        rank = spectrum.numerical_rank(found.values, operator.n, before)
+        # Of a matrix that has them on both sides of zero, values are judged alike on both.
+        rank = rank if is_convex else min(rank, int(np.sum(found.values > margin)))
+        # Power steps towards values of either sign may have missed some of those above zero.
+        is_complete = found.status == Status.OPTIMAL and (is_convex or self.solver_ != "randomized")
+        status = found.status if is_convex else Status.worst([found.status, Status.NOT_CONVEX])
+        means = operator.means * unit if self._is_centred else None
+        return Components(replace(found, values=found.values * unit, status=status), rank, is_complete, means)
+
+    def _count(self, n):
+        return n if self.n_components is None else min(self.n_components, n)
+
+    def _check_parameters(self):
+        self._check_shared_parameters()
+        require_number("tol", self.tol, least=0.0)
+        require_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
+        for name in ("n_components", "max_iter"):
+            if getattr(self, name) is not None:
+                require_count(name, getattr(self, name))
+        if self.iterated_power != "auto":
+            require_count("iterated_power", self.iterated_power, least=0)
+
+    def _spectral_operator(self, data, limits):
+        """(the matrix whose eigenvectors are wanted, its unit); its triangle is stored where it has room."""
+        base, unit = of_moderate_size(self._bounded_operator(data, limits))
+        has_room = 2 * base.n**2 <= self._budget(data.X)
+        if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(data) != "dense":
+            base = FixedPointOperator.of(base, limits.stop) or base
+        return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
+
+    def _bounded_operator(self, data, limits):
+        operator = self._operator(data, limits)
+        # An eigenvalue may be as large as a row's sum.
+        if not operator.n * operator.size < np.finfo(np.float64).max:
+            raise DataError(f"kernel values overflow on X, the largest is {operator.size:g}; divide them by a constant")
+        return operator
+
+    def _eigenpairs(self, data, operator, margin, limits):
+        count = self._count(operator.n)
+        self.solver_ = self._chosen_solver(data)
+        if self.solver_ == "dense":
+            instead = 'ask for fewer n_components, with eigen_solver="krylov"'
+            needed = lanczos.dense_memory(operator.n, count)
+            self._require_room(data, needed, f'eigen_solver="dense" with {count} components', instead)
+            return lanczos.dense(operator, count, limits.stop, margin)
+        # Without a seed the start is still the same: the answer does not depend on it.
+        rng = np.random.default_rng(check_random_state(self.random_state or 0).randint(2**31))
+        if self.solver_ == "randomized":
+            auto = 7 if count < 0.1 * operator.n else 4
+            power = auto if self.iterated_power == "auto" else self.iterated_power
+            found = lanczos.randomised(operator, count, power, rng, limits.stop)
+        else:
+            found = lanczos.krylov(operator, count, self.tol, rng, limits)
+            if found.status == Status.STALLED and self._has_room_for_dense(data):
+                found = self._dense_instead(found, operator, margin, limits)
+        return replace(found, least=min(found.least, float(operator.diag.min(initial=np.inf))))
+
+    def _dense_instead(self, found, operator, margin, limits):
+        """All eigenvalues, where iterations came to nothing."""
+        try:
+            whole = lanczos.dense(operator, len(found.values), limits.stop, margin)
+        except Stopped:
+            return replace(found, status=limits.reached() or Status.INTERRUPTED)
+        self.solver_ = "dense"
+        return replace(whole, iterations=found.iterations + whole.iterations, trace=found.trace)
+
+    def _has_room_for_dense(self, data):
+        n = data.shape[0]
+        return lanczos.dense_memory(n, self._count(n)) <= self._budget(data.X)
+
+    def _chosen_solver(self, data):
+        if self.eigen_solver == "arpack":
+            return "krylov"
+        if self.eigen_solver != "auto":
+            return self.eigen_solver
+        n = data.shape[0]
+        is_small = n <= _DENSE and self._has_room_for_dense(data)
+        return "dense" if is_small or 6 * self._count(n) > n else "krylov"
+
+    def _keep(self, X, data, found, limits):
+        pairs, rank = found.pairs, found.rank
+        kept = self._count_kept(rank, len(pairs.values))
+        values, vectors = pairs.values[:kept], spectrum.with_signs(pairs.vectors[:, :kept])
+        # What is not more than rounding spans no direction.
+        values = np.where(np.arange(kept) < rank, values, 0.0)
+        self.status_, self.n_iter_, self.trace_ = pairs.status, pairs.iterations, pairs.trace
+        self._keep_rank(found, kept)
+        self._set_attributes(values, vectors)
+        self.X_fit_ = X
+        sizes = np.sqrt(values)
+        inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
+        self._n_features_out = kept
+        self._proof = Proof(data, self._certificate_of(data, values, vectors))
+
+    def _keep_rank(self, found, kept):
+        """Note how many components there are, where they are fewer than asked for."""
+        self._missing, rank = None, found.rank
+        # More than there are rows may have been asked for.
+        wanted = len(found.pairs.values) if self.n_components is None else self.n_components
+        if not found.is_complete or rank >= wanted:
+            return
+        is_convex = found.pairs.status == Status.OPTIMAL
+        if is_convex:
+            self.rank_ = rank
+        if self.n_components is not None:
+            kind = "centred kernel matrix" if self._is_centred else "kernel matrix"
+            has = f"has rank {rank}" if is_convex else f"has only {rank} positive eigenvalues"
+            beyond = ", those beyond are zero" if kept > rank else ""
+            self._missing = (
+                f"n_components={self.n_components}, but the {kind} {has}: there are {rank} components{beyond}"
+            )
+
+    def _count_kept(self, rank, found):
+        """How many of the pairs found are kept."""
+        return rank if self.n_components is None else found
+
+    def _coefficients(self, scaled, means):
+        if self._is_centred:
+            return spectrum.centred_expansion(scaled, means)
+        return scaled, np.zeros(scaled.shape[1])
+
+    def _certificate_of(self, data, values, vectors):
+        def compute():
+            operator, unit = of_moderate_size(self._operator(data, Limits()))
+            operator = CentredOperator(operator) if self._is_centred else operator
+            return spectrum.certificate(operator, values / unit, vectors)
+
+        return compute
+
+    def transform(self, X):
+        """Coordinates of the rows of X along the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+        """
+        return self._evaluate(X)

@@ -1,0 +1,1 @@
+"""Linear machines that never form a kernel matrix."""

@@ -1,0 +1,171 @@
+"""What linear machines share: parameters, limits, and what a fit leaves behind."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.fitting.certificate import Certified
+from mercer.estimators.fitting.inputs import prediction_rows
+from mercer.estimators.fitting.parameters import (
+    require_callbacks,
+    require_choice,
+    require_flag,
+    require_max_iter,
+    require_n_jobs,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.estimators.linear.solve import row_products, seed_of, solve_each, usable_starts
+from mercer.problems.regularization import resolve_C
+from mercer.problems.svm.soft_margin import BIASES
+from mercer.solvers.limits import Limits
+from mercer.solvers.linear import solve as linear_machine
+from mercer.solvers.result import Status
+
+
+class LinearEstimator(Certified, BaseEstimator):
+    """What the two estimators share: parameters, limits, and what a fit leaves behind."""
+
+    # Names that `solver` takes.
+    solvers = linear_machine.SOLVERS
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_shared(self, losses):
+        require_choice("loss", self.loss, losses)
+        require_number("tol", self.tol, above=0.0)
+        require_number("intercept_scaling", self.intercept_scaling, above=0.0)
+        require_optional_number("gap_tol", self.gap_tol, above=0.0)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        require_max_iter(self.max_iter)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+        require_flag("fit_intercept", self.fit_intercept)
+        require_flag("warm_start", self.warm_start)
+        require_choice("bias", self.bias, BIASES)
+        require_choice("solver", self.solver, linear_machine.SOLVERS)
+        if not self.fit_intercept and self.bias == "free":
+            raise ParameterError("bias='free' asks for an intercept, and fit_intercept=False for none; change one")
+
+    @property
+    def _bias(self):
+        """The kind of bias: `fit_intercept` decides whether, `bias` how."""
+        return self.bias if self.fit_intercept else "none"
+
+    def _method(self, primal_exists):
+        """The solver that `dual` and `solver` ask for together."""
+        if self.dual not in (True, False, "auto"):
+            raise ParameterError(f"dual must be True, False or 'auto', got {self.dual!r}")
+        wanted = "auto" if isinstance(self.dual, str) else ("dual_cd" if self.dual else "newton")
+        if wanted == "newton" and not primal_exists:
+            # The text is LIBLINEAR's, by way of scikit-learn: programs look for it.
+            raise ParameterError(
+                "Unsupported set of arguments: The combination of "
+                f"penalty='{getattr(self, 'penalty', 'l2')}' and loss='{self.loss}' is not supported when "
+                f"dual={self.dual}; dual='auto' chooses what is"
+            )
+        if "auto" not in (wanted, self.solver) and wanted != self.solver:
+            raise ParameterError(f"solver={self.solver!r} contradicts dual={self.dual!r}; leave one of them 'auto'")
+        return self.solver if wanted == "auto" else wanted
+
+    def _limits(self):
+        return Limits(self.max_iter, self.time_limit, watchers(self, round_printer(self)))
+
+    def _finite_C(self, n):
+        C = resolve_C(self.C, n)
+        if not np.isfinite(C):
+            raise ParameterError(f"C must be finite here, got {C}; SVC(kernel='linear', C=inf) is the hard margin")
+        return C
+
+    def _C_of_rows(self, n, factors):
+        """C times the weight of each row."""
+        with np.errstate(over="ignore"):
+            C = self._finite_C(n) * factors
+            if not np.isfinite(C.sum()):
+                raise ParameterError(
+                    f"C times sample_weight and class_weight must add up to a finite number, got C={self.C!r} and "
+                    f"weights up to {factors.max():g}; lower C, or divide the weights by the largest"
+                )
+        return C
+
+    @property
+    def _goal(self):
+        return self.tol if self.gap_tol is None else self.gap_tol
+
+    def _is_reached(self, certificate):
+        return certificate.relative_gap <= self._goal
+
+    def _solve(self, X, problems, solve):
+        """Solve all problems; solve(products, problem, start) for each."""
+        starts = usable_starts(getattr(self, "_last", None) if self.warm_start else None, *X.shape, len(problems))
+        products = row_products(X, self.n_jobs)
+        fits = solve_each(products, problems, solve, starts, self.n_jobs)
+        self.status_ = Status.worst([fit.solution.status for fit in fits])
+        self.n_iter_ = max(fit.solution.iterations for fit in fits)
+        found = [fit.certificate for fit in fits]
+        self._heed(found, warns=False)
+        self.certificate_ = one_or_all(found)
+        self.trace_ = one_or_all([fit.solution.trace for fit in fits])
+        self._last = [fit.solution for fit in fits] if self.warm_start else None
+        return [fit.solution for fit in fits]
+
+    def _by_machine(self, method, limits, goal):
+        """How a problem with an L2 penalty is solved."""
+        seed = seed_of(self.random_state)
+
+        def solve(products, problem, start):
+            return linear_machine.solve(
+                products, problem.dual(), gap_tol=goal, limits=limits, solver=method, start=start, seed=seed
+            )
+
+        return solve
+
+
+class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
+    """Scores and labels from `coef_` and `intercept_`."""
+
+    def _values(self, X):
+        """The score of each machine, shape (n, n_machines)."""
+        check_is_fitted(self)
+        return linear_scores(prediction_rows(self, X), self.coef_, self.intercept_)
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        scores = self._values(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def sparsify(self):
+        """Keep `coef_` as a sparse matrix, which an L1 penalty makes small; returns self."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self):
+        """Undo `sparsify`; returns self."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
+def stacked(solutions):
+    """(weights, intercepts) of several machines, a row for each; one for all classes has them already."""
+    weights = np.concatenate([np.atleast_2d(each.w) for each in solutions])
+    return weights, np.concatenate([np.atleast_1d(each.bias) for each in solutions])

@@ -1,0 +1,288 @@
+"""Linear support vector classification, without a kernel."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.by_score import linear_scores
+from mercer.estimators.bases.probabilities import Calibration, Probable, calibration_method, folds_of_rows
+from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
+from mercer.estimators.fitting.parameters import require_choice
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.linear.base import LinearClassifier, stacked
+from mercer.estimators.linear.solve import row_products, seed_of, solve_each
+from mercer.problems.linear.crammer_singer import CrammerSinger
+from mercer.problems.linear.l1 import SparseMargin
+from mercer.problems.linear.machine import LinearMargin
+from mercer.problems.losses.margin_losses import MARGIN_LOSSES
+from mercer.solvers.crammer_singer import linear as crammer_singer
+from mercer.solvers.linear import l1_proximal_newton
+from mercer.solvers.linear import solve as linear_machine
+from mercer.solvers.result import Status
+
+# Scores feed a function of two numbers: to this relative gap they are accurate enough.
+SCORE_GAP = 1e-3
+# Rows times classes up to which Crammer and Singer's machine is solved to the last digits where probabilities are asked
+# for: what its tolerance leaves to the order of rows may move a step of an isotonic function.
+FEW_SCORES = 2000
+
+
+class LinearSVC(Probable, LinearClassifier):
+    """Linear support vector classifier: fast, exact, and certified on every fit.
+
+    The parameters up to `max_iter` are scikit-learn's, with its meaning but for `tol`.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+        "l1", with the squared hinge only, sets most weights to zero.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    dual : bool or "auto", default="auto"
+        True solves the dual by coordinate descent, False the primal by Newton steps. The answer is
+        the same.
+    tol : float, default=1e-4
+        Stop when the duality gap is at most this share of the objective.
+    C : float or Regularization, default=1.0
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        A machine for each class against the rest, or one for all classes (which has its own loss and
+        solver: `penalty`, `loss` and `dual` are not looked at, as in scikit-learn).
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight is the penalised bias.
+    class_weight : dict or "balanced", optional
+    verbose : int, default=0
+        Above 0 prints a line a check on standard error.
+    random_state : int, RandomState or None, default=None
+        Seed of the order in which coordinate descent visits rows; None is 0.
+    max_iter : int, default=1000
+        Bound on the passes, or Newton steps, of each problem; -1 for none.
+    bias : {"penalised", "free", "none"}, default="penalised"
+        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part
+        of the penalty. "free" leaves it out of the penalty, as `SVC` does.
+    solver : {"auto", "dual_cd", "newton"}, default="auto"
+    gap_tol : float, optional
+        The same as `tol`, and in its place where given.
+    time_limit : float, optional
+        Seconds for the whole fit.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    callbacks : list of callables, optional
+        Each is called with a `TracePoint` after every check, whose `violation` is the relative gap; a
+        true answer ends the fit.
+    warm_start : bool, default=False
+        Start from the last fit, if rows, features and classes are as many.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        As for `SVC`: `predict_proba` from scores of rows that took no part in the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    status_ : Status
+        How the fit ended; anything but OPTIMAL also warns.
+    certificate_ : Certificate, or a list of them
+        Primal, dual and gap of each problem in double precision, from data and coefficients alone.
+    trace_ : list of TracePoint, or a list of such lists
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from mercer import LinearSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVC().fit(X, y)
+    >>> model.status_.name, model.certificate_.relative_gap <= 1e-4
+    ('OPTIMAL', True)
+    """
+
+    def __init__(
+        self,
+        penalty="l2",
+        loss="squared_hinge",
+        *,
+        dual="auto",
+        tol=1e-4,
+        C=1.0,
+        multi_class="ovr",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        class_weight=None,
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+        bias="penalised",
+        solver="auto",
+        gap_tol=None,
+        time_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        warm_start=False,
+        probability=False,
+    ):
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.bias = bias
+        self.solver = solver
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.probability = probability
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            float32 and float64, in rows or CSR with indices of any width, are used as they are.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies C for each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_shared(MARGIN_LOSSES)
+        require_choice("penalty", self.penalty, ("l1", "l2"))
+        require_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
+        method = self._method_of_problem()
+        calibration = calibration_method(self.probability)
+        limits = self._limits()
+        with fitting(self, limits):
+            X, y = training_rows(self, X, y, without_duplicates)
+            self.classes_, codes = classes_and_codes(y)
+            C, copies = self._weights(codes, y, sample_weight)
+            found = self._solve(X, *self._machines(X, codes, C, method, limits, self._goal))
+            self.coef_, self.intercept_ = stacked(found)
+            self._calibration = None
+            if calibration is not None:
+                scores = self._out_of_fold(X, codes, C, method, limits, found)
+                self._calibration = self._calibrated(calibration, scores, codes, copies)
+        warn_unless_optimal(self.status_, self.max_iter)
+        return self
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class.
+
+        Where probabilities are asked for they are log-odds, log(p / (1 - p)) of each machine, so that they
+        change their sign where `predict` changes its mind.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        if getattr(self, "_calibration", None) is None:
+            return super().decision_function(X)
+        odds = self._calibration.log_odds(self._values(X))
+        return odds[:, 0] if odds.shape[1] == 1 else odds
+
+    def _method_of_problem(self):
+        if self.multi_class == "crammer_singer":
+            if self._bias == "free":
+                raise ParameterError(
+                    "bias='free' is not available with multi_class='crammer_singer'; "
+                    "a large intercept_scaling with bias='penalised' comes close"
+                )
+            return "auto"
+        if self.penalty == "l1" and (self.loss == "hinge" or self.dual is True):
+            raise ParameterError(
+                "Unsupported set of arguments: The combination of "
+                f"penalty='l1' and loss='{self.loss}' is not supported when dual={self.dual}; "
+                "the L1 penalty takes loss='squared_hinge' and dual=False or 'auto'"
+            )
+        if self.penalty == "l1" and self.solver == "dual_cd":
+            raise ParameterError("solver='dual_cd' cannot solve penalty='l1'; solver='newton' or 'auto' can")
+        return self._method(primal_exists=self.loss == "squared_hinge")
+
+    def _weights(self, codes, y, sample_weight):
+        """C times the weights of class and sample for each row, and those weights."""
+        factors = class_weights(self.class_weight, self.classes_, y)[codes]
+        n = len(codes)
+        if sample_weight is not None:
+            weights = sample_weights(sample_weight, codes, self.classes_)
+            n, factors = total_weight(weights), factors * weights
+        return self._C_of_rows(n, factors), factors
+
+    def _machines(self, X, codes, C, method, limits, goal):
+        """The problems of a fit, and how each is solved: solve(products, problem, start)."""
+        n_classes = len(self.classes_)
+        if self.multi_class == "crammer_singer" and n_classes > 2:
+            return self._together(codes, C, limits, goal)
+        positive = [1] if n_classes == 2 else range(n_classes)
+        signs, scale = [np.where(codes == c, 1.0, -1.0) for c in positive], float(self.intercept_scaling)
+        if self.multi_class == "crammer_singer":
+            # For two classes w_1 = -w_0, and u = w_1 - w_0 minimises |u|^2/2 + 2 C hinge: half of that is theirs.
+            problems = [LinearMargin(each, 2.0 * C, "hinge", self._bias, scale) for each in signs]
+        elif self.penalty == "l1":
+            return self._sparse_machines(X, [SparseMargin(each, C, self._bias, scale) for each in signs], limits, goal)
+        else:
+            problems = [LinearMargin(each, C, self.loss, self._bias, scale) for each in signs]
+        return problems, self._by_machine(method, limits, goal)
+
+    def _sparse_machines(self, X, problems, limits, goal):
+        """Problems with an L1 penalty."""
+        columns = l1_proximal_newton.columns_of(X)
+
+        def solve(products, problem, start):
+            polish = linear_machine.is_tiny(products)
+            return l1_proximal_newton.solve(
+                products, columns.alone(), problem, gap_tol=goal, limits=limits, start=start, polish=polish
+            )
+
+        return problems, solve
+
+    def _together(self, codes, C, limits, goal):
+        """The machine of Crammer and Singer for several classes."""
+        scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
+        seed, has_scores = seed_of(self.random_state), calibration_method(self.probability) is not None
+
+        def solve(products, problem, start):
+            is_worth = has_scores and products.n * problem.n_classes <= FEW_SCORES
+            polish = is_worth or linear_machine.is_tiny(products)
+            return crammer_singer.solve(
+                products, problem, gap_tol=goal, limits=limits, start=start, seed=seed, polish=polish
+            )
+
+        return [CrammerSinger(codes, len(self.classes_), C, scale)], solve
+
+    def _out_of_fold(self, X, codes, C, method, limits, found):
+        """Scores of each row by machines that have not seen it, which start from those that have."""
+        scores, quiet = linear_scores(X, *stacked(found)), limits.unwatched()
+        folds = folds_of_rows(X, codes, C, self.random_state)
+        for fold in np.unique(folds[folds >= 0]):
+            held, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            rows = X[kept]
+            problems, solve = self._machines(rows, codes[kept], C[kept], method, quiet, max(self._goal, SCORE_GAP))
+            starts = [replace(each, beta=each.beta[kept]) for each in found]
+            parts = [
+                each.solution
+                for each in solve_each(row_products(rows, self.n_jobs), problems, solve, starts, self.n_jobs)
+            ]
+            scores[held] = linear_scores(X[held], *stacked(parts))
+            self.status_ = Status.worst([self.status_, *(each.status for each in parts)])
+        return scores
+
+    def _calibrated(self, method, scores, codes, copies):
+        """The calibration of one machine, or of one for each class."""
+        positive, used = [1] if scores.shape[1] == 1 else range(scores.shape[1]), copies > 0
+        cases = [(scores[used, k], codes[used] == c, copies[used]) for k, c in enumerate(positive)]
+        return Calibration(method, cases, len(self.classes_), has_pairs=False)

@@ -1,0 +1,1 @@
+"""Machines that learn the weights of several kernels."""

@@ -1,0 +1,227 @@
+"""What all machines that learn kernel weights have in common."""
+
+import sys
+import warnings
+from reprlib import repr as brief
+from typing import ClassVar
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.memory import available_bytes
+from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.bases.probabilities import folds_of
+from mercer.estimators.fitting.inputs import require_fitted
+from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
+from mercer.estimators.fitting.progress import watchers
+from mercer.estimators.fitting.training import ENOUGH_FOR_SMALL, FINEST_SINGLE_TOL
+from mercer.estimators.mkl.cv import FoldScores, splits_of
+from mercer.estimators.mkl.kernels import (
+    NORMALISATIONS,
+    BaseKernelData,
+    as_one,
+    bound_kernels,
+    is_given,
+    require_kernels,
+    require_rows,
+)
+from mercer.estimators.mkl.methods import JOINT, allowed_weights, solve_with_weights
+from mercer.estimators.mkl.solve import (
+    ENDINGS,
+    Machines,
+    WeightedEvidence,
+    WeightedSolved,
+    empty_solutions,
+    stopped_at,
+)
+from mercer.kernels.given.several_precomputed import GivenMatrices
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.result import Status
+
+# Up to this many items, the sum of given matrices takes next to nothing beside them.
+SUMMED_AT_SIGHT = 2048
+
+
+class WeightedKernelModel(KernelModel):
+    """Base: kernels with weights that are learnt, in the place of one kernel.
+
+    Where it offers ``method="cv"``, a subclass says what is learnt from some rows and how others are
+    scored (`_fold`; None where nothing can be learnt), and what is needed for that (`_enough`).
+    """
+
+    # Parameters of a single kernel, and of the machines, that are not offered.
+    coef0, degree, gamma = 0.0, 3, "scale"
+    shrinking, warm_start, cache_size = True, False, None
+    lam, cv, random_state = 0.1, 5, None
+    _groups, _enough = None, "rows"
+    # Each kernel has been looked at before the weights are learnt.
+    _looks_at_kernel = False
+    # A fit never begins with the weights of the last: what ended early is asked for again with more room.
+    _remedies: ClassVar[dict[Status, str]] = {
+        Status.OPTIMAL_INACCURATE: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
+        Status.ITERATION_LIMIT: (
+            "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler "
+            "or MinMaxScaler. A larger max_iter, or a larger gap_tol, lets it come to its end."
+        ),
+        Status.TIME_LIMIT: "A larger time_limit, or a larger gap_tol, lets it come to its end.",
+        Status.STALLED: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
+        Status.INTERRUPTED: "Another fit begins again.",
+    }
+
+    @property
+    def kernel(self):
+        """A kernel that takes the data that the kernels take."""
+        return as_one(self.kernels)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if is_given(self.kernels):
+            tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags
+
+    def _check_parameters(self):
+        require_kernels(self.kernels)
+        super()._check_parameters()
+        require_choice("method", self.method, self._methods)
+        require_number("gap_tol", self.gap_tol, above=0.0)
+        require_number("p", self.p, least=1.0)
+        require_number("lam", self.lam, above=0.0, below=1.0)
+        if self.normalize is not None:
+            require_choice("normalize", self.normalize, NORMALISATIONS)
+        if isinstance(self.cv, int):
+            require_count("cv", self.cv, least=2)
+
+    def _watchers(self):
+        return watchers(self, _print_weights)
+
+    def _items_of(self, X):
+        """The data as the checks of input take them: several given matrices are one set of items."""
+        if not is_given(self.kernels):
+            require_rows(self.kernels, X)
+            return X
+        X = GivenMatrices.of(X, check_finite=False)
+        if X.shape[0] != X.matrices[0].shape[1]:
+            raise DataError(f"precomputed matrices must be square, got shape {X.shape}; pass K_m(train, train)")
+        return X
+
+    def _training_data(self, X, weights, budget):
+        """Bound kernels, checked on the rows; their matrices are computed later, within the limits."""
+        named = bound_kernels(self.kernels, X, weights, self.n_jobs, self._dtype_of_sum(X))
+        self.kernel_names_ = [name for name, _ in named]
+        data = BaseKernelData([kernel for _, kernel in named], X, self.n_jobs)
+        self._counts = np.ones(data.shape[0]) if weights is None else weights
+        data.require_valid(np.flatnonzero(self._counts))
+        return None, data
+
+    def _dtype_of_sum(self, X):
+        """The precision in which the sum of given matrices will be asked for; None where it will not, or is large."""
+        is_asked_for = self.method in ("easy", "average") and self.normalize is None
+        if not (is_asked_for and isinstance(X, GivenMatrices) and len(X) <= SUMMED_AT_SIGHT):
+            return None
+        return np.float32 if len(X) > small.LARGEST and self.tol >= FINEST_SINGLE_TOL else np.float64
+
+    def _solve(self, data, setup, budget, limits):
+        several = data.several()
+        data.require_moderate(several)
+        try:
+            if self._has_room(several.bytes_needed, data.shape[0], budget):
+                several.keep(limits.stop)
+            several = data.normalise(several, self.normalize, self._counts, limits.stop)
+        except ENDINGS as end:
+            return self._unsolved(data, setup, stopped_at(limits, end))
+        gap_tol = self.gap_tol if self.method in JOINT else None
+        machines = Machines(data, several, setup, budget, limits, self.tol, gap_tol, self._counts)
+        weights, solved = solve_with_weights(
+            machines, self, limits, lambda: self._targets(setup), lambda: FoldScores(machines, self._folds(data, setup))
+        )
+        data.choose(weights)
+        return solved
+
+    def _unsolved(self, data, setup, status):
+        allowed = allowed_weights(self.method, self.p)
+        data.choose(allowed.equal(len(data.kernels)))
+        return WeightedSolved(setup, empty_solutions(setup, status), allowed, status, 0, [])
+
+    def _has_room(self, needed, n, budget):
+        """Whether the matrices of all kernels fit; asking the system takes as long as a small fit does."""
+        if self.memory_limit is None and n <= small.LARGEST:
+            return needed <= ENOUGH_FOR_SMALL or needed <= available_bytes() // 4
+        return needed <= budget.cache
+
+    def _folds(self, data, setup):
+        """A `Fold` for each split; those of rows that nothing can be learnt from are left out, and counted."""
+        splits = self._splits(data, setup)
+        judged = [(copies, held[self._counts[held] > 0]) for copies, held in splits]
+        judged = [(copies, held) for copies, held in judged if len(held)]
+        if not judged:
+            raise DataError(
+                f"method='cv' needs rows to leave out, got n_samples = {len(setup.codes)} in cv={brief(self.cv)} folds"
+            )
+        folds = [self._fold(setup, copies, held) for copies, held in judged]
+        found = [fold for fold in folds if fold is not None]
+        if not found:
+            raise DataError(
+                f"method='cv' needs {self._enough} to learn from in some fold, and cv={brief(self.cv)} gives none; "
+                "pass another cv, or another method"
+            )
+        self._left_out = len(folds) - len(found), len(folds)
+        return found
+
+    def _splits(self, data, setup):
+        """(how often each row is learnt from, rows to judge by); a number of folds deals rows out by what they
+        contain."""
+        if not isinstance(self.cv, int):
+            return splits_of(self, self._answers(setup), self._groups)
+        if self._groups is not None:
+            raise ParameterError(
+                f"groups need a cv that keeps them together, got cv={self.cv}; pass cv=GroupKFold({self.cv})"
+            )
+        rows = np.count_nonzero(self._counts)
+        if self.cv > rows:
+            raise DataError(f"cv={self.cv} folds need at least as many rows, got n_samples = {rows}; lower cv")
+        place = folds_of(data, setup.codes, self._counts, self.random_state, self.cv)
+        return [((place != fold).astype(np.float64), np.flatnonzero(place == fold)) for fold in range(self.cv)]
+
+    def _warn_of_folds(self):
+        """Warn at the line that called `fit` where some splits could not be learnt from."""
+        failed, total = vars(self).pop("_left_out", (0, 0))
+        if failed:
+            text = (
+                f"{failed} of {total} splits of cv={brief(self.cv)} do not have {self._enough} to learn from, and are "
+                "left out; the kernel weights are by the others"
+            )
+            warnings.warn(text, FitFailedWarning, stacklevel=3)
+
+    def _kind_of_evidence(self, setup):
+        return WeightedEvidence
+
+    def _is_reached(self, certificate):
+        return certificate.is_optimal(self.tol, self.gap_tol if self.method in JOINT else None)
+
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        self.weights_, self.scales_, self.kernel_ = data.weights, data.scales, data.kernel
+        del self._counts
+        vars(self).pop("_groups", None)
+
+    def _values(self, X):
+        return super()._values(self._given_rows(X) if is_given(self.kernels) else X)
+
+    def _given_rows(self, X):
+        require_fitted(self)
+        X, expected = GivenMatrices.of(X), (len(self.weights_), self.shape_fit_[0])
+        if (len(X.matrices), X.shape[1]) != expected:
+            raise DataError(
+                f"X must hold {expected[0]} matrices with {expected[1]} columns, one for each training item, "
+                f"got {len(X.matrices)} with {X.shape[1]}; pass K_m(test, train)"
+            )
+        return X
+
+
+def _print_weights(point):
+    """A callback that prints a line on standard error."""
+    sys.stderr.write(
+        f"[mercer] {point.seconds:8.2f} s  {point.iterations:4d} weights  gap {point.violation:9.2e}  "
+        f"primal {point.primal:.8g}  kernels {point.working_set} of {point.active}\n"
+    )

@@ -1,0 +1,228 @@
+"""Classification over several kernels whose weights are learnt (multiple kernel learning)."""
+
+import numpy as np
+
+from mercer._jit.threads import one_blas_thread
+from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
+from mercer.estimators.fitting.parameters import require_choice
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.two_class import TwoClassProblems
+from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.mkl.base import WeightedKernelModel
+from mercer.estimators.mkl.cv import Fold, share_correct
+from mercer.problems.losses.margin_losses import MARGIN_LOSSES
+from mercer.problems.mkl.alignment import class_targets
+from mercer.problems.svm.soft_margin import BIASES
+
+
+class MKLClassifier(WeightedKernelModel, KernelClassifier):
+    r"""Support vector classifier over several kernels, with weights that are learnt.
+
+    The kernel is :math:`\sum_m \mu_m k_m / s_m`: every base kernel is brought to one scale first
+    (`normalize`), and `method` says how the weights :math:`\mu` are found. Several classes share one set of
+    weights: all pairs of them, or each against the rest, are solved with the same kernel.
+
+    Parameters
+    ----------
+    kernels : list, "columns", "precomputed" or None, default=None
+        Base kernels: a list of what `SVC` takes as `kernel`; "columns", one for each column of a table, chosen by
+        what it holds (`Columns.infer`); "precomputed", where X is a list of kernel matrices or an array of shape
+        (n_kernels, n, n_train). None: the linear kernel and Gaussians of five widths around ``gamma="scale"``.
+    method : str, default="simple"
+        - "simple": the weights of sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
+        - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
+        - "easy": what each kernel contributes to the distance between the classes (EasyMKL).
+        - "alignment": largest alignment with the labels (Cristianini et al. 2002).
+        - "centred_alignment": the same after centring (Cortes et al. 2012).
+        - "cv": weights that do best on rows left out, one kernel after the other.
+        - "average": all the same.
+    C : float or Regularization, default=1.0
+        As for `SVC`.
+    p : float, default=2.0
+        Of "lp-norm": 1 or more.
+    lam : float, default=0.1
+        Of "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
+    normalize : {"variance", "trace", None}, default="variance"
+        What a kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x), or nothing.
+        A constant kernel has no variance, and is divided by the mean; a kernel that is zero is left as it is.
+    cv : int, or what scikit-learn takes, default=5
+        Of "cv": a number of folds, into which rows are dealt by what they contain, or a splitter, or splits: machines
+        learn from the first part of each and are judged by the second. A split whose first part has one class only is
+        left out, with a warning. Parameters taken from the data, and `normalize`, are taken once, from all rows.
+    class_weight : dict or "balanced", optional
+    bias : {"free", "penalised", "none"}, default="free"
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    multi_class : {"ovo", "ovr"}, default="ovo"
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=False
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions of the machines. "simple" and "lp-norm" go on with a smaller
+        one where `gap_tol` needs it.
+    gap_tol : float, default=1e-3
+        Of "simple" and "lp-norm": the duality gap of machines and weights together at which they end, in units of the
+        primal objective, however small that is.
+    max_iter : int, default=-1
+        Bound on how often the machines are solved with other weights by "simple" and "lp-norm"; -1 for none.
+    time_limit : float, optional
+        Seconds for the whole fit.
+    memory_limit : int or str, optional
+        Bytes, or a text such as "2GiB"; half of the free memory by default. Where the matrices of all kernels do not
+        fit, weighted sums are computed from the data, tile by tile, whenever they are asked for.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    random_state : int, RandomState or None, default=None
+        Of "cv": another way to deal rows out to folds. Nothing else is random.
+    callbacks : list of callables, optional
+        Each is called with a `WeightPoint` for all weights at which the machines were solved; a true answer ends
+        the fit.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    weights_ : ndarray (n_kernels,)
+        The weights of the normalised kernels: of sum 1, or for "lp-norm" of p-norm 1.
+    scales_ : ndarray (n_kernels,)
+        What each kernel was divided by.
+    kernel_ : Kernel
+        The weighted sum of the kernels that have a weight.
+    kernel_names_ : list of str
+        For columns their names, else the kernels as they were given.
+    certificate_ : WeightedCertificate
+        Primal, dual and gap, recomputed in double precision from the training data when first read: summed over the
+        machines, and for "simple" and "lp-norm" of machines and weights together.
+    status_ : Status
+    trace_ : list of WeightPoint
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, class_weight_,
+    shape_fit_, expansion_, n_features_in_, feature_names_in_
+        As for `SVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from mercer import MKLClassifier
+    >>> from mercer.kernels import RBF, On
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> parts = {"means": range(10), "errors": range(10, 20), "extremes": range(20, 30)}
+    >>> kernels = [On(list(columns), RBF(gamma=0.05)) for columns in parts.values()]
+    >>> model = MKLClassifier(kernels).fit(X, y)
+    >>> dict(zip(parts, model.weights_.round(2).tolist()))
+    {'means': 0.11, 'errors': 0.14, 'extremes': 0.75}
+    >>> model.certificate_.relative_gap < 1e-3
+    True
+    """
+
+    _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "easy", "lp-norm")
+    _enough = "rows of two classes"
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        method="simple",
+        C=1.0,
+        p=2.0,
+        lam=0.1,
+        normalize="variance",
+        cv=5,
+        class_weight=None,
+        bias="free",
+        loss="hinge",
+        multi_class="ovo",
+        decision_function_shape="ovr",
+        break_ties=False,
+        tol=1e-3,
+        gap_tol=1e-3,
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        random_state=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernels = kernels
+        self.method = method
+        self.C = C
+        self.p = p
+        self.lam = lam
+        self.normalize = normalize
+        self.cv = cv
+        self.class_weight = class_weight
+        self.bias = bias
+        self.loss = loss
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.tol = tol
+        self.gap_tol = gap_tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None, *, groups=None):
+        """Learn kernel weights and machines from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), a table, items, or (n_kernels, n, n) if precomputed
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the loss of each row; rows of weight zero or less take no part.
+        groups : array-like of shape (n,), optional
+            Of "cv", for a `cv` that keeps groups together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._groups = groups
+        with one_blas_thread():
+            self._fit(self._items_of(X), y, sample_weight)
+        self._warn_of_folds()
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def predict(self, X):
+        """The label of each row of X.
+
+        Parameters
+        ----------
+        X : as in `fit`, or (n_kernels, n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        refuse_ties_of_pairs(self)
+        return super().predict(X)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_choice("bias", self.bias, BIASES)
+        require_choice("loss", self.loss, MARGIN_LOSSES)
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        C = weighted_C(self.C, codes, class_weight, weights)
+        return TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
+
+    def _targets(self, setup):
+        return class_targets(setup.codes, setup.n_classes)
+
+    def _answers(self, setup):
+        return setup.codes
+
+    def _fold(self, setup, copies, held):
+        C = setup.C * copies
+        learnt = np.unique(setup.codes[C > 0])
+        if len(learnt) < 2:
+            return None
+        # As a machine of these rows alone would have it: a class that is not among them is never found.
+        codes = np.searchsorted(learnt, setup.codes)
+        part = TwoClassProblems(codes, len(learnt), self.multi_class, C, self.loss, self.bias)
+        return Fold(held, part, share_correct(setup.codes, self._counts, learnt, part.has_pairs))

@@ -1,0 +1,127 @@
+"""Kernel weights by cross-validation: one kernel after the other, as long as scores rise."""
+
+from dataclasses import dataclass
+from reprlib import repr as brief
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+
+from mercer._errors import DataError
+from mercer.estimators.fitting import tasks
+
+# How much of the weight may move to one kernel at a time.
+MOVES = (0.5, 0.25, 0.1)
+# A score must rise by more than this to count as better.
+RISE = 1e-9
+
+
+def splits_of(model, y, groups):
+    """(how often each row is learnt from, rows to judge by) of each split of ``model.cv``."""
+    rows = np.arange(len(y))
+    try:
+        splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+        # Numbers of rows or masks, whatever a splitter gives.
+        found = [tuple(rows[np.asarray(part)] for part in split) for split in splitter.split(rows[:, None], y, groups)]
+    except (IndexError, ValueError) as error:
+        remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
+        raise DataError(f"cv={brief(model.cv)} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
+    return [(np.bincount(train, minlength=len(y)).astype(np.float64), held) for train, held in found]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is learnt from some rows, and judged by others.
+
+    Attributes
+    ----------
+    held : ndarray of int
+        The rows to judge by.
+    setup : TwoClassProblems or OneProblem
+        The problems of the rows to learn from.
+    score : callable
+        ``score(values, held)`` of decision values (k, n_problems) of the rows held out.
+    """
+
+    held: np.ndarray
+    setup: object
+    score: object
+
+
+class FoldScores:
+    """The score of kernel weights on rows left out of the fit.
+
+    Parameters
+    ----------
+    machines : Machines
+    folds : list of Fold
+    """
+
+    def __init__(self, machines, folds):
+        self.machines, self.folds = machines, folds
+        self._betas = [None] * len(self.folds)
+
+    def __call__(self, weights):
+        matrix = self.machines.matrix(weights)
+        return float(np.mean([self._fold(place, matrix) for place in range(len(self.folds))]))
+
+    def _fold(self, place, matrix):
+        fold = self.folds[place]
+        held, setup = fold.held, fold.setup
+        solutions = self.machines.solutions(matrix, self._betas[place], setup)
+        # The next weights are near these, and so are the solutions.
+        self._betas[place] = [one.beta for one in solutions]
+        values = np.empty((len(held), len(solutions)))
+        for t, (problem, task, one) in enumerate(zip(setup.problems, setup.tasks, solutions, strict=True)):
+            support = np.flatnonzero(one.beta)
+            own = matrix.product(task.indices[support], one.beta[support], held) if len(support) else 0.0
+            values[:, t] = own + problem.intercept(one.beta, one.bias)
+        return fold.score(values, held)
+
+
+def best_by_folds(scores, n_kernels):
+    """Weights of sum 1: the best of each kernel alone and all alike, then improved.
+
+    A round tries to move a half, a quarter or a tenth of the weight to each kernel, and keeps what
+    raises the score most; no rise ends it. Ties go to what came first.
+    """
+    unit = np.eye(n_kernels)
+    weights, best = _best([np.full(n_kernels, 1.0 / n_kernels), *unit], scores, -np.inf)
+    while True:
+        tried = [(1.0 - move) * weights + move * one for move in MOVES for one in unit]
+        found, score = _best([each for each in tried if np.abs(each - weights).max() > 1e-12], scores, best)
+        if found is None:
+            return weights
+        weights, best = found, score
+
+
+def _best(candidates, scores, least):
+    """The first candidate of the highest score above `least`, or None."""
+    found, best = None, least
+    for weights in candidates:
+        score = scores(weights)
+        if score > best + RISE:
+            found, best = weights, score
+    return found, best
+
+
+def share_correct(codes, counts, learnt, has_pairs):
+    """A score: the weighted share of rows whose class is found, among the classes that were learnt."""
+
+    def score(values, held):
+        if len(learnt) == 2:
+            predicted = (values[:, 0] > 0).astype(np.intp)
+        else:
+            predicted = (tasks.votes(values, len(learnt)) if has_pairs else values).argmax(axis=1)
+        return float(np.average(learnt[predicted] == codes[held], weights=counts[held]))
+
+    return score
+
+
+def less_squared_error(targets, counts):
+    """A score: minus the weighted mean of squared errors."""
+
+    def score(values, held):
+        return -float(np.average((values[:, 0] - targets[held]) ** 2, weights=counts[held]))
+
+    return score

@@ -1,0 +1,106 @@
+"""Ways to choose kernel weights, by name."""
+
+import numpy as np
+
+from mercer.estimators.mkl.cv import best_by_folds
+from mercer.estimators.mkl.solve import ENDINGS, WeightedSolved, empty_solutions, stopped_at
+from mercer.problems.mkl.alignment import alignment_problem
+from mercer.problems.mkl.easy_mkl import distributions, hull_problem, hull_ridge, ridged_hull_problem
+from mercer.problems.mkl.weighted_kernels import WeightSet
+from mercer.solvers.mkl import bundle_newton, lp_norm
+from mercer.solvers.mkl.alignment import align
+from mercer.solvers.mkl.search import WeightSearch
+from mercer.solvers.result import Status
+
+# Methods that minimise the objective of the machines over the weights too.
+JOINT = ("simple", "lp-norm")
+FIXED = WeightSet(None)
+
+
+def allowed_weights(method, p):
+    """The set over which a method minimises; `FIXED` where it chooses weights by other means."""
+    if method not in JOINT:
+        return FIXED
+    return WeightSet(1.0 if method == "simple" else float(p))
+
+
+def solve_with_weights(machines, model, limits, targets, folds):
+    """(weights, WeightedSolved) by the method of the model.
+
+    Parameters
+    ----------
+    machines : Machines
+    model
+        `method`, `p`, `lam` and `gap_tol` are read.
+    limits : Limits
+    targets : callable
+        Gives targets of shape (n, t).
+    folds : callable
+        Gives a `FoldScores`.
+    """
+    allowed = allowed_weights(model.method, model.p)
+    search = WeightSearch(allowed, machines, np.inf if allowed is FIXED else model.gap_tol, limits)
+    try:
+        status = _run(search, machines, model, targets, folds)
+    except ENDINGS as end:
+        status = stopped_at(limits, end)
+    return _outcome(search, machines, allowed, _ending(machines, limits) if status is None else status)
+
+
+def _ending(machines, limits):
+    """The status of a search whose machines were ended by a limit."""
+    status = limits.reached()
+    if status is None and machines.partial is not None:
+        status = Status.worst(one.status for one in machines.partial[1])
+    return status or Status.STALLED
+
+
+def _run(search, machines, model, targets, folds):
+    n_kernels = len(machines.several)
+    if model.method in JOINT:
+        solver = bundle_newton if search.allowed.p == 1.0 else lp_norm
+        return solver.minimise(search, n_kernels)
+    weights = _chosen(model, machines, targets, folds)
+    found = search.visit(weights)
+    return None if found is None else Status.worst(one.status for one in found.solutions)
+
+
+def _chosen(model, machines, targets, folds):
+    """Weights of sum 1, chosen without the objective of the machines."""
+    if model.method == "average":
+        return FIXED.equal(len(machines.several))
+    if model.method == "easy":
+        return _easy(machines, model.lam)
+    if model.method == "cv":
+        return best_by_folds(folds(), len(machines.several))
+    centred = model.method == "centred_alignment"
+    return align(alignment_problem(machines.several, targets(), machines.counts, centred, machines.limits.stop))
+
+
+def _easy(machines, lam):
+    """What each kernel contributes to the distance between the classes."""
+    tasks, counts, ones = machines.setup.tasks, machines.counts, np.ones(len(machines.several))
+    if machines.are_kept:
+        # A copy of the sum with the ridge would take as long as many steps.
+        matrix = machines.matrix(ones, hull_ridge(lam, counts))
+        problems = [ridged_hull_problem(task.signs) for task in tasks]
+    else:
+        matrix = machines.matrix(ones)
+        problems = [hull_problem(task.signs, lam, counts[task.indices]) for task in tasks]
+    solutions = machines.solutions(matrix, problems=problems)
+    machines.release(matrix)
+    q = machines.contributions([distributions(one.beta) for one in solutions])
+    return FIXED.normalised(np.maximum(q, 0.0))
+
+
+def _outcome(search, machines, allowed, status):
+    """The best point, or where none was finished, what there is."""
+    if search.best is not None:
+        weights, solutions = search.best.weights, search.best.solutions
+    elif machines.partial is not None:
+        weights, solutions = machines.partial
+    else:
+        weights = allowed.equal(len(machines.several))
+        solutions = empty_solutions(machines.setup, status)
+    solved = WeightedSolved(machines.setup, solutions, allowed, status, search.iterations, search.trace)
+    return weights, solved

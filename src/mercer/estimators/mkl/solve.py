@@ -1,0 +1,244 @@
+"""The machines of a fit at given kernel weights: solve them, judge them, certify them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer._jit.once import computed_once
+from mercer._jit.threads import Stopped
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.training import FINEST_SINGLE_TOL, solve_all
+from mercer.estimators.fitting.two_class import Solved
+from mercer.problems.mkl.weighted_kernels import Judged, joint_certificate, primal_and_dual, untaught_primal
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.mkl.bundle_newton import curvature_of
+from mercer.solvers.result import Solution, Status
+
+# The machines may take this share of the gap asked for; they are solved more finely until they do.
+SHARE = 0.25
+# No finer than this, in units of the targets where those are small.
+FINEST_TOL = 1e-11
+# Entries of this size, or one over it, have room in single precision, and so have products of them.
+FAR_FROM_ONE = 1e15
+# Beyond this many free points a factorisation takes longer than the steps it saves.
+MOST_FREE = 3000
+
+
+class Machines:
+    """All problems of a fit, over weighted sums of the same kernels.
+
+    Parameters
+    ----------
+    data : BaseKernelData
+    several : SeveralKernels
+        Normalised.
+    setup : TwoClassProblems or OneProblem
+    budget : Budget
+    limits : Limits
+    tol : float
+        Of the machines.
+    gap_tol : float or None
+        Of the whole; the machines are solved to a share of it. None: to `tol` only.
+    counts : ndarray (n,), optional
+        How many rows each row counts for.
+    """
+
+    def __init__(self, data, several, setup, budget, limits, tol, gap_tol=None, counts=None):
+        self.data, self.several, self.setup, self.budget = data, several, setup, budget
+        self.counts = np.ones(several.n) if counts is None else counts
+        self.limits, self.tol, self.gap_tol = limits.with_max_iter(-1).unwatched(), tol, gap_tol
+        self.partial, self._last = None, None
+
+    @property
+    def are_kept(self):
+        """Whether the matrices of all kernels are in memory."""
+        return self.several.matrices is not None
+
+    def matrix(self, weights, ridge=None):
+        """The weighted sum of the kernel matrices: whole, with a ridge if it is to have one, or to be asked."""
+        if self.are_kept:
+            return self.several.weighted(weights, self._precision(weights), ridge)
+        self.data.choose(weights)
+        return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
+
+    def _precision(self, weights):
+        """Single where machines of many points are solved once, to a tolerance that leaves room for rounding."""
+        is_coarse = self.gap_tol is None and self.tol >= FINEST_SINGLE_TOL
+        # What is small enough is solved to rounding error.
+        if not (is_coarse and max(len(task.indices) for task in self.setup.tasks) > small.LARGEST):
+            return np.float64
+        largest = float((weights @ self.several.diagonals()).max(initial=0.0))
+        return np.float32 if 1.0 / FAR_FROM_ONE < largest < FAR_FROM_ONE else np.float64
+
+    def release(self, matrix):
+        """Let the next sum have the memory of one that is not needed again."""
+        if self.are_kept:
+            matrix.release()
+
+    def solutions(self, matrix, betas=None, setup=None, problems=None):
+        """Solve every problem, or others in their place, from `betas` where they are given."""
+        setup = setup or self.setup
+        problems = problems or setup.problems
+
+        def solve(problem, part, k):
+            return small.solve(
+                problem.dual(),
+                part,
+                tol=self.tol,
+                limits=self.limits,
+                start=None if betas is None else betas[k],
+                memory=self.budget.working,
+                convex=self.data.is_convex,
+            )
+
+        return solve_all(problems, setup.tasks, matrix, self.budget, solve, self.limits, self.data.n_jobs)
+
+    def solve(self, weights, start=None):
+        """The machines at these weights, as a `Judged`; None where a limit came first."""
+        matrix, betas = self.matrix(weights), None if start is None else start.betas
+        while True:
+            solutions = self.solutions(matrix, betas)
+            self.partial = weights, solutions
+            if self.limits.stop() or any(_was_ended(one) for one in solutions):
+                return None
+            judged = self._judged(weights, matrix, solutions)
+            if self._is_fine(judged) or self.tol <= self._finest:
+                if self._last is None:
+                    self.release(matrix)
+                return judged
+            self.tighten()
+            betas = judged.betas
+
+    def tighten(self):
+        """Solve the machines more finely from now on; False where they are as fine as they get."""
+        is_coarse = self.tol > self._finest
+        self.tol = max(self._finest, 0.1 * self.tol)
+        return is_coarse
+
+    @computed_once
+    def _finest(self):
+        spread = max(float(np.ptp(problem.dual().linear)) for problem in self.setup.problems)
+        return FINEST_TOL * min(1.0, spread or 1.0)
+
+    def _is_fine(self, judged):
+        return self.gap_tol is None or judged.machines_gap <= SHARE * self.gap_tol * judged.scale
+
+    def judge(self, weights, betas):
+        """What given coefficients are worth at these weights."""
+        matrix = self.matrix(weights)
+        solutions = []
+        for problem, task, beta in zip(self.setup.problems, self.setup.tasks, betas, strict=True):
+            dual = problem.dual()
+            part = matrix if len(task.indices) == matrix.n else matrix.view(task.indices)
+            gradient = dual.gradient(part, beta)
+            solutions.append(Solution(beta, gradient, dual.bias(beta, gradient), Status.OPTIMAL, 0))
+        return self._judged(weights, matrix, solutions)
+
+    @computed_once
+    def _untaught(self):
+        return float(sum(untaught_primal(problem) for problem in self.setup.problems))
+
+    def _judged(self, weights, matrix, solutions):
+        each = zip(self.setup.problems, solutions, strict=True)
+        values = np.array([primal_and_dual(problem, one.beta, one.gradient) for problem, one in each])
+        primal, dual = values.sum(axis=0)
+        if self.gap_tol is None:
+            # Nobody asks for other weights.
+            return Judged(weights, solutions, float(primal), float(dual), np.zeros(len(weights)))
+        chosen, coefficients = self._support([one.beta for one in solutions])
+        products = self.several.products(coefficients, chosen)
+        q = np.einsum("mst,st->m", products, coefficients)
+        judged = Judged(weights, solutions, float(primal), float(dual + 0.5 * weights @ q), q, self._untaught)
+        self._last = judged, matrix, chosen, products
+        return judged
+
+    def _support(self, betas):
+        """Points with a coefficient in some problem, and the coefficients, a column for each problem."""
+        return support_table(self.setup, betas, len(self.setup.codes))
+
+    def contributions(self, betas):
+        """beta' K_m beta of each kernel, summed over the problems."""
+        chosen, coefficients = self._support(betas)
+        return self.several.quadratic_forms(coefficients, chosen)
+
+    def curvature(self, judged):
+        """Second derivatives of the objective by the weights, at the point solved last."""
+        _, matrix, chosen, products = self._last
+        place = np.full(len(self.setup.codes), -1)
+        place[chosen] = np.arange(len(chosen))
+        H = np.zeros((len(judged.weights), len(judged.weights)))
+        each = zip(self.setup.problems, self.setup.tasks, judged.solutions, strict=True)
+        for t, (problem, task, solution) in enumerate(each):
+            dual = problem.dual()
+            # A bound of zero on both sides, or a coefficient of zero, moves nothing.
+            free = task.indices[np.flatnonzero(dual.is_free(solution.beta))]
+            if 0 < len(free) <= MOST_FREE:
+                block = matrix.submatrix(free, np.empty((len(free), len(free)), matrix.dtype)).astype(np.float64)
+                H += curvature_of(dual, solution.beta, block, products[:, place[free], t].T)
+        return H
+
+
+def _was_ended(solution):
+    """Whether a limit came before a solution."""
+    return solution.status == Status.MEMORY_LIMIT or not solution.is_gradient_complete
+
+
+def support_table(setup, betas, n):
+    """(points with a coefficient in some problem, their coefficients with a column for each problem)."""
+    table = np.zeros((n, len(betas)))
+    for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):
+        table[task.indices, t] = beta
+    chosen = np.flatnonzero(table.any(axis=1))
+    # Something to multiply with, also where nothing has a coefficient.
+    chosen = chosen if len(chosen) else np.arange(min(1, n))
+    return chosen, table[chosen]
+
+
+class WeightedSolved(Solved):
+    """As `Solved`, with the status and the trace of the search for weights.
+
+    Attributes
+    ----------
+    allowed : WeightSet
+    """
+
+    def __init__(self, setup, solutions, allowed, status, iterations, trace):
+        super().__init__(setup, [replace(one, status=status) for one in solutions])
+        self.allowed, self.statuses, self._trace = allowed, [status], trace
+        self.iterations = np.array([max(1, iterations)], dtype=np.int32)
+
+    def traces(self):
+        return [self._trace]
+
+
+class WeightedEvidence(Evidence):
+    """One certificate for the machines and the weights together, from data and coefficients alone."""
+
+    def _certify(self):
+        data, setup, betas = self.data, self.setup, self.solved.betas()
+        several = data.several()
+        table = np.zeros((several.n, len(betas)))
+        for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):
+            table[task.indices, t] = beta
+        products = several.products(table)
+        q = np.einsum("mit,it->m", products, table)
+        projections = np.tensordot(data.weights, products, 1)
+        each = zip(setup.problems, setup.tasks, betas, self.solved.intercepts, strict=True)
+        machines = [
+            problem.certificate(beta, projections[task.indices, t], float(intercept))
+            for t, (problem, task, beta, intercept) in enumerate(each)
+        ]
+        return [joint_certificate(self.solved.allowed, data.weights, q, machines)]
+
+
+def stopped_at(limits, error):
+    """The status of a fit that ended before its first step."""
+    return Status.MEMORY_LIMIT if isinstance(error, MemoryError) else limits.reached() or Status.STALLED
+
+
+def empty_solutions(setup, status):
+    """No support vectors in any machine."""
+    return [Solution.empty(len(task.indices), status) for task in setup.tasks]
+
+
+ENDINGS = (Stopped, MemoryError)

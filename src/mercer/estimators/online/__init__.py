@@ -1,0 +1,1 @@
+"""Machines that learn one row at a time: perceptrons and Pegasos."""

@@ -1,0 +1,92 @@
+"""What the perceptrons on rows and on kernel values share: parameters, words, and the bound on updates."""
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer.estimators.fitting.certificate import fingerprint
+from mercer.estimators.fitting.parameters import (
+    require_callbacks,
+    require_choice,
+    require_count,
+    require_flag,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.svm.separation import margin_and_radius
+from mercer.problems.version_space.perceptron import MistakeBound, PerceptronProgram
+from mercer.solvers.result import Status
+from mercer.solvers.stochastic.perceptron_lp import residual
+
+REMEDIES = {
+    Status.ITERATION_LIMIT: (
+        "A point was on the wrong side in the last of max_iter={max_iter} epochs. Perhaps no hyperplane separates "
+        "the data: HardMarginSVC tells, and another kernel may have one."
+    ),
+    Status.STALLED: "The loss fell by less than tol; perhaps no hyperplane separates the data (HardMarginSVC tells).",
+    Status.TIME_LIMIT: "A larger time_limit, or warm_start=True and another fit, goes on.",
+}
+
+
+def check_parameters(estimator, methods):
+    """The parameters that all perceptrons have."""
+    require_choice("method", estimator.method, methods)
+    for name in ("fit_intercept", "shuffle", "warm_start"):
+        require_flag(name, getattr(estimator, name))
+    require_count("max_iter", estimator.max_iter)
+    require_count("n_iter_no_change", estimator.n_iter_no_change)
+    require_number("eta0", estimator.eta0, above=0.0)
+    require_optional_number("tol", estimator.tol, above=0.0)
+    require_optional_number("time_limit", estimator.time_limit, above=0.0)
+    require_callbacks(estimator.callbacks)
+
+
+def row_certificate(X, signs, plan, learnt, with_bias):
+    """The certificate of a linear function, and of multipliers where there are any."""
+    visited = plan.order
+    program = PerceptronProgram(signs[visited], plan.copies[visited])
+    margins = (signs * (X @ learnt.coefficients + learnt.bias))[visited]
+    if learnt.multipliers is None:
+        return program.certificate(margins)
+    left_over = residual(X[visited], program.signs, learnt.multipliers, with_bias)
+    return program.certificate(margins, learnt.multipliers, left_over)
+
+
+class MistakeEvidence:
+    """Kept by a fitted perceptron until the bound on its updates is asked for; then the data are dropped.
+
+    The bound needs the widest margin, which may take longer than the fit.
+    """
+
+    def __init__(self, estimator, data, rows, tasks, plan):
+        self.data, self.rows = data, rows
+        self.signs = [task.signs[plan.order] for task in tasks]
+        self.updates = estimator.n_updates_
+        self.bias = "penalised" if estimator.fit_intercept else "none"
+        self.step = _smallest_step(plan.copies[plan.order])
+        self._mark = fingerprint(data.X)
+        self._found = None
+
+    def bounds(self):
+        """A `MistakeBound` for each two-class problem."""
+        if self._found is None:
+            if self.data is None or fingerprint(self.data.X) != self._mark:
+                raise DataError("the bound needs the training data as they were in fit; fit again")
+            self._found = [self._bound(signs, n) for signs, n in zip(self.signs, self.updates, strict=True)]
+            self.data = None
+        return self._found
+
+    def _bound(self, signs, updates):
+        margin, radius = margin_and_radius(self.data, self.rows, signs, self.bias)
+        return MistakeBound(int(updates), radius, margin, self.step)
+
+    def without_data(self):
+        """The same, for a model that leaves its training data behind."""
+        copy = object.__new__(MistakeEvidence)
+        copy.__dict__ = {**self.__dict__, "data": None, "rows": None, "signs": None}
+        return copy
+
+
+def _smallest_step(copies):
+    """The smallest share of a whole update that weights ask for."""
+    parts = np.modf(copies)[0]
+    return float(parts[parts > 0].min(initial=1.0))

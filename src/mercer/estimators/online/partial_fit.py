@@ -1,0 +1,132 @@
+"""Stochastic gradient descent on rows as they come: batches, and streams larger than memory."""
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.estimators.fitting.inputs import (
+    classes_and_codes,
+    is_precomputed,
+    known_codes,
+    next_batch,
+    training_input,
+)
+from mercer.estimators.fitting.parameters import require_count
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.tasks import sides_of
+from mercer.estimators.fitting.weights import class_weights, row_weights
+from mercer.estimators.online.batches import Stream
+from mercer.estimators.online.sgd_certificate import WeightedRows
+from mercer.solvers.result import Status
+from mercer.solvers.stochastic.pegasos import ball_radius
+
+REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
+
+
+class LearnsInBatches:
+    """`partial_fit` and `fit_stream` for an estimator that keeps a form of `sgd_forms`."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Go on with more rows: each is visited once, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
+        y : array-like of shape (n,)
+            One class alone is fine.
+        classes : array-like, optional
+            All labels that will ever come; needed in the first call, unless `fit` came before.
+        sample_weight : array-like of shape (n,), optional
+            Factors on the loss of each row. Here they are not multiplicities: a visit is a step.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        with limits.in_force():
+            status = self._learn(X, y, classes, sample_weight, limits)
+        warn_unless_optimal(status, remedies=REMEDIES)
+        return self
+
+    def fit_stream(self, batches, classes=None, epochs=1):
+        """Learn from batches that together may be larger than memory, from the beginning.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight), or a path
+            `mercer.io.SvmlightFile`, `mercer.io.ArrowBatches`, a list, a generator; a path is opened
+            by its ending (.svm, .svmlight, .libsvm, .txt, each also .gz, .xz, .bz2; .parquet,
+            .arrow, .feather).
+        classes : array-like, optional
+            All labels; else they are found by reading everything once before.
+        epochs : int, default=1
+            How often to read everything.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Where a batch is refused (a line that is malformed, a label that is unknown), the error is
+        raised and the model keeps what it had learnt until then.
+        """
+        self._check_parameters()
+        require_count("epochs", epochs)
+        stream = Stream(batches, classes, epochs)
+        for name in ("_form", "classes_", "status_", "n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+        limits = self._limits()
+        with limits.in_force():
+            status = stream.feed(self._learn, limits)
+        warn_unless_optimal(status, remedies=REMEDIES)
+        return self
+
+    def _learn(self, X, y, classes, sample_weight, limits):
+        """Visit the rows of a batch; how that ended."""
+        if "_form" in vars(self):
+            X, y = next_batch(self, X, y)
+            self._require_same_classes(classes)
+        else:
+            X, y = self._first_batch(X, y, classes)
+        codes = known_codes(self.classes_, y)
+        weights = self.class_weight_[codes]
+        if sample_weight is not None:
+            weights = weights * row_weights(sample_weight, len(codes))
+        sides = sides_of(codes, len(self.classes_))
+        self._rho = max(self._measured_rho(), WeightedRows(X, sides, weights).rho(self._form, weights))
+        status, points = self._form.visit(X, sides, weights, limits, self.n_jobs)
+        self._form.coefficients()
+        self._evidence = None
+        self._note(status, [[*before, point] for before, point in zip(self._traces, points, strict=True)])
+        for point in points:
+            limits.report(point)
+        return status
+
+    def _first_batch(self, X, y, classes):
+        if classes is None:
+            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
+        if is_precomputed(self.kernel):
+            raise ParameterError('kernel="precomputed" has no rows to go on from; use fit, or another kernel')
+        if isinstance(self.class_weight, str):
+            raise ParameterError(
+                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
+            )
+        if self.projected and self.class_weight is not None:
+            raise ParameterError("projected=True with class_weight needs all labels at once; use fit")
+        classes, _ = classes_and_codes(np.asarray(classes))
+        X, y = training_input(self, X, y)
+        known_codes(classes, y)
+        class_weight = class_weights(self.class_weight, classes, classes)
+        n_problems = 1 if len(classes) == 2 else len(classes)
+        lam = self._lambda()
+        radius = ball_radius(lam, np.ones(1)) if self.projected else np.inf
+        self._keep(self._new_form(X, None, n_problems, lam, radius), classes, class_weight, X)
+        self._rho, self._evidence = 0.0, None
+        self._note(Status.OPTIMAL, [[] for _ in range(n_problems)])
+        return X, y
+
+    def _require_same_classes(self, classes):
+        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ParameterError(f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}")

@@ -1,0 +1,317 @@
+"""Soft-SVM by stochastic gradient descent."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.fitting.given_matrix import require_gram
+from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, tell_input, training_input
+from mercer.estimators.fitting.parameters import (
+    require_callbacks,
+    require_choice,
+    require_count,
+    require_flag,
+    require_n_jobs,
+    require_number,
+    require_optional_number,
+)
+from mercer.estimators.fitting.progress import print_step, warn_unless_optimal, watchers
+from mercer.estimators.fitting.tasks import sides_of
+from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.online.partial_fit import REMEDIES, LearnsInBatches
+from mercer.estimators.online.sgd_attributes import SGDModel
+from mercer.estimators.online.sgd_certificate import SGDEvidence, WeightedRows
+from mercer.estimators.online.sgd_forms import KernelForm, WeightForm
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.notation.sklearn_names import resolve
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.regularization import Regularization, resolve_C
+from mercer.solvers.limits import Limits
+from mercer.solvers.stochastic.kernel_pegasos import STRATEGIES
+from mercer.solvers.stochastic.pegasos import Steps, ball_radius, step_count
+from mercer.solvers.stochastic.visit_order import SAMPLINGS, Sampler, arranged
+
+# Unless told: so many visits to each row, and no fewer visits in all than this.
+DEFAULT_EPOCHS = 10
+FEWEST_VISITS = 20_000
+
+
+class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, BaseEstimator):
+    r"""Soft-SVM by stochastic gradient descent, with or without kernels, also on streams.
+
+    Minimises lambda/2 \|w\|^2 + mean hinge loss by the algorithm of section 15.5 of Shalev-Shwartz
+    & Ben-David (2014): w(t) = theta / (lambda t); a row is drawn; if it falls short of the margin,
+    y x is added to theta; the answer is the mean of w(1) .. w(T).
+
+    Parameters
+    ----------
+    lam : float, default=1e-3
+        lambda.
+    T : int, optional
+        Number of steps. By default ten visits to each row, and at least 20,000 visits.
+    kernel : str, Kernel or callable, default="linear"
+        As for `SVC`.
+    degree, gamma, coef0
+        Parameters of the kernels given by name.
+    C : float or Regularization, optional
+        In the place of `lam`: the factor on the sum of losses as in `SVC`, lambda = 1 / (C m), where m is the number
+        of rows (the sum of their weights), or any of the forms of `Regularization`. A stream has no number of rows, so
+        `partial_fit` takes forms of the mean only, such as ``Regularization.from_lambda(0.01)``.
+    epochs : float, optional
+        Instead of `T`: visits to each row.
+    average : bool, default=True
+        Whether the answer is the mean of the iterates, or the last one, w(T + 1).
+    projected : bool, default=False
+        Project w onto the ball of radius 1/sqrt(lambda) after each step (Pegasos of 2007).
+    batch_size : int, default=1
+        Rows at each step.
+    sampling : {"replacement", "permutation"}, default="replacement"
+        Independent draws, as in the book, or every row once in each epoch.
+    bias : {"penalised", "none"}, default="penalised"
+        A penalised bias is the weight of a feature that is 1 everywhere: the book's algorithm on
+        rows that have this feature. "none" is its homogeneous halfspace.
+    form : {"auto", "w", "alpha"}, default="auto"
+        Whether to keep weights of features or coefficients of support vectors; the first
+        for the linear kernel without a budget.
+    budget : int, optional
+        Most support vectors of each two-class problem.
+    budget_strategy : {"merging", "removal"}, default="merging"
+        What happens to a support vector that the budget leaves no room for: its nearest multiple
+        of another one takes its place, or nothing does.
+    class_weight : dict or "balanced", optional
+        Factors on the losses. Rows are drawn in proportion to them, and to their sample weights,
+        which disturbs the steps less than long steps for heavy rows would.
+    time_limit : float, optional
+        Seconds for the whole fit.
+    memory_limit : int or str, optional
+        Bytes, or a text such as "2GiB", for kernel values.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    random_state : int, RandomState or None, default=0
+        Where the draws come from. One number gives one model; None gives another each time.
+    callbacks : list of callables, optional
+        Each is called with a `StepPoint`, fifty times a fit and after each batch of a stream; a
+        true answer ends the fit.
+    verbose : bool, default=False
+        Print these points on standard error.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, class_weight_
+        As in scikit-learn.
+    coef_, intercept_
+        w and b; `coef_` for the linear kernel only.
+    support_, support_vectors_, dual_coef_
+        In the alpha form: rows with a coefficient, and their coefficients.
+    lam_ : float
+        lambda, as it was given or as it follows from `C`.
+    n_iter_ : int
+        Steps taken, over all calls of `partial_fit`.
+    status_ : Status
+        OPTIMAL when all steps were taken; how near the optimum they came, the next two say.
+    bound_ : ExpectedBound
+        What theory promised: a bound on the expectation of f(w) - min f, with rho as measured.
+    certificate_ : Certificate, or a list of them
+        What came of it: f(w), a lower bound of min f, and their gap. Computed when first read.
+    expansion_ : Expansion
+    trace_ : list of StepPoint, or a list of such lists
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import PegasosSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = X[:100], y[:100]
+    >>> model = PegasosSVC(lam=0.1, T=20_000).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    >>> 0.0 <= model.certificate_.gap <= model.bound_.value
+    True
+    """
+
+    def __init__(
+        self,
+        lam=1e-3,
+        T=None,
+        kernel="linear",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        *,
+        C=None,
+        epochs=None,
+        average=True,
+        projected=False,
+        batch_size=1,
+        sampling="replacement",
+        bias="penalised",
+        form="auto",
+        budget=None,
+        budget_strategy="merging",
+        class_weight=None,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        random_state=0,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.lam = lam
+        self.T = T
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.C = C
+        self.epochs = epochs
+        self.average = average
+        self.projected = projected
+        self.batch_size = batch_size
+        self.sampling = sampling
+        self.bias = bias
+        self.form = form
+        self.budget = budget
+        self.budget_strategy = budget_strategy
+        self.class_weight = class_weight
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = tell_input(super().__sklearn_tags__(), self.kernel)
+        # The mean remembers first iterates of length 1/lambda: with class weights of 1000 against
+        # 0.0001, as in a check of scikit-learn's, it needs more steps than the check has time for.
+        tags.classifier_tags.poor_score = bool(self.average)
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their labels, from the beginning.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: weights are multiplicities.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        with fitting(self, limits):
+            X, y = training_input(self, X, y)
+            classes, codes = classes_and_codes(y)
+            class_weight = class_weights(self.class_weight, classes, y)
+            counts = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
+            rows = WeightedRows(X, sides_of(codes, len(classes)), class_weight[codes], counts)
+            sampler = Sampler(len(codes), self._seed(), self.sampling, rows.draw_weights(), arranged(X, codes))
+            fewest = -(-max(DEFAULT_EPOCHS * len(codes), FEWEST_VISITS) // self.batch_size)
+            T = step_count(self.T, self.epochs, sampler.epoch_size, self.batch_size, fewest)
+            lam = self._lambda(len(codes) if counts is None else total_weight(counts))
+            radius = ball_radius(lam, rows.step_weights()) if self.projected else np.inf
+            form = self._new_form(X, counts, len(rows.sides), lam, radius)
+            status, traces = form.fit(X, rows.sides, rows.step_weights(), sampler, T, limits, self.n_jobs)
+            form.coefficients()  # what overflows is refused here
+            self._keep(form, classes, class_weight, X)
+            self._evidence = SGDEvidence(form, rows, lam, self.bias, self.n_jobs)
+            self._mean_weight = rows.mean_weight()
+            self._note(status, traces)
+        warn_unless_optimal(status, remedies=REMEDIES)
+        return self
+
+    def _check_parameters(self):
+        require_number("lam", self.lam, above=0.0)
+        require_number("coef0", self.coef0)
+        require_optional_number("epochs", self.epochs, above=0.0)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        for name in ("T", "budget"):
+            if getattr(self, name) is not None:
+                require_count(name, getattr(self, name))
+        require_count("batch_size", self.batch_size)
+        for name in ("average", "projected"):
+            require_flag(name, getattr(self, name))
+        require_choice("sampling", self.sampling, SAMPLINGS)
+        require_choice("bias", self.bias, ("none", "penalised"))
+        require_choice("form", self.form, ("auto", "w", "alpha"))
+        require_choice("budget_strategy", self.budget_strategy, STRATEGIES)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+        if self.form == "w" and (self.budget is not None or not self._is_linear):
+            raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
+
+    def _lambda(self, m=None):
+        """lambda of m rows; of a stream, whose m is None, if it does not depend on m."""
+        if self.C is None:
+            return float(self.lam)
+        if m is None and not (isinstance(self.C, Regularization) and self.C.divide_by_m):
+            raise ParameterError(
+                f"C={self.C!r} needs the number of rows, which a stream does not have; pass lam, or "
+                "C=Regularization.from_lambda(...)"
+            )
+        lam = 1.0 / (resolve_C(self.C, m or 1.0) * (m or 1.0))
+        if not 0.0 < lam < np.inf:
+            raise ParameterError(
+                f"C must leave a lambda = 1/(C m) that is positive and finite, got {self.C!r}: {lam:g}"
+            )
+        return lam
+
+    @property
+    def _is_linear(self):
+        return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+
+    def _limits(self):
+        return Limits(-1, self.time_limit, watchers(self, print_step))
+
+    def _seed(self):
+        # A generator takes longer to make than a small fit takes steps; a number is its own seed.
+        if isinstance(self.random_state, (int, np.integer)) and 0 <= self.random_state < 2**32:
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _new_form(self, X, counts, n_problems, lam, radius):
+        steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
+        if self.form == "w" or (self.form == "auto" and self._is_linear and self.budget is None):
+            return WeightForm(X.shape[1], n_problems, steps)
+        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        # The user's kernel may be given other parameters later; the model's must not change.
+        kernel = kernel.replace() if kernel is self.kernel else kernel
+        return KernelForm(kernel, n_problems, steps, self.budget, self.budget_strategy, self.memory_limit)
+
+    def _keep(self, form, classes, class_weight, X):
+        self._form, self.classes_, self.class_weight_ = form, classes, class_weight
+        self._sparse = isinstance(form, WeightForm) or sparse.issparse(X)
+
+    def _note(self, status, traces):
+        self.status_, self._traces = status, traces
+        self.n_iter_ = self._form.iterates[0].iterations
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or items
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        check_is_fitted(self, "_form")
+        X = prediction_input(self, X)
+        if isinstance(self._form, WeightForm):
+            values = linear_scores(X, *self._form.coefficients())
+        else:
+            values = self.expansion_.values(X, n_jobs=self.n_jobs)
+        return values[:, 0] if len(self.classes_) == 2 else values

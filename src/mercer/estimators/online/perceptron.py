@@ -1,0 +1,337 @@
+"""The perceptron on rows."""
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import unique_labels
+
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, require_fitted, training_input
+from mercer.estimators.fitting.progress import print_epoch, warn_unless_optimal, watchers
+from mercer.estimators.fitting.tasks import one_or_all, two_class_tasks
+from mercer.estimators.fitting.training import TrainingData, require_no_overflow
+from mercer.estimators.fitting.weights import row_weights, weighted_copies
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.online.mistake_bound import REMEDIES, MistakeEvidence, check_parameters, row_certificate
+from mercer.estimators.online.program_duals import dual_vectors, only_of_programs
+from mercer.estimators.online.visit_order import visiting_plan
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.vector.linear import Linear
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+from mercer.solvers.stochastic.perceptron import METHODS, RowPerceptron, never, train
+from mercer.solvers.stochastic.perceptron_lp import solve_program
+
+
+def _can_stream(estimator):
+    if estimator.method == "lp":
+        raise AttributeError('partial_fit needs method="online", "averaged" or "batch", got "lp"')
+    return True
+
+
+class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
+    """The perceptron: online, averaged, in batches, or as a linear program.
+
+    Parameters that scikit-learn's `Perceptron` has keep their names.
+
+    Parameters
+    ----------
+    method : {"online", "averaged", "batch", "lp"}, default="online"
+        "online" adds y x to w whenever a point is on the wrong side; without `shuffle` it is the Batch
+        Perceptron of Shalev-Shwartz & Ben-David (2014, section 9.1.2), which does so for any such point.
+        "averaged" answers with the mean of w over all visits. "batch" adds the mean of y x over all
+        mistakes of an epoch. "lp" minimises the sum of slacks, sum_i max(0, 1 - y_i f(x_i)), by HiGHS, and
+        has the dual vector for a proof, `multipliers_`.
+    fit_intercept : bool, default=True
+        Whether there is a bias; it is the weight of a further feature of value 1.
+    max_iter : int, default=1000
+        Epochs at most. "lp" has none: only `time_limit` bounds it.
+    tol : float, optional
+        Also stop where the mean loss of an epoch has not fallen by this much for `n_iter_no_change`
+        epochs. By default only an epoch without a mistake, or a limit, is an end.
+    shuffle : bool, default=True
+        Visit the points in a new order in every epoch. The order depends on what the rows hold, not on
+        where they stand. False: in the order given.
+    eta0 : float, default=1.0
+        Factor on every update.
+    random_state : int, RandomState or None, default=0
+    n_iter_no_change : int, default=5
+    class_weight : dict or "balanced", optional
+        A weight is a number of copies of a point.
+    warm_start : bool, default=False
+        Start from the last fit.
+    verbose : bool, default=False
+        Print a line an epoch on standard error.
+    time_limit : float, optional
+        Seconds for the whole fit.
+    callbacks : list of callables, optional
+        Each is called with a `TracePoint` after every epoch; a true answer ends the fit.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_, t_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    n_updates_ : ndarray of int
+        Updates of each two-class problem.
+    status_ : Status
+        OPTIMAL: every training point is on its right side, or the linear program is solved.
+    certificate_ : Certificate, or a list of them
+        The linear program's primal and dual value and their gap. All but "lp" have no dual variables: their
+        dual value is zero, which is that of data that can be separated.
+    multipliers_ : ndarray of shape (n,), or (n_classes, n) for several classes
+        Of "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i x_i = 0, sum_i a_i y_i = 0 (with a
+        bias) and 0 <= a_i <= weight of row i. A positive sum proves that no hyperplane separates; it is the least sum
+        of slacks there is.
+    mistake_bound_ : MistakeBound, or a list of them
+        Updates beside (rho/gamma)^2, which is computed when first read.
+    expansion_ : Expansion
+    trace_ : list of TracePoint, or a list of such lists
+        An entry an epoch; `violation` is the mean loss, `working_set` the number of mistakes.
+
+    Examples
+    --------
+    >>> from mercer import Perceptron
+    >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
+    >>> model = Perceptron().fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    >>> model.mistake_bound_.holds
+    True
+    """
+
+    # Rows are checked as for a linear kernel; sparse rows may be predicted by a model of dense ones.
+    kernel = "linear"
+    _sparse = True
+
+    def __init__(
+        self,
+        *,
+        method="online",
+        fit_intercept=True,
+        max_iter=1000,
+        tol=None,
+        shuffle=True,
+        eta0=1.0,
+        random_state=0,
+        n_iter_no_change=5,
+        class_weight=None,
+        warm_start=False,
+        verbose=False,
+        time_limit=None,
+        callbacks=None,
+    ):
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            How many copies of a row there are; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, (*METHODS, "lp"))
+        limits = Limits(time_limit=self.time_limit, callbacks=watchers(self, print_epoch))
+        with fitting(self, limits):
+            X, y = training_input(self, X, y)
+            require_no_overflow(X)
+            classes, codes = classes_and_codes(y)
+            copies = weighted_copies(self.class_weight, sample_weight, classes, codes, y)
+            plan = visiting_plan(self, X, codes, copies)
+            tasks = two_class_tasks(codes, len(classes), "ovr")
+            learnt = (self._solve_programs if self.method == "lp" else self._train)(X, tasks, plan, limits)
+            self.classes_ = classes
+            self._keep(X, tasks, plan, learnt)
+            self._multipliers = dual_vectors(learnt, plan, copies)
+        warn_unless_optimal(self.status_, self.max_iter, REMEDIES)
+        return self
+
+    @available_if(_can_stream)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Visit the rows of X once, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        classes : array-like, optional
+            All labels that may ever come; needed in the first call.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, METHODS)
+        is_first = vars(self).get("_machines") is None
+        if is_first and classes is None:
+            raise ParameterError("classes must be passed on the first call to partial_fit")
+        X, y = self._batch_of_stream(X, y, is_first)
+        require_no_overflow(X)
+        known = unique_labels(classes) if is_first else self.classes_
+        codes = _codes(y, known, classes)
+        copies = np.ones(len(codes)) if sample_weight is None else row_weights(sample_weight, len(codes))
+        tasks = two_class_tasks(codes, len(known), "ovr")
+        machines = [self._machine(X.shape[1]) for _ in tasks] if is_first else self._machines
+        for machine, task in zip(machines, tasks, strict=True):
+            machine.epoch(X, task.signs, copies, np.flatnonzero(copies > 0), stop=never)
+        self.classes_, self._machines = known, machines
+        self._keep_functions([machine.trained() for machine in machines])
+        self.n_updates_ = np.array([machine.updates for machine in machines])
+        self.n_iter_, self.t_ = 1, machines[0].visits
+        has_erred = any(machine.mistakes for machine in machines)
+        self.status_ = Status.ITERATION_LIMIT if has_erred else Status.OPTIMAL
+        self._certificates = self._traces = self._mistakes = self._multipliers = None
+        return self
+
+    def _batch_of_stream(self, X, y, is_first):
+        if not is_first:
+            # Only rows like those of the first batch.
+            X = prediction_input(self, X)
+            names = vars(self).get("feature_names_in_")
+        X, y = training_input(self, X, y)
+        if not is_first and names is not None:
+            self.feature_names_in_ = names
+        return X, y
+
+    def _machine(self, n_features):
+        return RowPerceptron(n_features, self.method, float(self.eta0), bool(self.fit_intercept))
+
+    def _starting_machines(self, n_problems, n_features):
+        """Those of the last fit, if they are to be continued and fit; else new ones."""
+        last = vars(self).get("_machines")
+        if self.warm_start and last and len(last) == n_problems and len(last[0].w) == n_features:
+            return last
+        return [self._machine(n_features) for _ in range(n_problems)]
+
+    def _train(self, X, tasks, plan, limits):
+        """Epochs for each two-class problem."""
+        self._machines = self._starting_machines(len(tasks), X.shape[1])
+        return [
+            train(machine, partial(machine.epoch, X, task.signs, plan.copies), plan, limits)
+            for machine, task in zip(self._machines, tasks, strict=True)
+        ]
+
+    def _solve_programs(self, X, tasks, plan, limits):
+        """The linear program of each two-class problem, over the points that are visited."""
+        self._machines = None
+        rows, copies = X[plan.order], plan.copies[plan.order]
+        return [solve_program(rows, task.signs[plan.order], copies, self.fit_intercept, limits) for task in tasks]
+
+    def _keep(self, X, tasks, plan, learnt):
+        """Set the fitted attributes."""
+        self._keep_functions(learnt)
+        self.n_updates_ = np.array([each.updates for each in learnt])
+        self.n_iter_ = max(each.iterations for each in learnt)
+        self.t_ = 1.0 + self.n_iter_ * float(plan.copies[plan.order].sum())
+        self.status_ = Status.worst([each.status for each in learnt])
+        self._traces = [each.trace for each in learnt]
+        self._certificates = [
+            row_certificate(X, task.signs, plan, each, self.fit_intercept)
+            for task, each in zip(tasks, learnt, strict=True)
+        ]
+        self._mistakes = None
+        if self.method != "lp" and all(each.is_fresh for each in learnt):
+            self._mistakes = MistakeEvidence(self, TrainingData(Linear(), X), plan.order, tasks, plan)
+
+    def _keep_functions(self, learnt):
+        self.coef_ = np.stack([each.coefficients for each in learnt])
+        self.intercept_ = np.array([each.bias for each in learnt])
+        self.expansion_ = Expansion.single(Linear(), self.coef_, np.eye(len(learnt)), self.intercept_)
+
+    @property
+    def certificate_(self):
+        """The certificate of each linear program."""
+        require_fitted(self)
+        return _only(self._certificates, "certificate_")
+
+    @property
+    def multipliers_(self):
+        """The dual vector of each linear program."""
+        require_fitted(self)
+        return only_of_programs(self)
+
+    @property
+    def mistake_bound_(self):
+        """Updates beside the bound on them; computed when first read."""
+        require_fitted(self)
+        if self._mistakes is None:
+            raise AttributeError("mistake_bound_ is known after a fit that starts from zero, by updates")
+        return _only(self._mistakes.bounds(), "mistake_bound_")
+
+    @property
+    def trace_(self):
+        """The epochs."""
+        require_fitted(self)
+        return _only(self._traces, "trace_")
+
+    def decision_function(self, X):
+        """Signed scores: above 0 the second of two classes, else one column a class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        require_fitted(self)
+        X = prediction_input(self, X)
+        values = linear_scores(X, self.coef_, self.intercept_)
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        # The training data are not part of a model.
+        if state.get("_mistakes") is not None:
+            state["_mistakes"] = state["_mistakes"].without_data()
+        return state
+
+
+def _only(values, name):
+    """The one of a two-class model, or all."""
+    if values is None:
+        raise AttributeError(f"{name} is not known after partial_fit")
+    return one_or_all(values)
+
+
+def _codes(y, known, given):
+    """The position of each label among the classes of a stream."""
+    if given is not None and not np.array_equal(known, unique_labels(given)):
+        raise ParameterError(f"classes={given!r} is not the same as on last call to partial_fit, was: {known!r}")
+    if len(known) < 2:
+        raise ParameterError(f"classes must hold at least two labels, got {known!r}")
+    codes = np.searchsorted(known, y)
+    strange = codes >= len(known)
+    codes[strange] = 0
+    strange |= known[codes] != y
+    if strange.any():
+        raise DataError(f"y must hold labels among classes={known!r}, got {y[strange][0]!r}")
+    return codes

@@ -1,0 +1,128 @@
+"""What stochastic gradient descent has learnt, and what it is worth."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError
+from mercer.estimators.fitting.inputs import known_codes, next_batch
+from mercer.estimators.fitting.tasks import one_or_all, sides_of
+from mercer.estimators.fitting.weights import row_weights
+from mercer.estimators.online.sgd_certificate import WeightedRows, certificates
+from mercer.estimators.online.sgd_forms import WeightForm
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.svm.regularised_risk import expected_bound
+
+
+class SGDModel:
+    """Fitted attributes of an estimator that keeps a form of `sgd_forms`."""
+
+    @property
+    def trace_(self):
+        """How the run went."""
+        check_is_fitted(self, "_form")
+        return one_or_all(self._traces)
+
+    @property
+    def bound_(self):
+        """What theory promises (see `ExpectedBound`)."""
+        check_is_fitted(self, "_form")
+        steps = self._form.iterates[0].steps
+        if self._evidence is None:
+            reason = "rows that come in a stream are not independent draws from a fixed set"
+        elif self.sampling != "replacement":
+            reason = "rows of a permutation are not independent draws"
+        elif not steps.averaged:
+            reason = "the theorem speaks of the mean of the iterates, and average=False"
+        else:
+            reason = "" if self.budget is None else "steps of a budget are not steps of the theorem"
+        mean_weight = 1.0 if self._evidence is None else self._mean_weight
+        return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
+
+    @property
+    def lam_(self):
+        """lambda of the steps that were taken."""
+        check_is_fitted(self, "_form")
+        return self._form.iterates[0].steps.lam
+
+    @property
+    def certificate_(self):
+        """What was reached (see `Certificate`), on the training data of `fit`."""
+        check_is_fitted(self, "_form")
+        if self._evidence is None:
+            raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
+        return one_or_all(self._evidence.certificates())
+
+    def certify(self, X, y, sample_weight=None):
+        """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; a precomputed matrix must be that of the fit.
+
+        Returns
+        -------
+        Certificate, or a list with one for each class
+        """
+        check_is_fitted(self, "_form")
+        X, y = next_batch(self, X, y)
+        codes = known_codes(self.classes_, y)
+        counts = None if sample_weight is None else row_weights(sample_weight, len(codes))
+        rows = WeightedRows(X, sides_of(codes, len(self.classes_)), self.class_weight_[codes], counts)
+        return one_or_all(certificates(self._form, rows, self.lam_, self.bias, self.n_jobs))
+
+    @property
+    def expansion_(self):
+        """The decision functions as sums of kernels."""
+        check_is_fitted(self, "_form")
+        return self._form.expansion()
+
+    @property
+    def intercept_(self):
+        """b of each decision function."""
+        check_is_fitted(self, "_form")
+        return self._form.coefficients()[1]
+
+    @property
+    def coef_(self):
+        """w of each decision function; only for a linear kernel."""
+        check_is_fitted(self, "_form")
+        coefficients = self._form.coefficients()[0]
+        if isinstance(self._form, WeightForm):
+            return coefficients
+        if not isinstance(self._form.kernel, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return coefficients @ self._form.items
+
+    def _alpha_form(self, name):
+        check_is_fitted(self, "_form")
+        if isinstance(self._form, WeightForm):
+            raise AttributeError(f'{name} is only available in the alpha form; pass form="alpha"')
+        return self._form
+
+    @property
+    def support_(self):
+        """Positions of the support vectors in the rows of `fit`."""
+        form = self._alpha_form("support_")
+        if self._evidence is None:
+            raise AttributeError("support_ is only available after fit: the rows of a stream have no positions")
+        return form.support
+
+    @property
+    def support_vectors_(self):
+        """Items that have a coefficient."""
+        return self._alpha_form("support_vectors_").items
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the support vectors, one row for each decision function."""
+        return self._alpha_form("dual_coef_").coefficients()[0]
+
+    def _measured_rho(self):
+        return self._rho if self._evidence is None else self._evidence.rho()
+
+    def __getstate__(self):
+        # A copy of a model has no training data.
+        if vars(self).get("_evidence") is not None:
+            self._evidence.settle()
+        return super().__getstate__()

@@ -1,0 +1,160 @@
+"""How good the weights of stochastic gradient descent are, on given data.
+
+The primal value of any w is an upper bound of the minimum of f. A lower bound needs a feasible
+point of the dual, which SGD does not have: `solvers.dual_bound` finds one for linear weights,
+the solver of `SVC` one for kernels. Both values are then computed anew, in double precision.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer.estimators.fitting.certificate import fingerprint
+from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_small
+from mercer.estimators.online.sgd_forms import EXACT, WeightForm
+from mercer.kernels.evaluation import tiles
+from mercer.problems.svm.regularised_risk import RegularisedRisk
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.limits import Limits
+from mercer.solvers.stochastic.feasible_dual import raise_dual
+
+# Pair steps for the bound of a kernel problem, beside two for each item; and their tolerance.
+FEWEST_PAIR_STEPS = 10_000
+BOUND_TOL = 1e-4
+
+
+class SGDEvidence:
+    """The training data of a fit, until its certificates and its radius are asked for."""
+
+    def __init__(self, form, data, lam, bias, n_jobs):
+        self.form, self.data, self.lam, self.bias, self.n_jobs = form, data, lam, bias, n_jobs
+        self._mark = fingerprint(data.X)
+        self._rho, self._found = None, None
+
+    def rho(self):
+        """The largest c |psi(x_i)|: no step is longer than this share of it."""
+        if self._rho is None:
+            self._require_same_data()
+            self._rho = self.data.rho(self.form, self.data.step_weights())
+        return self._rho
+
+    def certificates(self):
+        """One certificate for each two-class problem."""
+        if self._found is None:
+            self.rho()
+            self._require_same_data()
+            self._found = certificates(self.form, self.data, self.lam, self.bias, self.n_jobs)
+            self.data = None
+        return self._found
+
+    def settle(self):
+        """Measure rho, if the data are still the same, and let them go: a copy has none."""
+        if self._rho is None and self.data is not None and fingerprint(self.data.X) == self._mark:
+            self._rho = self.data.rho(self.form, self.data.step_weights())
+        self.data = None
+
+    def _require_same_data(self):
+        if self.data is None:
+            raise DataError("a copy of a model has no training data; certify(X, y) takes them")
+        if fingerprint(self.data.X) != self._mark:
+            raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
+
+
+class WeightedRows:
+    """Rows with the sides they are on, how often they count and the weight of their losses."""
+
+    def __init__(self, X, sides, loss_weights, counts=None):
+        self.X, self.sides, self.loss_weights = X, sides, loss_weights
+        self._counts = counts
+
+    @property
+    def counts(self):
+        """How often each row counts."""
+        return np.ones(len(self.loss_weights)) if self._counts is None else self._counts
+
+    def mean_weight(self):
+        """Mean weight c of the losses."""
+        return float(np.average(self.loss_weights, weights=self._counts))
+
+    def draw_weights(self):
+        """How likely each row is drawn, or None if all are alike: s_i c_i / c."""
+        if self._counts is None and (self.loss_weights == self.loss_weights[0]).all():
+            return None
+        return self.counts * (self.loss_weights / self.mean_weight())
+
+    def step_weights(self):
+        """The factor on the step of a row that was drawn in proportion to its own weight: c."""
+        return np.full(len(self.loss_weights), self.mean_weight())
+
+    def rho(self, form, factors):
+        """The largest factor_i |psi(x_i)| of the rows that count."""
+        sizes = factors * np.sqrt(form.squares(self.X))
+        return float(np.max(sizes, initial=0.0, where=self.counts * self.loss_weights > 0))
+
+
+def certificates(form, rows, lam, bias, n_jobs):
+    """One certificate for each two-class problem of `form` on `rows`."""
+    judge = _certify_weights if isinstance(form, WeightForm) else _certify_coefficients
+    risks = [RegularisedRisk(side, lam, rows.loss_weights, rows.counts, bias) for side in rows.sides]
+    with np.errstate(over="ignore", invalid="ignore"):  # weights may be huge, and the certificate says so
+        return judge(form, rows.X, risks, n_jobs)
+
+
+def _certify_weights(form, X, risks, _n_jobs):
+    weights, intercepts = form.coefficients()
+    found = []
+    for w, b, risk in zip(weights, intercepts, risks, strict=True):
+        values = np.asarray(X @ w, dtype=np.float64) + b
+        squared_norm = float(w @ w) + b**2
+        primal = risk.primal(squared_norm, values) / risk.lam
+        beta = raise_dual(X, risk.soft_margin(), values, primal)
+        v = np.asarray(X.T @ beta, dtype=np.float64)
+        dual_values = np.asarray(X @ v, dtype=np.float64) + float(form.has_bias) * beta.sum()
+        found.append(risk.certificate(squared_norm, values, beta, dual_values))
+    return found
+
+
+def _certify_coefficients(form, X, risks, n_jobs):
+    data, budget = TrainingData(form.kernel, X), Budget.resolve(form.memory_limit, None, X)
+    matrix = stored_if_small(data.matrix(EXACT, None, budget, n_jobs), budget)
+    values = form.expansion().values(X, n_jobs=n_jobs)
+    coefficients, intercepts = form.coefficients()
+    at_support = _values_at_support(form, X, coefficients, n_jobs)
+    found = []
+    for k, risk in enumerate(risks):
+        squared_norm = float(coefficients[k] @ at_support[:, k]) + intercepts[k] ** 2
+        beta = _dual_point(risk, matrix, values[:, k], budget, form.kernel)
+        support = np.flatnonzero(beta)
+        dual_values = matrix.product(support, beta[support]) + float(form.has_bias) * beta.sum()
+        found.append(risk.certificate(squared_norm, values[:, k], beta, dual_values))
+    return found
+
+
+def _values_at_support(form, X, coefficients, n_jobs):
+    """sum_l coefficient_l k(x_l, x_j) at each support vector j, for each problem."""
+    if form.is_precomputed:
+        return X[np.ix_(form.support, form.support)].astype(np.float64) @ coefficients.T
+    vectors = form.kernel.prepare(form.vectors, np.float64, origin=form.origin, check=False)
+    return tiles.product(form.kernel, vectors, vectors, coefficients.T, n_jobs)
+
+
+def _dual_point(risk, matrix, values, budget, kernel):
+    """Feasible dual coefficients from SVC's solver, which need not come to its end."""
+    problem = risk.soft_margin()
+    used = np.flatnonzero(problem.C > 0)
+    part = replace(problem, signs=problem.signs[used], C=problem.C[used])
+    start = np.where(part.signs * values[used] < 1.0, part.signs * part.C, 0.0)
+    limits = Limits(max_iter=FEWEST_PAIR_STEPS + 2 * len(used))
+    solution = small.solve(
+        part.dual(),
+        matrix if len(used) == matrix.n else matrix.view(used),
+        tol=BOUND_TOL,
+        limits=limits,
+        start=start,
+        memory=budget.working,
+        convex=kernel.is_psd is True,
+    )
+    beta = np.zeros(matrix.n)
+    beta[used] = np.clip(solution.beta, part.dual().lower, part.dual().upper)
+    return beta

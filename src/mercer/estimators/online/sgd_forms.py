@@ -1,0 +1,170 @@
+"""The two forms in which stochastic gradient descent keeps what it has learnt.
+
+*w*: a weight for each feature. *alpha*: a coefficient for each support vector, for any kernel.
+Both hold one iterate for each two-class problem, take rows from a fixed set or as they come,
+and can go on from where they stopped.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._jit.row_products import RowProducts
+from mercer._jit.row_views import view_rows
+from mercer._jit.threads import run_parallel, thread_count
+from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_small
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.vector.linear import Linear
+from mercer.solvers.result import Status
+from mercer.solvers.stochastic.kernel_pegasos import KernelIterate
+from mercer.solvers.stochastic.pegasos import LinearIterate, run_steps
+
+# Kernel values in single precision could turn a step; below this tolerance they are in double.
+EXACT = 1e-12
+
+
+def _each(iterates, work, n_jobs):
+    """work(k) for each two-class problem, side by side; their answers in order."""
+    answers = [None] * len(iterates)
+
+    def run(k):
+        answers[k] = work(k)
+
+    run_parallel(run, range(len(iterates)), thread_count(n_jobs))
+    return answers
+
+
+def _sample(iterates, source, sides, weights, sampler, T, limits, n_jobs):
+    """T steps of each problem over drawn rows: (status, traces)."""
+    found = _each(iterates, lambda k: run_steps(iterates[k], source, sides[k], weights, sampler, T, limits), n_jobs)
+    return Status.worst([status for status, _ in found]), [trace for _, trace in found]
+
+
+def _visit(iterates, source, sides, weights, places, limits, n_jobs):
+    """One visit to each of `places` in order: (status, a point of the trace for each problem)."""
+
+    def work(k):
+        def draw(first, count):
+            return places[first : first + count]
+
+        status = iterates[k].run(source, sides[k], weights, (draw, len(places)), limits)
+        return status or Status.OPTIMAL, iterates[k].take_trace(limits)
+
+    found = _each(iterates, work, n_jobs)
+    return Status.worst([status for status, _ in found]), [point for _, point in found]
+
+
+class WeightForm:
+    """Weights of features, for the linear kernel."""
+
+    def __init__(self, n_features, n_problems, steps):
+        self.iterates = [LinearIterate(n_features, steps) for _ in range(n_problems)]
+        self.has_bias = steps.has_bias
+
+    def fit(self, X, sides, weights, sampler, T, limits, n_jobs):
+        """T steps over rows of X that `sampler` draws."""
+        return _sample(self.iterates, X, sides, weights, sampler, T, limits, n_jobs)
+
+    def visit(self, X, sides, weights, limits, n_jobs):
+        """A visit to each row of X."""
+        places = np.arange(X.shape[0])
+        return _visit(self.iterates, X, sides, weights, places, limits, n_jobs)
+
+    def coefficients(self):
+        """(weights (n_problems, d), intercepts)."""
+        found = [iterate.weights() for iterate in self.iterates]
+        return np.array([w for w, _ in found]), np.array([b for _, b in found])
+
+    def expansion(self):
+        """The weights as functions: each is the linear kernel with one vector."""
+        weights, intercepts = self.coefficients()
+        return Expansion.single(Linear(), weights, np.eye(len(weights)), intercepts)
+
+    def squares(self, X):
+        """|x|^2 of each row, the feature of a penalised bias included."""
+        return RowProducts(view_rows(X), X.shape[1]).squares() + float(self.has_bias)
+
+
+class KernelForm:
+    """Coefficients of support vectors, for any kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    n_problems : int
+    steps : Steps
+    budget : int or None
+    strategy : {"merging", "removal"}
+    memory_limit : int, str or None
+    """
+
+    def __init__(self, kernel, n_problems, steps, budget, strategy, memory_limit):
+        self.kernel, self.memory_limit, self.has_bias = kernel, memory_limit, steps.has_bias
+        self.iterates = [KernelIterate(0, steps, budget, strategy) for _ in range(n_problems)]
+        self.items, self.vectors, self.origin = None, None, None
+        self.support = np.empty(0, np.int64)
+
+    def fit(self, X, sides, weights, sampler, T, limits, n_jobs):
+        """T steps over items of X that `sampler` draws."""
+        data, matrix = self._matrix(X, limits, n_jobs)
+        self.iterates = [iterate.extended(matrix.n) for iterate in self.iterates]
+        # One after the other: each product uses all cores.
+        ended = _sample(self.iterates, matrix, sides, weights, sampler, T, limits, 1)
+        self._keep(data)
+        return ended
+
+    def visit(self, X, sides, weights, limits, n_jobs):
+        """A visit to each item of X, after the support vectors that are there already."""
+        held = len(self.support)
+        more = X.shape[0] if hasattr(X, "shape") else len(X)
+        data, matrix = self._matrix(_joined(self.items, X), limits, n_jobs)
+        self.iterates = [iterate.extended(more) for iterate in self.iterates]
+        # The signs and weights of support vectors are in their coefficients; these are not read.
+        sides = np.concatenate([np.ones((len(sides), held)), sides], axis=1)
+        weights = np.concatenate([np.ones(held), weights])
+        ended = _visit(self.iterates, matrix, sides, weights, np.arange(held, held + more), limits, 1)
+        self._keep(data)
+        return ended
+
+    def _matrix(self, X, limits, n_jobs):
+        data, budget = TrainingData(self.kernel, X), Budget.resolve(self.memory_limit, None, X)
+        matrix = data.matrix(EXACT, None, budget, n_jobs)
+        # Without shares of the matrix: callbacks of stochastic descent expect points of another kind.
+        return data, stored_if_small(matrix, budget, lambda _share=None: limits.stop())
+
+    def _keep(self, data):
+        """Forget everything but the support vectors of any problem."""
+        self.support = np.unique(np.concatenate([iterate.support() for iterate in self.iterates]))
+        for iterate in self.iterates:
+            iterate.keep(self.support)
+        self.items, self.vectors = data.support_vectors(self.support), data.expansion_vectors(self.support)
+        self.origin = data.origin
+
+    def coefficients(self):
+        """(coefficients (n_problems, n_support), intercepts)."""
+        found = np.array([iterate.coefficients() for iterate in self.iterates])
+        return found, found.sum(axis=1) * float(self.has_bias)
+
+    def expansion(self):
+        """The decision functions."""
+        coefficients, intercepts = self.coefficients()
+        return Expansion.single(self.kernel, self.vectors, coefficients.T, intercepts, self.origin)
+
+    def squares(self, X):
+        """k(x, x) of each item, the feature of a penalised bias included."""
+        data = TrainingData(self.kernel, X)
+        return np.maximum(self.kernel.diag_of(data.prepare(np.float64)), 0.0) + float(self.has_bias)
+
+    @property
+    def is_precomputed(self):
+        return isinstance(self.kernel, Precomputed)
+
+
+def _joined(items, more):
+    """Items followed by others of their kind."""
+    if items is None:
+        return more
+    if sparse.issparse(more):
+        return sparse.vstack([items, more], format="csr")
+    return [*items, *more] if isinstance(more, list) else np.concatenate([items, more])

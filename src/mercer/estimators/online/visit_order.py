@@ -1,0 +1,52 @@
+"""Which points a perceptron visits, in which order, and how often.
+
+Where the order is drawn at random anyway, it is drawn for rows sorted by what they hold, and rows
+that are the same (and have the same label) are one point with the sum of their weights. So the
+order in which a table lists its rows does not matter, and a row of weight two is a row listed twice.
+"""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer.estimators.fitting.equal_rows import are_equal, row_keys
+from mercer.solvers.stochastic.perceptron import Schedule
+
+
+def visiting_plan(estimator, X, codes, copies):
+    """The `Schedule` of a fit to points of given weights; `X` is None for items that cannot be compared."""
+    order, seed = np.flatnonzero(copies > 0), None
+    stands_for = np.full(len(copies), -1)
+    stands_for[order] = np.arange(len(order))
+    if estimator.shuffle:
+        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        if X is not None:
+            order, copies, stands_for = distinct_rows(X, codes, copies, order)
+    ends = estimator.max_iter, estimator.tol, estimator.n_iter_no_change
+    return Schedule(order, copies, seed, *ends, stands_for=stands_for)
+
+
+def distinct_rows(X, codes, copies, chosen):
+    """(one of each group of equal rows with equal labels, the weight of its group, the group of each row).
+
+    The rows are in an order that depends on their contents alone.
+    """
+    keys = row_keys(X)
+    ranked = chosen[np.lexsort((codes[chosen], keys[chosen]))]
+    keys = keys[ranked]
+    candidates = np.flatnonzero((keys[1:] == keys[:-1]) & (codes[ranked[1:]] == codes[ranked[:-1]]))
+    same = candidates[are_equal(X, ranked[candidates], ranked[candidates + 1])]
+    begins = np.ones(len(ranked), bool)
+    begins[same + 1] = False
+    first = ranked[begins]
+    summed = np.zeros(len(copies))
+    summed[first] = np.add.reduceat(copies[ranked], np.flatnonzero(begins))
+    group = np.full(len(copies), -1)
+    group[ranked] = np.cumsum(begins) - 1
+    return first, summed, group
+
+
+def shared_out(values, plan, copies):
+    """Values of the points that are visited, divided among the equal ones they stand for, by their weights."""
+    whole = plan.copies[plan.order][plan.stands_for] if len(plan.order) else 1.0
+    # First the share: what is at its bound stays there.
+    return np.where(plan.stands_for >= 0, (values[plan.stands_for] / whole) * copies, 0.0)

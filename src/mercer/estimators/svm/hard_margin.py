@@ -1,0 +1,206 @@
+"""The hard-margin support vector classifier."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.fitting.inputs import require_fitted
+from mercer.estimators.fitting.parameters import require_choice
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.two_class import TwoClassProblems
+from mercer.estimators.svm.separation import SeparationEvidence, separate_all
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.svm.soft_margin import BIASES
+from mercer.solvers.result import Status
+
+_REMEDIES = {
+    Status.OPTIMAL_INACCURATE: "The margin is tiny beside the data; scale the features.",
+    Status.STALLED: "The margin is tiny beside the data; scale the features.",
+    Status.TIME_LIMIT: "A larger time_limit is needed.",
+    Status.INTERRUPTED: "Fit again.",
+}
+
+
+class HardMarginSVC(KernelClassifier):
+    """The hyperplane of largest margin, or the proof that there is none.
+
+    Hard-SVM: minimise norm(w)^2 subject to y_i (<w, psi(x_i)> + b) >= 1. Data that cannot be
+    separated raise `NotSeparableError`, whose ``proof`` is a point that both convex hulls have in
+    common, with its weights; or, if so asked, warn.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As in `SVC`.
+    degree, gamma, coef0
+        Parameters of the kernels given by name; a `Kernel` has its own.
+    tol : float, default=1e-6
+        Every fit goes on to rounding error; this is the violation of y f(x) >= 1 up to which
+        its status is OPTIMAL.
+    max_iter : int, default=-1
+        Bound on the rounds of each two-class problem; -1 for none.
+    bias : {"free", "penalised", "none"}, default="free"
+        "none" is the homogeneous case; "penalised" that of one more feature, of value 1.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=True
+    time_limit : float, optional
+        Seconds for the whole fit.
+    memory_limit : int or str, optional
+        Bytes, or a text such as "2GiB"; half of the free memory by default.
+    n_jobs : int, optional
+        Threads that evaluate kernels; all cores by default.
+    callbacks : list of callables, optional
+        Each is called with a `TracePoint` after every round; a true answer ends the fit.
+    verbose : bool, default=False
+        Print a line a round on standard error.
+    on_not_separable : {"raise", "warn"}, default="raise"
+        What happens where no hyperplane separates two classes. "warn" keeps the proof in `proofs_`, says so in a
+        `ConvergenceWarning`, and takes a soft margin in its place, with a C so large (1000 over the mean of
+        k(x, x)) that few losses come before a short w; its status is STALLED, its gap infinite and its margin 0.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
+    status_, certificate_, expansion_, trace_, n_features_in_, feature_names_in_
+        As in `SVC`: `coef_` (for a linear kernel) and `intercept_` are (w_0, b_0), `dual_coef_` are
+        the multipliers with their signs.
+    margin_ : float, or ndarray of them
+        1 / norm(w_0), the distance of the nearest point from the hyperplane.
+    normalised_coef_, normalised_intercept_
+        (w_0, b_0) / norm(w_0), the output of Hard-SVM in the book; the first for a linear kernel.
+    proofs_ : list
+        For each two-class problem None, or the `NotSeparableProof` that it has no solution.
+
+    Examples
+    --------
+    >>> from mercer import HardMarginSVC
+    >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
+    >>> model = HardMarginSVC(kernel="linear").fit(X, y)
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[ 1., -1.]]), array([-1.]))
+    >>> round(model.margin_, 6)
+    0.707107
+    """
+
+    _remedies = _REMEDIES
+
+    def __init__(
+        self,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-6,
+        max_iter=-1,
+        *,
+        bias="free",
+        multi_class="ovo",
+        decision_function_shape="ovr",
+        break_ties=True,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        verbose=False,
+        on_not_separable="raise",
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.bias = bias
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.on_not_separable = on_not_separable
+
+    def fit(self, X, y, sample_weight=None):
+        """Find the hyperplane of largest margin.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Rows of weight zero or less take no part. Other weights change nothing, for there are no
+            losses to weigh (but a width "scale" counts rows by their weights).
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotSeparableError
+            If no hyperplane separates two of the classes, unless `on_not_separable` is "warn".
+        NotPositiveSemidefiniteError
+            If the kernel turns out to have no feature space.
+        """
+        self._fit(X, y, sample_weight)
+        if self._said is None:
+            warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        else:
+            warnings.warn(self._said, ConvergenceWarning, stacklevel=2)
+        del self._said
+        return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_choice("bias", self.bias, BIASES)
+        require_choice("on_not_separable", self.on_not_separable, ("raise", "warn"))
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        taking_part = np.ones(len(codes)) if weights is None else weights
+        C = np.where(taking_part > 0, np.inf, 0.0)
+        return TwoClassProblems(codes, len(class_weight), self.multi_class, C, "hinge", self.bias)
+
+    def _solve(self, data, setup, budget, limits):
+        may_overlap = self.on_not_separable == "warn"
+        return separate_all(data, setup, budget, limits, self.tol, self.n_jobs, may_overlap=may_overlap)
+
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        self._margins = solved.margins
+        errors = [solved.overlaps.get(k) for k in range(len(solved.margins))]
+        self.proofs_ = [None if error is None else error.proof for error in errors]
+        self._said = next((str(error) for error in errors if error is not None), None)
+        if isinstance(data.kernel, Linear) and all(normal is not None for normal in solved.normals):
+            # One vector for each function instead of the sum of multipliers times rows, whose rounding
+            # errors a tiny margin would not survive.
+            normals = np.vstack(solved.normals)
+            vectors = type(X)(normals) if sparse.issparse(X) else normals
+            self.expansion_ = Expansion.single(data.kernel, vectors, np.eye(len(normals)), self.intercept_)
+
+    def _kind_of_evidence(self, setup):
+        return SeparationEvidence
+
+    @property
+    def margin_(self):
+        """1 / norm(w_0); one for each two-class problem if there are several classes."""
+        require_fitted(self)
+        return float(self._margins[0]) if len(self._margins) == 1 else self._margins
+
+    @property
+    def normalised_coef_(self):
+        """w_0 / norm(w_0); only for a linear kernel."""
+        coefficients = self.coef_
+        rows = coefficients.toarray() if sparse.issparse(coefficients) else coefficients
+        return rows * self._margins[:, None]
+
+    @property
+    def normalised_intercept_(self):
+        """b_0 / norm(w_0)."""
+        require_fitted(self)
+        return self.intercept_ * self._margins

@@ -1,0 +1,334 @@
+"""One-class learning: what most of the data are like, and what is not like them."""
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from mercer._errors import DataError
+from mercer.estimators.bases.one_function import OneFunctionModel
+from mercer.estimators.fitting.auto_strength import choose_kernel
+from mercer.estimators.fitting.given_matrix import evaluate
+from mercer.estimators.fitting.inputs import prediction_input, require_fitted, unlabelled_input
+from mercer.estimators.fitting.parameters import require_number
+from mercer.estimators.fitting.progress import warn_of_zero, warn_unless_optimal
+from mercer.estimators.fitting.support import linear_coefficients
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.svm.one_class import OneClass, SoftBall
+
+# Diagonals of a given matrix that differ by less, relative to the largest, are equal.
+SAME = 1e-10
+
+
+class _Detector(OutlierMixin, OneFunctionModel):
+    """What both forms do alike."""
+
+    _starts_from_sample = True
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn where the rows of X are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How many rows each counts for; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        with fitting(self, limits):
+            choose_kernel(self, X)
+            self._fit_rows(unlabelled_input(self, X), None, sample_weight, limits)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def predict(self, X):
+        """+1 for each row that is inside, -1 for each that is not.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def decision_function(self, X):
+        """The scores less their offset: positive inside, 0 at the border, negative outside.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.score_samples(X) - self.offset_
+
+
+class OneClassSVM(_Detector):
+    """The half-space of the feature space that holds most of the data, as far from 0 as it can be.
+
+    At most a share `nu` of the points end outside, and at least that share are support vectors. The
+    parameters up to `max_iter` are scikit-learn's, in its order, with its meaning.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As for `SVC`.
+    degree, gamma, coef0
+        Parameters of the kernels given by name; a `Kernel` has its own.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the dual
+        coefficients is nu times the number of points).
+    nu : float, default=0.5
+        In (0, 1].
+    shrinking, cache_size, verbose, max_iter
+        As for `SVR`.
+    gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks
+        As for `SVR`.
+
+    Attributes
+    ----------
+    offset_ : float
+        ``decision_function = score_samples - offset_``.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
+    shape_fit_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    status_, certificate_, expansion_, trace_
+        As for `SVR`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import OneClassSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OneClassSVM(nu=0.1, gamma=0.5).fit(X[y == 0])
+    >>> model.certificate_.is_optimal(1e-3)
+    True
+    >>> bool((model.predict(X[y == 0]) == 1).mean() > 0.85), bool((model.predict(X[y > 0]) == -1).all())
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        gap_tol=None,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        warm_start=False,
+        callbacks=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("nu", self.nu, above=0.0, most=1.0)
+
+    def _problem(self, _y, weights, _data, _used):
+        return OneClass(weights, float(self.nu))
+
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        self.offset_ = -self.intercept_
+        warn_of_zero(
+            self.status_,
+            data,
+            setup,
+            solved,
+            f"the half-space is none: with nu={self.nu!r} the origin of the feature space is among the points, so that "
+            "the optimum is w = 0 and the scores are rounding noise. Take a kernel of which all values are positive, "
+            "such as the RBF, or SVDD, which needs no origin; a larger nu may help too.",
+        )
+
+    def score_samples(self, X):
+        """<w, psi(x)>: the larger, the more x is like the training data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._function(X) - self.intercept_[0]
+
+
+class SVDD(_Detector):
+    """Support vector data description: the smallest ball of the feature space with most of the data.
+
+    At most a share `nu` of the points end outside, and at least that share are support vectors;
+    ``nu=0`` is the smallest ball around all of them. For kernels whose k(x, x) is the same for all
+    x, such as the Gaussian, it is the half-space of `OneClassSVM` in other words.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As for `SVC`. A precomputed matrix must have equal diagonal entries, since k(x, x) of a new
+        point is not in it.
+    degree, gamma, coef0
+        Parameters of the kernels given by name; a `Kernel` has its own.
+    tol : float, default=1e-6
+        Largest violation of the optimality conditions, in units of squared distances.
+    nu : float, default=0.1
+        In [0, 1].
+    shrinking, cache_size, verbose, max_iter, gap_tol, time_limit, memory_limit, n_jobs, warm_start,
+    callbacks
+        As for `SVR`.
+
+    Attributes
+    ----------
+    radius_ : float
+        Of the ball, in the feature space.
+    center_ : ndarray of shape (n_features,)
+        Of the ball; only for a linear kernel. Otherwise it is the sum of `dual_coef_` times the
+        support vectors in feature space.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, shape_fit_,
+    n_features_in_, feature_names_in_
+        As for `OneClassSVM`; the dual coefficients sum to 1.
+    offset_ : float
+        Minus the squared radius: ``decision_function = score_samples - offset_``.
+    status_, certificate_, expansion_, trace_
+        As for `SVR`; the primal value is that of the squared radius and what is outside.
+
+    Examples
+    --------
+    Three corners of a square: the centre is the middle of the diagonal.
+
+    >>> from mercer import SVDD
+    >>> ball = SVDD(kernel="linear", nu=0.0).fit([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> ball.center_.round(6), round(ball.radius_, 6)
+    (array([1., 1.]), 1.414214)
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-6,
+        nu=0.1,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        gap_tol=None,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        warm_start=False,
+        callbacks=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("nu", self.nu, least=0.0, most=1.0)
+
+    def _problem(self, _y, weights, data, used):
+        diag = data.diagonal(used)
+        if isinstance(data.kernel, Precomputed) and self.kernel_is_given and np.ptp(diag) > SAME * np.abs(diag).max():
+            raise DataError(
+                "SVDD needs k(x, x) of new points, which a precomputed matrix does not hold unless all its "
+                "diagonal entries are equal; normalise it, or pass the kernel"
+            )
+        return SoftBall.with_share(diag, weights, float(self.nu))
+
+    @property
+    def kernel_is_given(self):
+        """Whether the kernel is a matrix rather than a function of the user's."""
+        return not callable(self.kernel) or isinstance(self.kernel, Precomputed)
+
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        centre = data.squared_norm(self.support_, solved.support.dual_coef[0], self.n_jobs)
+        squared = setup.problems[0].squared_radius(float(self.intercept_[0]), centre)
+        self.radius_, self.offset_, self._centre = float(np.sqrt(squared)), -squared, centre
+        self._constant = float(data.diagonal(self.support_[:1])[0]) if isinstance(data.kernel, Precomputed) else None
+
+    @property
+    def coef_(self):
+        """There are none: the border is a sphere."""
+        raise AttributeError("SVDD has no coef_: the border is a sphere; center_ and radius_ describe it")
+
+    @property
+    def center_(self):
+        """The centre, for a linear kernel."""
+        require_fitted(self)
+        if not isinstance(self.expansion_.kernel, Linear):
+            raise AttributeError("center_ is only available when using a linear kernel")
+        return np.asarray(linear_coefficients(self.expansion_)).ravel()
+
+    def score_samples(self, X):
+        """Minus the squared distance from the centre.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return 2.0 * (self._function(X) - self.intercept_[0]) - self._norms(X) - self._centre
+
+    def _norms(self, X):
+        """k(x, x) of each row."""
+        X = prediction_input(self, X)
+        if self._items is not None:
+            return np.array([evaluate(self.kernel, X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
+        if self._constant is not None:
+            return self._constant
+        return self.expansion_.kernel.diag(X)

@@ -1,0 +1,313 @@
+"""Learning to rank."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from mercer._errors import DataError, ParameterError
+from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.bases.one_function import OneProblem
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabelled_input
+from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.training import Budget, whole_matrix
+from mercer.estimators.fitting.two_class import Solved
+from mercer.estimators.fitting.weights import target_weights
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.table.column import is_missing
+from mercer.problems.regularization import resolve_C
+from mercer.problems.svm.rank import LOSSES, Ranking
+from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
+from mercer.solvers.smooth import ranking_newton
+
+# Up to this many rows accuracy costs nothing.
+SMALL = 2000
+
+
+class RankSVM(KernelModel):
+    """Support vector machine for rankings: rows in the right order, by a margin, certified on every fit.
+
+    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the
+    square, over the pairs of rows of which i is to come before j. The pairs follow from grades and
+    queries and are never listed: time and memory for them grow as n log n and n.
+
+    Parameters
+    ----------
+    C : float or Regularization, default=1.0
+        Weight of a pair.
+    kernel, degree, gamma, coef0
+        As in `SVC`.
+    tol : float, default=1e-3
+        Largest difference between a coefficient and what the losses ask for, as a share of the largest
+        one; and the relative duality gap.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        What a pair pays that falls short of the margin: the square, or the shortfall itself, which a few
+        pairs that are very wrong change less, and which takes longer.
+    max_iter : int, default=-1
+        Bound on the Newton steps; -1 for none.
+    gap_tol, time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    n_pairs_ : float
+        How many pairs there were, counted by weight.
+    support_, support_vectors_, dual_coef_, coef_, n_iter_, n_features_in_, feature_names_in_
+        As in `SVC`; there is no intercept, which no order would notice.
+    certificate_ : Certificate
+        Primal, dual and gap over all pairs, from sums that need no list of them.
+    status_, expansion_, trace_
+        As in `SVC`.
+
+    References
+    ----------
+    Herbrich, Graepel and Obermayer (2000); Joachims (2002); Chapelle and Keerthi (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RankSVM
+    >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> grades, queries = [0, 1, 2, 0, 1, 2], [1, 1, 1, 2, 2, 2]
+    >>> model = RankSVM(kernel="linear").fit(X, grades, qid=queries)
+    >>> model.score(X, grades, qid=queries), model.status_.name, model.n_pairs_
+    (1.0, 'OPTIMAL', 6.0)
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        *,
+        loss="squared_hinge",
+        max_iter=-1,
+        gap_tol=None,
+        time_limit=None,
+        memory_limit=None,
+        cache_size=None,
+        n_jobs=None,
+        warm_start=False,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.loss = loss
+        self.max_iter = max_iter
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X, y=None, qid=None, *, pairs=None, sample_weight=None):
+        """Learn an order of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed, or a list of objects
+        y : array-like of shape (n,), optional
+            Grades: of two rows of one query, that of the higher grade is to come first.
+        qid : array-like of shape (n,), optional
+            The query of each row, of any type, none missing; one for all by default.
+        pairs : array-like of int of shape (m, 2), optional
+            Pairs of rows (first, second) in the place of grades.
+        sample_weight : array-like of shape (n,), optional
+            A pair counts as the product of the weights of its rows.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        with fitting(self, limits):
+            X, problem, used, weights = self._problem_of(X, y, qid, pairs, sample_weight)
+            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+            items, data = self._training_data(X, None if sample_weight is None else weights, budget)
+            setup = OneProblem(problem, used, len(weights))
+            solved = self._solve(data, setup, budget, limits)
+            self._items, self.n_pairs_ = items, problem.n_pairs
+            self._keep(X, data, setup, solved)
+            self.n_iter_ = int(self.n_iter_[0])
+        warn_unless_optimal(self.status_, self.max_iter)
+        return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_optional_number("gap_tol", self.gap_tol, above=0.0)
+        require_optional_number("cache_size", self.cache_size, above=0.0)
+        require_flag("warm_start", self.warm_start)
+        require_choice("loss", self.loss, LOSSES)
+
+    def _problem_of(self, X, y, qid, pairs, sample_weight):
+        """(rows, problem, rows that take part, weights)."""
+        if pairs is None:
+            X, y = regression_input(self, X, y)
+            n = len(y)
+        else:
+            if y is not None or qid is not None:
+                raise ParameterError("y and qid must be None where pairs are given; they would say the same twice")
+            X = unlabelled_input(self, X)
+            n = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = target_weights(sample_weight, n)
+        used = np.flatnonzero(weights)
+        chosen = _given(pairs, used, n) if pairs is not None else GradedPairs(y[used], _queries(qid, n)[used])
+        C = resolve_C(self.C, n)
+        if not np.isfinite(C):
+            raise ParameterError(f"C must be finite, got {C}; a large one comes as close to all pairs as you like")
+        problem = Ranking(chosen, float(C), weights[used], self.loss)
+        _require_a_pair(problem, n, pairs)
+        return X, problem, used, weights
+
+    def _solve(self, data, setup, budget, limits):
+        indices, problem = setup.tasks[0].indices, setup.problems[0]
+        (start,) = self._starts(setup) or [None]
+
+        def solve(matrix):
+            return ranking_newton.solve(
+                problem,
+                matrix,
+                tol=self.tol,
+                limits=limits,
+                start=start,
+                gap_tol=self.gap_tol,
+                convex=data.kernel.is_psd is True,
+            )
+
+        matrix = data.matrix(
+            min(self.tol, 1e-6) if len(indices) <= SMALL else self.tol, self.gap_tol, budget, self.n_jobs
+        )
+        return Solved(setup, [whole_matrix(matrix, indices, budget, limits, solve, np.zeros((len(indices), 1)))])
+
+    def _kind_of_evidence(self, setup):
+        return _RankEvidence
+
+    def predict(self, X):
+        """A score for each row of X: higher comes first.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._values(X)[:, 0]
+
+    def score(self, X, y, qid=None, sample_weight=None):
+        """Share of the pairs that are put in the right order; a tie counts half.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        require_fitted(self)
+        f = self.predict(X)
+        y = column_or_1d(y)
+        check_consistent_length(f, y)
+        weights = target_weights(sample_weight, len(y))
+        used = np.flatnonzero(weights)
+        problem = Ranking(GradedPairs(y[used], _queries(qid, len(y))[used]), 1.0, weights[used])
+        _require_a_pair(problem, len(y))
+        return problem.concordance(f[used])
+
+
+class _RankEvidence(Evidence):
+    """The dual point of a ranking has coefficients of its own, and a product of its own."""
+
+    def _certificate(self, problem, task, beta, intercept):
+        points = self.data.prepare(np.float64, task.indices)
+
+        def product(values):
+            return tiles.product(self.data.kernel, points, points, values, self.n_jobs)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            return problem.certificate(beta, product(beta), intercept, product)
+
+
+def _queries(qid, n):
+    """The query of each row as 0, 1, ..."""
+    if qid is None:
+        return np.zeros(n, np.int64)
+    qid = column_or_1d(qid)
+    if len(qid) != n:
+        raise DataError(f"qid must have one entry for each of the {n} rows, got {len(qid)}")
+    _require_every_query(qid)
+    try:
+        return np.unique(qid, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    except TypeError:
+        # Values that have no order are told apart all the same.
+        numbers = {}
+        return np.array([numbers.setdefault(value, len(numbers)) for value in qid], np.int64)
+
+
+def _require_every_query(qid):
+    if qid.dtype.kind not in "fmMO":
+        return
+    # As double: single-precision NaNs are no Python floats.
+    values = qid.astype(np.float64) if qid.dtype.kind == "f" else qid
+    missing = np.flatnonzero(np.fromiter((is_missing(value) for value in values), bool, len(values)))
+    if len(missing):
+        row = int(missing[0])
+        raise DataError(
+            f"qid must say the query of every row, but row {row} has {qid[row]!s}; drop such rows, or name a query"
+        )
+
+
+def _require_a_pair(problem, n, pairs=None):
+    """Refuse a problem without a pair that counts, and say why there is none."""
+    if problem.n_pairs > 0:
+        return
+    n_used = len(problem.weights)
+    if n == 1:
+        told = "; got 1 sample"
+    elif n_used and replace(problem, weights=np.ones(n_used)).n_pairs > 0:
+        told = (
+            ": a pair counts as the product of the weights of its rows, which is rounded to 0; "
+            f"got sample_weight up to {problem.weights.max():g}, divide it by that"
+        )
+    elif pairs is not None:
+        told = f": of each of the {len(pairs)} pairs, a row has weight 0" if len(pairs) else "; got no pairs"
+    else:
+        told = f": within every query, all grades {'of rows with a weight ' if n_used < n else ''}are equal"
+    raise DataError(f"there must be a pair of rows to put in order{told}")
+
+
+def _given(pairs, used, n):
+    pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise DataError(f"pairs must be whole numbers of shape (m, 2), got {pairs.dtype} of shape {pairs.shape}")
+    if len(pairs) and not (pairs.min() >= 0 and pairs.max() < n):
+        raise DataError(f"pairs must be positions of rows, 0 to {n - 1}, got {pairs.min()} to {pairs.max()}")
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise DataError("pairs must be of two different rows each")
+    place = np.full(n, -1)
+    place[used] = np.arange(len(used))
+    kept = place[pairs[(place[pairs] >= 0).all(axis=1)]]
+    return GivenPairs(kept[:, 0].astype(np.int64), kept[:, 1].astype(np.int64))

@@ -1,0 +1,253 @@
+"""Hard-margin solutions of all two-class problems of a fit, or the error that proves there are none."""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, NotSeparableError, ParameterError
+from mercer._jit.threads import one_blas_thread
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.equal_rows import comparable_rows, contradiction, row_keys
+from mercer.estimators.fitting.training import Budget, require_no_overflow, solve_all, stored_if_small
+from mercer.estimators.fitting.two_class import Solved
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.svm.hard_margin import HardMargin, NotSeparableProof
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.hard_margin.solve import MOST_FEATURES, Overlap, Separation, separate_features, separate_matrix
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+
+# Kernel values in double precision, whatever the tolerance.
+IN_DOUBLE = 1e-12
+# C times the mean of k(x, x) in the place of an infinite C, where nothing separates; and how well that is solved.
+STIFF, SOFT_TOL = 1000.0, 1e-3
+
+
+class SeparationSolved(Solved):
+    """`Solved`, with what only a hard margin has.
+
+    Attributes
+    ----------
+    margins : ndarray (n_problems,)
+        Distance of the nearest point from each hyperplane.
+    normals : list of ndarray or None
+        w_0 of each problem in the coordinates of the rows, for a linear kernel.
+    overlaps : dict
+        Of a problem that has no solution: the `NotSeparableError` that was not raised.
+    """
+
+    def __init__(self, setup, solutions, overlaps, has_normals=False):
+        super().__init__(setup, solutions)
+        self.overlaps = overlaps
+        self.intercepts = np.array([solution.bias for solution in solutions])
+        self.margins = np.array([getattr(solution, "distance", 0.0) for solution in solutions])
+        self.normals = [solution.normal if has_normals else None for solution in solutions]
+
+
+class SeparationEvidence(Evidence):
+    """Certificates of hard margins, in the coordinates of the rows where the kernel is linear."""
+
+    def _certificate(self, problem, task, beta, intercept):
+        k = next(k for k, each in enumerate(self.setup.tasks) if each is task)
+        problem, normal = HardMargin(task.signs, self.setup.bias), self.solved.normals[k]
+        if normal is None:
+            projections = self._projections(task, beta)
+            square = float(beta @ projections)
+            return problem.certificate(beta, projections, intercept, (square, square))
+        support = np.flatnonzero(beta)
+        total = beta[support] @ self.data.X[task.indices[support]].astype(np.float64)
+        projections = self.data.X[task.indices] @ normal
+        return problem.certificate(beta, projections, intercept, (float(normal @ normal), float(total @ total)))
+
+
+def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False):
+    """Separate the classes of every two-class problem, in coordinates where there are few.
+
+    Where `may_overlap`, a problem that has no solution gets that of a soft margin so narrow that losses
+    come first, and `overlaps` has the proof.
+
+    Raises
+    ------
+    NotSeparableError
+        With a proof, if two classes cannot be separated.
+    """
+    problems = [HardMargin(task.signs, setup.bias) for task in setup.tasks]
+    features, overlaps = explicit_features(data), {}
+
+    def answered(k, answer):
+        if not isinstance(answer, Overlap):
+            return answer
+        where = "proofs_ has it, and a soft margin took its place" if may_overlap else "error.proof has it"
+        error = _not_separable(data, features, setup, setup.tasks[k], answer, where)
+        if not may_overlap:
+            raise error
+        overlaps[k] = error
+        return _softened(data, setup, setup.tasks[k], budget, limits, n_jobs)
+
+    known = _contradictions(data, setup)
+    for k in () if may_overlap else known:
+        answered(k, known[k])
+    if features is not None:
+        with one_blas_thread():
+            solutions = [
+                answered(k, known.get(k) or separate_features(problem, _part(features, task.indices), limits, tol))
+                for k, (problem, task) in enumerate(zip(problems, setup.tasks, strict=True))
+            ]
+        return SeparationSolved(setup, solutions, overlaps, isinstance(data.kernel, Linear))
+
+    def solve(problem, part, k):
+        return answered(k, known.get(k) or separate_matrix(problem, part, limits, tol, budget.cache))
+
+    matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
+    return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs), overlaps)
+
+
+def _softened(data, setup, task, budget, limits, n_jobs):
+    """The soft margin of rows that no hyperplane separates, with a C beside which the norm of w is little."""
+    matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(task.indices)
+    C = STIFF / max(float(np.mean(matrix.diag)), np.finfo(float).tiny ** 0.5)
+    problem = SoftMargin(task.signs, np.full(len(task.signs), C), "hinge", setup.bias)
+    convex = data.kernel.is_psd is True
+    part = stored_if_small(matrix, budget)
+    found = small.solve(problem.dual(), part, tol=SOFT_TOL, limits=limits.unwatched(), convex=convex)
+    intercept = problem.intercept(found.beta, found.bias)
+    return Separation(found.beta, found.gradient, intercept, Status.STALLED, found.iterations, trace=found.trace)
+
+
+def _part(features, rows):
+    return features if len(rows) == features.shape[0] else features[rows]
+
+
+def _contradictions(data, setup):
+    """The problems in which equal rows have different labels: proof for any kernel, and the shortest there is."""
+    X = comparable_rows(data)
+    if X is None:
+        return {}
+    keys, found = row_keys(X), {}
+    for k, task in enumerate(setup.tasks):
+        pair = contradiction(X, keys, task.indices, task.signs)
+        if pair is not None:
+            weights = np.ones(2) if setup.bias == "free" else np.full(2, 0.5)
+            squares = data.kernel.diag_of(data.prepare(np.float64, task.indices[pair]))
+            found[k] = Overlap(pair, weights, float(np.sqrt(max(0.0, squares.max()))))
+    return found
+
+
+def margin_and_radius(data, rows, signs, bias, n_jobs=None):
+    """(largest margin, largest norm) of some rows in the feature space; the margin is 0 where nothing separates."""
+    problem, limits = HardMargin(signs, bias), Limits()
+    features = explicit_features(data)
+    if features is None:
+        budget = Budget.resolve(None, None, data.X)
+        matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(rows)
+        squares = matrix.diag
+        answer = separate_matrix(problem, stored_if_small(matrix, budget), limits, IN_DOUBLE, budget.cache)
+    else:
+        part = features[rows]
+        squares = np.asarray((part * part).sum(axis=1)).ravel()
+        answer = separate_features(problem, part, limits, IN_DOUBLE)
+    margin = 0.0 if isinstance(answer, Overlap) else max(0.0, answer.margin)
+    return margin, float(np.sqrt(max(0.0, squares.max() + problem.shift)))
+
+
+def explicit_features(data):
+    """psi of the rows in double precision where it has at most MOST_FEATURES coordinates; else None."""
+    if data.kernel.takes_items or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
+        return None
+    try:
+        if not data.kernel.feature_map(data.X[:1]).shape[1] <= MOST_FEATURES:
+            return None
+        features = data.X if isinstance(data.kernel, Linear) else data.kernel.feature_map(data.X)
+    except (ParameterError, DataError):
+        return None
+    if features.shape[1] > MOST_FEATURES:
+        # Those of `Delta` are as many as there are distinct rows.
+        return None
+    features = features.astype(np.float64, copy=False)
+    # The certificate and the predictions are of inner products.
+    require_no_overflow(features)
+    return features
+
+
+def _not_separable(data, features, setup, task, overlap, where):
+    """The error; `where` says who keeps the proof."""
+    bias, classes = setup.bias, setup.classes
+    proof = _proof(data, features, bias, task, overlap)
+    if len(task.label) == 2:
+        second, first = (classes[code].item() for code in task.label)
+        who = f"the classes {first!r} and {second!r}"
+    else:
+        who = f"the class {classes[task.label[0]].item()!r} and the others"
+    plane = {"free": "hyperplane", "penalised": "hyperplane", "none": "hyperplane through the origin"}[bias]
+    space = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
+    if proof.is_exact:
+        said, remedy = _met(bias, proof), "SVC(C=...) allows violations, another kernel may allow none"
+    else:
+        said = _too_near(bias, proof)
+        remedy = "SVC(C=...) allows violations; features, or a kernel, that set these rows farther apart may need none"
+    return NotSeparableError(f"no {plane}{space} separates {who}{said}; {where}. {remedy}", proof)
+
+
+def _met(bias, proof):
+    what = "their convex hulls have a point in common" if bias == "free" else "the origin is in the hull of y_i x_i"
+    return f": {what}, a weighted mean of {len(proof.weights)} rows (to {proof.distance:.1e})"
+
+
+def _too_near(bias, proof):
+    """What double precision can tell, which is less than a proof."""
+    if proof.twins is not None:
+        first, second = proof.twins
+        return (
+            f" in double precision: rows {first} and {second} have different labels and cannot be told apart in it "
+            "(they are not equal, so exact numbers may well separate them)"
+        )
+    what = "their convex hulls are" if bias == "free" else "the origin and the hull of y_i x_i are"
+    return (
+        f" as far as double precision can tell: {what} {proof.distance:.1e} apart, measured at {len(proof.weights)} "
+        f"rows, and kernel values cannot tell less than {proof.tolerance * proof.radius:.1e} from nothing"
+    )
+
+
+def _proof(data, features, bias, task, overlap):
+    rows = task.indices[overlap.members]
+    shown = None if features is None else features[rows]
+    items = data.prepare(np.float64, rows) if not isinstance(data.kernel, Precomputed) else None
+    gram = np.empty((len(rows), len(rows)))
+    if items is None:
+        gram[:] = data.X[np.ix_(rows, rows)]
+    else:
+        data.kernel.tile(items, items, gram, 0, 0)
+    # Of a given matrix, items with the same row are the same to every function of it.
+    vectors = data.support_vectors(rows) if items is not None else data.X[rows]
+    return NotSeparableProof(
+        indices=rows,
+        weights=overlap.weights,
+        signs=task.signs[overlap.members],
+        bias=bias,
+        features=shown.toarray() if sparse.issparse(shown) else shown,
+        gram=_same_for_same_items(gram, vectors),
+        radius=overlap.radius,
+        is_exact=_is_exact(vectors, task.signs[overlap.members], bias, shown is not None),
+    )
+
+
+def _is_exact(items, signs, bias, has_coordinates):
+    """Whether the rows of a proof show it by themselves: they are equal, or known by coordinates and no mere pair."""
+    if sparse.issparse(items):
+        items = items.toarray()
+    if len(signs) == 2 and signs[0] != signs[1] and np.array_equal(items[0], items[1]):
+        return True
+    return has_coordinates and (len(signs) > 2 or bias != "free")
+
+
+def _same_for_same_items(gram, items):
+    """Rows and columns of equal items made equal, so that they cancel in full."""
+    if sparse.issparse(items):
+        items = items.toarray()
+    for i in range(len(items)):
+        for j in range(i):
+            if np.array_equal(items[i], items[j]):
+                gram[i], gram[:, i] = gram[j], gram[:, j]
+                break
+    return gram

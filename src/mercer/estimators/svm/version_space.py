@@ -1,0 +1,327 @@
+"""Classifiers that are centres of the version space."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer._jit.threads import thread_count
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.estimators.fitting.training import solve_all
+from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
+from mercer.estimators.fitting.weights import weighted_C
+from mercer.problems.version_space.centres import VersionSpace
+from mercer.solvers.result import Status
+from mercer.solvers.version_space import solve as centres
+
+
+class _VersionSpaces(TwoClassProblems):
+    """The version space of each two-class problem of a fit."""
+
+    def __init__(self, codes, n_classes, multi_class, weights, slack, bias):
+        super().__init__(codes, n_classes, multi_class, weights, "none", bias)
+        self.problems = [VersionSpace(task.signs, weights[task.indices], slack, bias) for task in self.tasks]
+
+
+class _VersionSpaceMachine(KernelClassifier):
+    """What the centre machines share: the version spaces, and a matrix in double precision."""
+
+    # One column for each class, whose largest is the answer.
+    decision_function_shape = "ovr"
+    break_ties = True
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_number("slack", self.slack, least=0.0)
+        require_choice("bias", self.bias, ("penalised", "none"))
+
+    def _two_class_problems(self, codes, class_weight, weights):
+        each = weighted_C(1.0, codes, class_weight, weights)
+        return _VersionSpaces(codes, len(class_weight), self.multi_class, each, float(self.slack), self.bias)
+
+    def _solve(self, data, setup, budget, limits):
+        room = 2 * budget.cache // min(len(setup.tasks), thread_count(self.n_jobs))
+        find = self._centre_finder(len(setup.tasks), limits, convex=data.kernel.is_psd is True)
+
+        def solve(problem, part, k):
+            centres.require_room(part.n, room)
+            return find(problem, part, k)
+
+        matrix = data.matrix(centres.MATRIX_TOL, None, budget, self.n_jobs)
+        return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
+
+
+class AnalyticCentreMachine(_VersionSpaceMachine):
+    """The analytic centre of the version space: the classifier with the largest product of margins.
+
+    Among all weight vectors of length 1 that classify every row correctly, it maximises the product
+    of the margins <w, y_i psi(x_i)>; every row has a say, where the hard margin listens to the
+    nearest ones only. It is found by damped Newton steps from the ball centre, and certified by a
+    duality gap and by the Newton decrement.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0
+        As in `SVC`.
+    tol : float, default=1e-5
+        Newton decrement at the end: the logarithm of the product is then within tol^2 of its
+        maximum.
+    slack : float, default=0.1
+        Added to the diagonal of the kernel matrix: rows may then be misclassified, and the
+        version space is never empty. 0 is the version space itself; rows that cannot be
+        separated are then an error.
+    bias : {"penalised", "none"}, default="penalised"
+        A version space is a cone, so that a bias is a feature that is 1 for every row, or absent.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        As in `SVC`; ties between classes are broken by the decision values.
+    max_iter : int, default=-1
+        Bound on the Newton steps of each two-class problem; -1 for none.
+    time_limit, memory_limit, n_jobs, callbacks, verbose
+        As in `SVC`. The matrix of a two-class problem is held in memory, a few times over.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
+    n_features_in_, feature_names_in_
+        As in `SVC`; every row is a support vector.
+    certificate_ : CentreCertificate, or a list of them
+        Duality gap, Newton decrement and smallest margin, recomputed from the training data.
+    status_, expansion_, trace_
+        As in `SVC`; the violation of a point of the trace is the Newton decrement.
+
+    References
+    ----------
+    Trafalis and Malyscheff (2002), An analytic center machine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import AnalyticCentreMachine
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y == 0)
+    >>> model.score(X, y == 0)
+    1.0
+    >>> certificate = model.certificate_
+    >>> certificate.newton_decrement < 1e-5, certificate.smallest_margin > 0
+    (True, True)
+    """
+
+    _remedies: ClassVar = {
+        Status.ITERATION_LIMIT: "A larger max_iter goes on.",
+        Status.TIME_LIMIT: "A larger time_limit goes on.",
+        Status.OPTIMAL_INACCURATE: "The margins are as small as rounding errors; slack=0.01 makes room.",
+        Status.STALLED: "The margins are as small as rounding errors; slack=0.01 makes room.",
+        Status.INTERRUPTED: "",
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-5,
+        *,
+        slack=0.1,
+        bias="penalised",
+        multi_class="ovo",
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.slack = slack
+        self.bias = bias
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _centre_finder(self, n_problems, limits, convex):
+        def find(problem, part, _):
+            return centres.solve_analytic(problem, part, tol=self.tol, limits=limits, convex=convex)
+
+        return find
+
+
+class BayesPointMachine(_VersionSpaceMachine):
+    """The centre of mass of the version space, by hit-and-run sampling.
+
+    Every weight vector of length 1 that classifies all rows correctly is as good an explanation
+    of them as any other. The best prediction is a vote of all; the single classifier closest to
+    that vote, the Bayes point, is for all practical purposes their mean (Herbrich, Graepel &
+    Campbell 2001). Several random walks sample it, until they agree.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0
+        As in `SVC`.
+    tol : float, default=0.02
+        R-hat is to be at most 1 + tol.
+    slack : float, default=0.1
+        Added to the diagonal of the kernel matrix: rows may then be misclassified, and the
+        version space is never empty. 0 is the version space itself; rows that cannot be
+        separated are then an error.
+    bias : {"penalised", "none"}, default="penalised"
+        A version space is a cone, so that a bias is a feature that is 1 for every row, or absent.
+    n_chains : int, default=4
+        Random walks, two or more.
+    n_draws : int, default=1000
+        Draws kept of each; the second half of them is used.
+    min_ess : float, default=200
+        Effective sample size at which to stop.
+    random_state : int, RandomState or None
+        Seed of the walks; the same seed gives the same model.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        As in `SVC`; ties between classes are broken by the decision values.
+    max_iter : int, default=-1
+        Bound on the steps of each walk; -1 for ten million.
+    time_limit, memory_limit, n_jobs, callbacks, verbose
+        As in `SVC`. The matrix of a two-class problem is held in memory, a few times over.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
+    n_features_in_, feature_names_in_
+        As in `SVC`.
+    diagnostics_ : ChainDiagnostics, or a list of them
+        R-hat, effective sample size, and how well the direction is known. They stand in the place
+        of a certificate, which a sample cannot have.
+    status_, expansion_, trace_
+        As in `SVC`. OPTIMAL says that the diagnostics were met, ITERATION_LIMIT and TIME_LIMIT that
+        they were not. The violation of a point of the trace is R-hat - 1.
+
+    References
+    ----------
+    Herbrich, Graepel and Campbell (2001), Bayes point machines.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import BayesPointMachine
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesPointMachine(kernel="linear", slack=0.0, random_state=0).fit(X, y == 0)
+    >>> model.score(X, y == 0)
+    1.0
+    >>> model.diagnostics_.has_converged(tol=0.02, min_ess=200)
+    True
+    """
+
+    _judge = "diagnostics_"
+    _remedies: ClassVar = {
+        Status.ITERATION_LIMIT: "The walks have not mixed: a larger max_iter lets them go on, a larger slack "
+        "makes the version space rounder.",
+        Status.TIME_LIMIT: "The walks have not mixed: a larger time_limit lets them go on, a larger slack "
+        "makes the version space rounder.",
+        Status.OPTIMAL_INACCURATE: "The margins are as small as rounding errors; slack=0.01 makes room.",
+        Status.STALLED: "The margins are as small as rounding errors; slack=0.01 makes room.",
+        Status.INTERRUPTED: "",
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=0.02,
+        *,
+        slack=0.1,
+        bias="penalised",
+        n_chains=4,
+        n_draws=1000,
+        min_ess=200,
+        random_state=None,
+        multi_class="ovo",
+        max_iter=-1,
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+        callbacks=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.slack = slack
+        self.bias = bias
+        self.n_chains = n_chains
+        self.n_draws = n_draws
+        self.min_ess = min_ess
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X, y):
+        """Learn from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        require_count("n_chains", self.n_chains, least=2)
+        require_count("n_draws", self.n_draws, least=16)
+        require_number("min_ess", self.min_ess, above=0.0)
+
+    def _centre_finder(self, n_problems, limits, convex):
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seeds = [each.spawn(self.n_chains) for each in np.random.SeedSequence(seed).spawn(n_problems)]
+
+        def find(problem, part, k):
+            return centres.solve_bayes(
+                problem,
+                part,
+                seeds=seeds[k],
+                n_draws=self.n_draws,
+                tol=self.tol,
+                min_ess=self.min_ess,
+                limits=limits,
+                convex=convex,
+                n_jobs=self.n_jobs,
+            )
+
+        return find
+
+    def _keep(self, X, data, setup, solved):
+        found = [getattr(each, "diagnostics", None) or centres.nothing(self.n_chains) for each in solved.solutions]
+        self.diagnostics_ = one_or_all(found)
+        super()._keep(X, data, setup, solved)
+
+    def _keep_evidence(self, data, setup, solved):
+        """Nothing: there is no certificate to be computed."""
+
+    @property
+    def certificate_(self):
+        """A sample has no duality gap."""
+        raise AttributeError("a sampled centre has no certificate_; diagnostics_ says how well it is known")

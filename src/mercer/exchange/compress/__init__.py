@@ -1,0 +1,1 @@
+"""The same function with fewer support vectors."""

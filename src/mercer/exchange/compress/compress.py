@@ -1,0 +1,184 @@
+"""Fewer support vectors, with a proof of how little that changes: `mercer.compress`.
+
+It is here because the result is what is saved and exported: a model of the same class, to be used
+instead of the first. The method and its proof are in `reduced_set`.
+"""
+
+import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.fitting.training import TrainingData
+from mercer.estimators.svm.one_class import SVDD
+from mercer.exchange.compress.reduced_set import reduced_set
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
+from mercer.kernels.table.frame import Frame
+
+# Up to so many vectors the whole matrix is kept.
+STORED = 6_000
+
+
+@dataclass(frozen=True)
+class Compression:
+    """What `mercer.compress` did to a model.
+
+    Attributes
+    ----------
+    bound : float
+        The decision functions of the two models differ at no x by more than bound * sqrt(k(x, x)).
+    bounds : ndarray
+        The same for each function.
+    n_before, n_after : int
+        Support vectors of the two models.
+    path : ndarray
+        How much was left after each vector that was chosen.
+    """
+
+    bound: float
+    bounds: np.ndarray = field(repr=False)
+    n_before: int
+    n_after: int
+    path: np.ndarray = field(repr=False)
+
+    def __str__(self):
+        return f"{self.n_after} of {self.n_before} support vectors; |f(x) - g(x)| <= {self.bound:.3g} sqrt(k(x, x))"
+
+
+def compress(model, max_error=None, *, n_vectors=None):
+    r"""A model with fewer support vectors, and a proven bound on the change of its decision functions.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted kernel machine, `KernelRidge` or `KernelLeastSquares`, or a pipeline that ends with one;
+        it is not changed. Its kernel must be positive semidefinite.
+    max_error : float, optional
+        How much a decision function f may change: :math:`|f(x) - g(x)| \le` `max_error`
+        :math:`\sqrt{k(x, x)}` for every x, seen or not. For kernels with k(x, x) = 1, such as the
+        Gaussian, that is the change itself; a margin has size 1.
+    n_vectors : int, optional
+        Instead of `max_error`: how many support vectors to keep at most.
+
+    Returns
+    -------
+    estimator
+        Of the same class, with new support vectors (some of the old), coefficients and
+        `expansion_`; ``compression_`` says what was done. `dual_coef_` has one row for each
+        decision function. `certificate_` and what else speaks of the fit is that of the first model.
+
+    Notes
+    -----
+    The kept vectors and their coefficients are the best approximation in the feature space over
+    those vectors; the bound holds also for points that nobody has seen, and is usually far from
+    reached. Where the kernel has few features, as for linear or polynomial kernels of few columns, the
+    result is exact at as many vectors as there are features.
+
+    See the user guide on model files for the proof.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = (X[:, 0] * X[:, 1] > 0).astype(int) ^ (rng.random(300) < 0.1)
+    >>> model = mercer.SVC(gamma=0.5).fit(X, y)
+    >>> small = mercer.compress(model, max_error=0.01)
+    >>> len(small.support_) < len(model.support_) / 2
+    True
+    >>> change = np.abs(small.decision_function(X) - model.decision_function(X)).max()
+    >>> bool(change <= small.compression_.bound <= 0.01)
+    True
+    """
+    _require_goal(max_error, n_vectors)
+    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+        changed = copy.copy(model)
+        changed.steps = [*model.steps[:-1], (model.steps[-1][0], compress(model[-1], max_error, n_vectors=n_vectors))]
+        return changed
+    expansion = _expansion_of(model)
+    scale = 2.0 if isinstance(model, SVDD) else 1.0
+    coefficients = scale * _dense_coefficients(expansion)
+    found = reduced_set(_operator(expansion, model.n_jobs), coefficients, max_error, n_vectors)
+    return _with_vectors(model, expansion, found, found.coefficients / scale)
+
+
+def _require_goal(max_error, n_vectors):
+    if (max_error is None) == (n_vectors is None):
+        raise ParameterError("one of max_error and n_vectors is needed, and not both")
+    if max_error is not None and not (isinstance(max_error, (int, float)) and 0 <= max_error < np.inf):
+        raise ParameterError(f"max_error must be a number, 0 or more, got {max_error!r}")
+    if n_vectors is not None and not (isinstance(n_vectors, (int, np.integer)) and n_vectors >= 1):
+        raise ParameterError(f"n_vectors must be a whole number, 1 or more, got {n_vectors!r}")
+
+
+def _expansion_of(model):
+    """The expansion of a model that can be compressed."""
+    if not isinstance(model, (KernelModel, KernelRegression)):
+        raise ParameterError(
+            f"model must be a kernel machine, KernelRidge or KernelLeastSquares, or a pipeline of one, got a "
+            f"{type(model).__name__}"
+        )
+    if "expansion_" not in vars(model):
+        raise ParameterError(f"this {type(model).__name__} is not fitted yet; call fit first")
+    kernel = model.expansion_.kernel
+    if isinstance(kernel, Precomputed):
+        raise ParameterError("a precomputed matrix is not part of the model, so its support vectors cannot be compared")
+    if kernel.is_psd is not True:
+        raise ParameterError(
+            f"the bound needs a kernel that is known to be positive semidefinite, and {kernel!r} is not; "
+            "mercer.mercer_check tells more"
+        )
+    return model.expansion_
+
+
+def _dense_coefficients(expansion):
+    """Coefficients of every vector for every function, shape (n, m)."""
+    vectors = expansion.vectors
+    n = vectors.shape[0] if hasattr(vectors, "shape") else len(vectors)
+    found = np.zeros((n, expansion.n_functions))
+    for group in expansion.groups:
+        found[group.begin : group.end, group.outputs] = group.coefficients
+    return found
+
+
+def _operator(expansion, n_jobs):
+    def prepare(dtype):
+        return expansion.kernel.prepare(expansion.vectors, dtype, origin=expansion.origin, check=False)
+
+    operator = EvaluatedOperator(expansion.kernel, prepare, n_jobs)
+    return operator.stored() if operator.n <= STORED else operator
+
+
+def _with_vectors(model, expansion, found, coefficients):
+    """A copy of the model over the chosen vectors."""
+    data = TrainingData(expansion.kernel, expansion.vectors)
+    vectors = data.expansion_vectors(found.chosen)
+    changed = copy.copy(model)
+    changed.expansion_ = Expansion.single(
+        expansion.kernel, vectors, coefficients, expansion.intercepts, expansion.origin
+    )
+    rows = vectors.native if isinstance(vectors, Frame) else vectors
+    if isinstance(model, KernelModel):
+        _set_support(changed, model, found.chosen, rows, coefficients)
+    else:
+        changed.X_fit_ = rows
+        changed.dual_coef_ = coefficients[:, 0] if model._is_flat else coefficients
+    changed.compression_ = Compression(
+        float(found.bounds.max(initial=0.0)), found.bounds, data.shape[0], len(found.chosen), found.path
+    )
+    return changed
+
+
+def _set_support(changed, model, chosen, rows, coefficients):
+    edges = np.concatenate([[0], np.cumsum(model.n_support_)])
+    changed.support_, changed.support_vectors_ = model.support_[chosen], rows
+    if edges[-1] == len(model.support_):
+        changed.n_support_ = np.diff(np.searchsorted(chosen, edges)).astype(model.n_support_.dtype)
+    changed.dual_coef_ = type(model.dual_coef_)(coefficients.T) if model._sparse else coefficients.T
+    changed._last_betas = None

@@ -1,0 +1,1 @@
+"""Mercer's own model file: data only, checked before anything is built from it."""

@@ -1,0 +1,1 @@
+"""The classes that a model file may name."""

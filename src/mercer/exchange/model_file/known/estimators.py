@@ -1,0 +1,91 @@
+"""The estimators of Mercer, and what a fit leaves behind.
+
+A new estimator is one line at the end: its home, its fitted attributes, and the check of its family.
+"""
+
+from mercer.exchange.model_file import consistency
+from mercer.exchange.model_file.registry import estimator
+
+# Families of estimators, by what a fit leaves behind.
+_INPUT = ("n_features_in_", "feature_names_in_")
+_MACHINE = (
+    *_INPUT, "_items", "support_", "n_support_", "intercept_", "expansion_", "_sparse", "support_vectors_",
+    "dual_coef_", "shape_fit_", "n_iter_", "status_", "fit_status_", "_traces", "_last_betas", "_evidence",
+    "compression_", "kernel_", "kernel_reason_",
+)  # fmt: skip
+_CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
+_LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
+_METHOD = (
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_proof", "X_fit_", "dual_coef_", "compression_"
+)  # fmt: skip
+_REGRESSION = (*_METHOD, "_is_flat")
+_SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
+
+
+def _register(homes, state, check):
+    for home in homes.split():
+        estimator(f"mercer.{home}", state, check=check)
+
+
+_machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
+_PROBABLE = (*_CLASSIFIER, "_calibration", "C_")
+_register("estimators.classify:SVC estimators.nu_classify:NuSVC", _PROBABLE, _machine)
+_register("estimators.kernel_logistic:KernelLogisticRegression", _CLASSIFIER, _machine)
+_register("estimators.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
+_register(
+    "estimators.kernel_perceptron:KernelPerceptron", (*_CLASSIFIER, "n_updates_", "_mistakes", "_multipliers"), _machine
+)
+_register("estimators.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
+_register("estimators.centres:AnalyticCentreMachine", _CLASSIFIER, _machine)
+_register("estimators.centres:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
+_register("estimators.kernel_machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
+_register("estimators.regress:SVR", (*_MACHINE, "C_"), _machine)
+_register("estimators.regress:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
+_register("estimators.detect:OneClassSVM", (*_MACHINE, "offset_"), _machine)
+_register("estimators.detect:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
+_register("estimators.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
+_register("estimators.linear:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
+_register("estimators.linear_regress:LinearSVR", _LINEAR, _linear)
+_register(
+    "estimators.perceptron:Perceptron",
+    (*_INPUT, "_machines", "classes_", "coef_", "intercept_", "expansion_", "n_updates_", "n_iter_", "t_", "status_",
+     "_traces", "_certificates", "_mistakes", "_multipliers"),
+    _linear,
+)  # fmt: skip
+_register(
+    "estimators.pegasos:PegasosSVC",
+    (*_INPUT, "_form", "classes_", "class_weight_", "_sparse", "_evidence", "_mean_weight", "_rho", "status_",
+     "_traces", "n_iter_"),
+    consistency.check_pegasos,
+)  # fmt: skip
+_register(
+    "estimators.ridge:KernelRidge", (*_REGRESSION, "alpha_", "jitter_", "solver_", "loo_", "alpha_errors_"), _method
+)
+_register("estimators.least_squares:KernelLeastSquares", (*_REGRESSION, "rank_"), _method)
+_register(
+    "estimators.reduce:KernelPCA",
+    (*_SPECTRAL, "eigenvalues_", "eigenvectors_", "jitter_", "X_transformed_fit_", "_pre_images"),
+    consistency.check_components,
+)
+_register(
+    "estimators.reduce:KernelSVD", (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"), _method
+)
+_register(
+    "estimators.density:KernelDensity", (*_INPUT, "bandwidth_", "log_normaliser_", "expansion_", "offset_"), _method
+)
+_register(
+    "estimators.fisher:KernelFisherDiscriminant",
+    (*_METHOD, "classes_", "priors_", "_rule", "intercept_", "scalings_", "means_", "jitter_", "solver_",
+     "_n_features_out"),
+    _method,
+)  # fmt: skip
+_WEIGHTED = ("kernel_names_", "weights_", "scales_")
+_register("selection.mkl:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
+_register("selection.mkl_regress:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
+_register("selection.mkl_detect:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
+_TUNED = (
+    *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
+    "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
+)  # fmt: skip
+_register("selection.tune:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
+_register("selection.tune:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)

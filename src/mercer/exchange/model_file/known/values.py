@@ -1,0 +1,151 @@
+"""What fitted models hold: certificates, traces, losses, calibrations, and runs that can go on.
+
+A new class is one line of `record` (a dataclass) or `plain` (anything else).
+"""
+
+from mercer.exchange.model_file import consistency, rules
+from mercer.exchange.model_file.attributes import items
+from mercer.exchange.model_file.registry import plain, record
+
+# Values without a life of their own: certificates, traces, losses, what turns scores into probabilities.
+for _home in (
+    "problems.certificate:Certificate",
+    "problems.mkl:WeightedCertificate",
+    "problems.ridge:RidgeCertificate",
+    "problems.ridge:LeaveOneOut",
+    "problems.least_squares:LeastSquaresCertificate",
+    "problems.spectrum:EigenCertificate",
+    "problems.ramp:RampCertificate",
+    "problems.version_space:CentreCertificate",
+    "problems.perceptron:MistakeBound",
+    "problems.hard_margin:NotSeparableProof",
+    "problems.fisher:FisherRule",
+    "problems.regularization:Regularization",
+    "solvers.chain_diagnostics:ChainDiagnostics",
+    "solvers.cccp:CCCPStep",
+    "solvers.result:TracePoint",
+    "solvers.mkl_search:WeightPoint",
+    "solvers.sgd:StepPoint",
+    "solvers.linear_result:LinearSolution",
+):
+    record(f"mercer.{_home}")
+
+for _loss in ("Hinge", "SquaredHinge", "Ramp", "Logistic", "Exponential", "SquaredMargin", "ZeroOne"):
+    record(f"mercer.problems.losses.margin_losses:{_loss}", name=f"losses.{_loss}")
+for _loss in ("Squared", "Huber", "EpsilonInsensitive", "SquaredEpsilonInsensitive", "Pinball", "CustomLoss"):
+    record(f"mercer.problems.losses.residual_losses:{_loss}", name=f"losses.{_loss}")
+
+record("mercer.exchange.compress.compress:Compression")
+record("mercer.solvers.stochastic.pegasos:Steps", name="SGDSteps")
+record("mercer.estimators.bases.probabilities:Sigmoid")
+record("mercer.estimators.bases.probabilities:Steps")
+
+plain(
+    "mercer.estimators.bases.probabilities:Calibration",
+    {
+        "method": rules.text,
+        "n_classes": rules.integer(2),
+        "has_pairs": rules.flag,
+        "maps": rules.list_of(rules.instance("Sigmoid", "Steps")),
+    },
+    check=consistency.check_calibration,
+)
+
+# Evidence of a fit is its certificates; the data behind them are not part of a model.
+_WITHOUT_DATA = {"data": None, "_mark": 0}
+plain(
+    "mercer.estimators.fitting.certificate:Evidence",
+    {"_found": rules.optional(rules.list_of(rules.instance("Certificate")))},
+    constants={**_WITHOUT_DATA, "setup": None, "solved": None, "n_jobs": None},
+    aliases=(
+        "mercer.estimators.fitting.certificate:JointEvidence",
+        "mercer.estimators.svm.separation:SeparationEvidence",
+        "mercer.estimators.online.kernel_perceptron:ProgramEvidence",
+        "mercer.estimators.svm.ramp:_RampEvidence",
+        "mercer.estimators.svm.rank:_RankEvidence",
+        "mercer.estimators.mkl.solve:WeightedEvidence",
+    ),
+)
+plain(
+    "mercer.estimators.bases.kernel_method:Proof",
+    {"_found": rules.anything},
+    constants={"_data": None, "_compute": None, "_mark": 0},
+)
+plain(
+    "mercer.estimators.online.mistake_bound:MistakeEvidence",
+    {
+        "updates": rules.indices,
+        "bias": rules.text,
+        "step": rules.number(),
+        "_found": rules.optional(rules.list_of(rules.instance("MistakeBound"))),
+    },
+    constants={**_WITHOUT_DATA, "rows": None, "signs": None},
+)
+plain(
+    "mercer.estimators.online.sgd_certificate:SGDEvidence",
+    {
+        "lam": rules.number(),
+        "bias": rules.text,
+        "_rho": rules.optional(rules.number()),
+        "_found": rules.optional(rules.list_of(rules.instance("Certificate"))),
+    },
+    constants={**_WITHOUT_DATA, "form": None, "n_jobs": None},
+)
+
+# Runs that can go on from where they stopped; their arrays are written to, so each has its own.
+plain(
+    "mercer.solvers.stochastic.perceptron:RowPerceptron",
+    {
+        "method": rules.text,
+        "eta": rules.number(),
+        "with_bias": rules.flag,
+        "state": rules.floats1,
+        "w": rules.floats1,
+        "late": rules.floats1,
+    },
+    check=consistency.check_row_perceptron,
+)
+plain(
+    "mercer.solvers.stochastic.pegasos:LinearIterate",
+    {
+        "steps": rules.instance("Steps"),
+        "clock": rules.floats1,
+        "theta": rules.floats1,
+        "sums": rules.floats1,
+        "_slice": rules.optional(rules.integer(1)),
+    },
+    check=consistency.check_linear_iterate,
+)
+plain(
+    "mercer.solvers.stochastic.kernel_pegasos:KernelIterate",
+    {
+        "steps": rules.instance("Steps"),
+        "clock": rules.floats1,
+        "beta": rules.floats1,
+        "sums": rules.floats1,
+        "ages": rules.floats1,
+        "budget": rules.optional(rules.integer(1)),
+        "strategy": rules.text,
+        "_slice": rules.optional(rules.integer(1)),
+    },
+    check=consistency.check_kernel_iterate,
+)
+plain(
+    "mercer.estimators.online.sgd_forms:WeightForm",
+    {"iterates": rules.list_of(rules.instance("LinearIterate"), list), "has_bias": rules.flag},
+    check=consistency.check_weight_form,
+)
+plain(
+    "mercer.estimators.online.sgd_forms:KernelForm",
+    {
+        "kernel": rules.instance("Kernel"),
+        "memory_limit": rules.anything,
+        "has_bias": rules.flag,
+        "iterates": rules.list_of(rules.instance("KernelIterate"), list),
+        "items": rules.optional(items),
+        "vectors": rules.optional(rules.instance("ndarray", "_csr_base", "list", "Frame", "MatrixItems")),
+        "origin": rules.optional(rules.floats1),
+        "support": rules.indices,
+    },
+    check=consistency.check_kernel_form,
+)

@@ -1,0 +1,143 @@
+"""The classes that a model file may hold, each with its fields and their rules. Nothing else is ever made.
+
+A class is registered by one line, in `known_kernels`, `known_values`, `known_estimators` or
+`known_transformers`:
+
+- `record`: a dataclass, made by its constructor, which checks its fields. The rules follow from the
+  annotations.
+- `estimator`: constructor parameters, and fitted attributes by name; the rule of an attribute is the
+  same for all estimators (`attributes.ATTRIBUTES`).
+- `plain`: an object whose fields are set as they are, after their rules have been asked.
+
+Registering imports nothing: a class is imported when a file holds it.
+"""
+
+import dataclasses
+import inspect
+from dataclasses import dataclass, field
+from importlib import import_module
+
+import numpy as np
+
+from mercer.exchange.model_file import rules
+from mercer.exchange.model_file.attributes import ATTRIBUTES, PARAMETERS
+
+# The rule of a dataclass field, by what its annotation says.
+_ANNOTATIONS = {
+    float: rules.number(finite=False),
+    int: rules.integer(),
+    bool: rules.flag,
+    str: rules.text,
+    np.ndarray: rules.array("fiu", finite=False),
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class that a model file may hold.
+
+    Attributes
+    ----------
+    name : str
+        In files; never changes, even if the class moves.
+    module, qualname : str
+        Where the class is now.
+    fields : dict or None
+        Rules by field; None for those of a dataclass.
+    state : dict or None
+        Rules by fitted attribute, where the fields are constructor parameters.
+    constants : dict
+        Attributes that a loaded object has and a file has not.
+    make : callable or None
+        ``make(cls, fields)``, where setting the fields is not enough.
+    check : callable or None
+        ``check(object)``, what its fields must be to each other.
+    """
+
+    name: str
+    module: str
+    qualname: str
+    fields: dict | None = None
+    state: dict | None = None
+    constants: dict = field(default_factory=dict)
+    make: object = None
+    check: object = None
+
+    def load(self):
+        """The class itself."""
+        return getattr(import_module(self.module), self.qualname)
+
+    def rules(self):
+        """The rule of each field, in the order in which they are written."""
+        if self.fields is not None:
+            return self.fields
+        cls = self.load()
+        if self.state is not None:
+            return {name: PARAMETERS.get(name, rules.anything) for name in inspect.signature(cls).parameters}
+        own = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+        return {each.name: _ANNOTATIONS.get(each.type, rules.anything) for each in own if each.init}
+
+    @property
+    def is_estimator(self):
+        return self.state is not None
+
+
+_by_name: dict[str, Kind] = {}
+_by_class: dict[tuple[str, str], Kind] = {}
+
+
+def add(kind, *aliases):
+    """Register a kind, also for other classes ((module, name) each) that are written as it."""
+    if kind.name in _by_name:
+        raise ValueError(f"two classes cannot both be {kind.name!r} in a model file")
+    _by_name[kind.name] = kind
+    for place in ((kind.module, kind.qualname), *aliases):
+        _by_class[place] = kind
+    return kind
+
+
+def _named(home):
+    module, _, qualname = home.partition(":")
+    return module, qualname
+
+
+def record(home, name=None, check=None, make=None):
+    """Register a dataclass, ``record("mercer.kernels.vector.rbf:RBF")``."""
+    module, qualname = _named(home)
+    return add(Kind(name or qualname, module, qualname, check=check, make=make))
+
+
+def plain(home, fields, name=None, constants=None, make=None, check=None, aliases=()):
+    """Register an object by its attributes and their rules."""
+    module, qualname = _named(home)
+    kind = Kind(name or qualname, module, qualname, fields, None, constants or {}, make, check)
+    return add(kind, *map(_named, aliases))
+
+
+def estimator(home, state, name=None, check=None):
+    """Register an estimator by the names of its fitted attributes (see `attributes.ATTRIBUTES`)."""
+    module, qualname = _named(home)
+    return add(Kind(name or qualname, module, qualname, None, {one: ATTRIBUTES[one] for one in state}, check=check))
+
+
+def kind_of(value):
+    """The kind of an object, or None if it has none."""
+    _load_registrations()
+    return _by_class.get((type(value).__module__, type(value).__qualname__))
+
+
+def kind_named(name):
+    """The kind that a file calls by this name, or None."""
+    _load_registrations()
+    return _by_name.get(name) if isinstance(name, str) else None
+
+
+def known_names():
+    """The names of all kinds."""
+    _load_registrations()
+    return sorted(_by_name)
+
+
+def _load_registrations():
+    for module in ("kernels", "values", "estimators", "transformers"):
+        import_module(f"mercer.exchange.model_file.known.{module}")

@@ -1,0 +1,240 @@
+"""Save a fitted model as one file, and load it again: `mercer.save` and `mercer.load`."""
+
+import os
+import platform
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from sklearn.utils.validation import check_is_fitted
+
+import mercer
+from mercer._errors import MercerError, ModelFileError, ParameterError
+from mercer.exchange.model_file.container import VERSION, read_manifest, read_model_file, write_model_file
+from mercer.exchange.model_file.decode import Reader
+from mercer.exchange.model_file.encode import Writer
+from mercer.exchange.model_file.registry import kind_of
+
+FORMAT = "mercer-model"
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+# What Python says of numbers and objects that nobody thought of; a stranger's file must not surprise the caller.
+_UNFORESEEN = (ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, UnicodeError)
+# More feature names than this are in the model only, not in what is said about it.
+NAMES_SHOWN = 1000
+
+
+def save(model, path, *, kernels=None, metadata=None):
+    """Write a fitted model to a file that holds nothing but data.
+
+    The file is there as a whole or not at all: if the process is killed or the disk is full, an older
+    file of that name is still there. Before it takes that place, the new file is read back.
+
+    Parameters
+    ----------
+    model : estimator
+        Of Mercer, or a pipeline of scikit-learn's transformers (see the user guide for which) and one.
+    path : str or path
+        By custom it ends in ``.mercer``.
+    kernels : dict, optional
+        A name for each function of your own in the model (a kernel, a loss), or database: a file cannot
+        hold them, and `load` will ask for them by name.
+    metadata : dict, optional
+        Anything of your own to be kept with the model, as JSON: texts, numbers, lists and dicts of them.
+
+    Notes
+    -----
+    Support vectors are training rows, and a model file holds them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import mercer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = mercer.SVC().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mercer.save(model, f"{folder}/iris.mercer", metadata={"by": "R. A. Fisher"})
+    ...     again = mercer.load(f"{folder}/iris.mercer")
+    >>> bool((again.decision_function(X) == model.decision_function(X)).all())
+    True
+    """
+    kind = kind_of(model)
+    if kind is None or not kind.is_estimator:
+        raise ParameterError(
+            f"model must be an estimator of Mercer, or a pipeline of one, got a {type(model).__name__}; "
+            "those of scikit-learn that can be saved are listed in the user guide"
+        )
+    check_is_fitted(model)
+    given = _checked_names(kernels)
+    writer = Writer(given)
+    node = writer.node(model)
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "mercer": mercer.__version__,
+        "versions": _versions(),
+        "created": _now(),
+        "about": _about(model),
+        "metadata": _plain_json(metadata or {}),
+        "given": sorted(writer.used),
+        "model": node,
+    }
+    write_model_file(path, manifest, writer.arrays, check=lambda temporary: _load(temporary, given, mapped=None))
+
+
+def load(path, kernels=None, *, mapped=None):
+    """Read a model that `save` has written; nothing in the file is ever executed.
+
+    Parameters
+    ----------
+    path : str or path
+    kernels : dict, optional
+        The functions (or databases) that the model was saved with, by the same names.
+    mapped : bool, optional
+        Whether large arrays stay in the file and are read when they are needed, which makes loading
+        fast and lets several processes share them; by default for files from 16 MiB. A mapped file must
+        not be overwritten in place; `save` never does.
+
+    Returns
+    -------
+    estimator
+        As it was saved: the same predictions, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, is not one, or holds what this version does not know.
+
+    Examples
+    --------
+    See `mercer.save`.
+
+    >>> import mercer
+    >>> try:
+    ...     mercer.load("/dev/null")
+    ... except mercer.ModelFileError as error:
+    ...     print(error)
+    /dev/null: this is not a model file of Mercer: it is a pipe or a device; copy it to a file first
+    """
+    try:
+        return _load(path, _checked_names(kernels), mapped)
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
+
+
+def describe(path):
+    """What a model file says about itself, without its model: versions, date, provenance, metadata.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import mercer
+    >>> from mercer.exchange.model_file.save import describe
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mercer.save(mercer.SVR().fit([[0.0], [1.0]], [0.0, 1.0]), f"{folder}/line.mercer")
+    ...     describe(f"{folder}/line.mercer")["about"]["class"]
+    'SVR'
+    """
+    manifest = _checked_manifest(read_manifest(path))
+    return {name: value for name, value in manifest.items() if name != "model"}
+
+
+def _load(path, given, mapped):
+    manifest, arrays = read_model_file(path, mapped)
+    node = _checked_manifest(manifest)["model"]
+    try:
+        model = Reader(arrays, given).value(node)
+    except _UNFORESEEN as error:
+        raise ModelFileError(f"the file says something that cannot be: {error}") from error
+    kind = kind_of(model)
+    if kind is None or not kind.is_estimator:
+        raise ModelFileError(f"the file holds a {type(model).__name__}, not a model")
+    try:
+        check_is_fitted(model)
+    except Exception as error:
+        raise ModelFileError(f"the file holds a {kind.name} that is not fitted") from error
+    return model
+
+
+def _checked_manifest(manifest):
+    if manifest.get("format") != FORMAT or manifest.get("version") != VERSION or "model" not in manifest:
+        raise ModelFileError(f"the manifest must be of format {FORMAT!r}, version {VERSION}, and hold a model")
+    return manifest
+
+
+def _checked_names(kernels):
+    if kernels is None:
+        return {}
+    if not isinstance(kernels, dict) or not all(isinstance(name, str) for name in kernels):
+        raise ParameterError(f"kernels must be a dict of functions by name, got {kernels!r}")
+    return kernels
+
+
+@cache
+def _versions():
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _now():
+    """The time in UTC; SOURCE_DATE_EPOCH makes files that can be made again, bit for bit."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+def _about(model):
+    """What somebody who finds the file may want to know first."""
+    last = model.steps[-1][1] if hasattr(model, "steps") and isinstance(model.steps, list) else model
+    about = {"class": type(model).__name__, "estimator": type(last).__name__}
+    for name, key in (("n_features_in_", "n_features"), ("shape_fit_", "shape_fit"), ("status_", "status")):
+        value = getattr(model, name, getattr(last, name, None))
+        if value is not None:
+            about[key] = value.name if key == "status" else _plain_json(value)
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) <= NAMES_SHOWN:
+        about["feature_names"] = [str(name) for name in names]
+    if hasattr(last, "classes_") and len(last.classes_) <= NAMES_SHOWN:
+        about["classes"] = [str(label) for label in last.classes_]
+    about["certificate"] = _certificates(last)
+    return about
+
+
+def _certificates(model):
+    """The certificates as plain numbers; None where there are none."""
+    try:
+        found = getattr(model, "certificate_", None)
+    except (MercerError, AttributeError):
+        return None
+    each = found if isinstance(found, list) else [found]
+    shown = [_numbers_of(one) for one in each[:NAMES_SHOWN] if one is not None]
+    return shown or None
+
+
+def _numbers_of(certificate):
+    values = vars(certificate).items()
+    return {name: _json_number(value) for name, value in values if isinstance(value, (int, float))}
+
+
+def _json_number(value):
+    """A number of JSON, or what infinity and NaN are called."""
+    value = value if isinstance(value, int) else float(value)
+    return value if value == value and abs(value) != float("inf") else repr(value)  # noqa: PLR0124 - NaN
+
+
+def _plain_json(value):
+    """`value` as JSON has it, or an error that says what cannot be."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (int, float)) or (hasattr(value, "item") and getattr(value, "ndim", 1) == 0):
+        return _json_number(value.item() if hasattr(value, "item") else value)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _plain_json(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_json(entry) for entry in value]
+    raise ParameterError(f"metadata must be texts, numbers, lists and dicts of them, got a {type(value).__name__}")

@@ -1,0 +1,227 @@
+"""Fitted models as ONNX graphs, which run without Python and without Mercer.
+
+The graph is composed of plain operators in double precision. (The operators of ai.onnx.ml for support
+vector machines compute in single precision, know four kernels, and have no ties to break.)
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.bases.one_function import OneFunctionModel
+from mercer.estimators.kernel.fisher import KernelFisherDiscriminant
+from mercer.estimators.kernel.logistic import KernelLogisticRegression
+from mercer.estimators.kernel.machine import KernelMachine
+from mercer.estimators.kernel.spectral import SpectralMethod
+from mercer.estimators.linear.base import LinearClassifier
+from mercer.estimators.linear.svr import LinearSVR
+from mercer.estimators.online.pegasos import PegasosSVC
+from mercer.estimators.online.perceptron import Perceptron
+from mercer.estimators.svm.one_class import SVDD, OneClassSVM
+from mercer.estimators.svm.rank import RankSVM
+from mercer.exchange.onnx import heads
+from mercer.exchange.onnx.graph import IR_VERSION, OPSET, Graph, Tensor, require_onnx
+from mercer.exchange.onnx.kernels import Pairs, diagonal, matrix
+from mercer.exchange.onnx.steps import step
+from mercer.kernels.algebra.polynomial_functions import PolynomialFunctions, coefficient_matrix
+from mercer.kernels.given.precomputed import MatrixItems
+from mercer.kernels.vector.linear import Linear
+
+# What is asked for and what there is instead, for kernels without features that can be written down.
+_WITHOUT_VECTORS = ("support_vectors=False", "support_vectors=True writes the support vectors")
+
+
+def to_onnx(model, *, support_vectors=None, dtype="float64"):
+    """A fitted model, or a pipeline that ends in one, as an ONNX graph.
+
+    The input ``X`` is a matrix of rows, or for a precomputed kernel K(rows, training rows). The
+    outputs are named ``label``, ``decision_function`` and ``probabilities`` for classifiers,
+    ``prediction`` for regression, ``label`` and ``decision_function`` for one-class learning, and
+    ``transformed`` for principal components. All arithmetic is in double precision.
+
+    Support vectors are rows of the training data: whoever has the file can read them, unless they
+    are left out.
+
+    Parameters
+    ----------
+    model : fitted estimator of Mercer, or Pipeline
+        Any with a kernel of vectors that ONNX's operators can express, or with none.
+    support_vectors : bool, optional
+        Whether the file holds support vectors. False writes weights of features in their place, which
+        takes a kernel that is a polynomial of the inner product, normalised or not. None leaves them
+        out for a linear kernel, and keeps them for others.
+    dtype : {"float64", "float32"}, default="float64"
+        Of the input; what is computed is of double precision in any case.
+
+    Returns
+    -------
+    onnx.ModelProto
+        ``onnx.save(model, path)`` writes it.
+
+    Examples
+    --------
+    >>> import onnxruntime
+    >>> from sklearn.datasets import load_iris
+    >>> import mercer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = mercer.SVC().fit(X, y)
+    >>> exported = mercer.to_onnx(model)
+    >>> session = onnxruntime.InferenceSession(exported.SerializeToString())
+    >>> (label,) = session.run(["label"], {"X": X})
+    >>> bool((label == model.predict(X)).all())
+    True
+    """
+    onnx = require_onnx()
+    if str(np.dtype(dtype)) not in ("float64", "float32"):
+        raise ParameterError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+    if support_vectors not in (None, True, False):
+        raise ParameterError(f"support_vectors must be True, False or None, got {support_vectors!r}")
+    graph = Graph()
+    x = Tensor(graph, "X")
+    if str(np.dtype(dtype)) == "float32":
+        x = x.as_double()
+    steps = [each for _, each in model.steps] if isinstance(model, Pipeline) else [model]
+    for each in steps[:-1]:
+        x = _transformed(each, x, support_vectors) if isinstance(each, SpectralMethod) else step(each, x)
+    check_is_fitted(steps[-1])
+    outputs = _outputs(steps[-1], x, support_vectors)
+    return _model(onnx, graph, outputs, _width(steps), dtype)
+
+
+def _width(steps):
+    for each in steps:
+        if hasattr(each, "n_features_in_"):
+            return int(each.n_features_in_)
+    raise ParameterError(f"{type(steps[-1]).__name__} does not take rows of numbers, which is what ONNX passes on")
+
+
+def _model(onnx, graph, outputs, width, dtype):
+    helper, kinds = onnx.helper, onnx.TensorProto
+    kind = kinds.DOUBLE if str(np.dtype(dtype)) == "float64" else kinds.FLOAT
+    for name, tensor in outputs.items():
+        tensor.called(name)
+    entrance = helper.make_tensor_value_info("X", kind, ["n", width])
+    exits = [onnx.ValueInfoProto(name=name) for name in outputs]
+    unnamed = helper.make_graph(graph.nodes, "mercer", [entrance], exits, graph.constants)
+    model = helper.make_model(
+        unnamed, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="mercer"
+    )
+    # Types and shapes of the outputs follow from the graph.
+    model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
+    onnx.checker.check_model(model)
+    return model
+
+
+def _outputs(model, x, support_vectors):
+    """The outputs of an estimator, by name."""
+    for kinds, rule in _RULES:
+        if isinstance(model, kinds):
+            return rule(model, x, support_vectors)
+    names = "SVC, NuSVC, SVR, OneClassSVM, LinearSVC, KernelRidge, KernelPCA and others of Mercer's kernel machines"
+    raise ParameterError(f"{type(model).__name__} cannot be exported to ONNX; {names} can")
+
+
+def _transformed(model, x, support_vectors):
+    return _functions(model, x, support_vectors)
+
+
+def _functions(model, x, support_vectors):
+    """Decision values (n, n_functions) of a model that is an expansion in a kernel."""
+    if getattr(model, "_items", None) is not None:
+        raise ParameterError("the kernel is a Python function, which ONNX cannot hold; pass a Kernel or a name")
+    expansion = model.expansion_
+    if support_vectors is None:
+        support_vectors = not isinstance(expansion.kernel, Linear)
+    vectors, coefficients = expansion.vectors, coefficient_matrix(expansion)
+    if isinstance(vectors, MatrixItems):
+        return x.columns(vectors.index) @ coefficients + expansion.intercepts
+    if len(coefficients) == 0:
+        return (x * 0.0).sum(1) @ np.zeros((1, expansion.n_functions)) + expansion.intercepts
+    if not support_vectors:
+        return _polynomial(PolynomialFunctions.of(expansion, *_WITHOUT_VECTORS), x)
+    rows = _rows(vectors)
+    return matrix(expansion.kernel, Pairs(x, rows)) @ coefficients + expansion.intercepts
+
+
+def _rows(vectors):
+    try:
+        rows = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim != 2:
+        raise ParameterError("only kernels of rows of numbers can be exported to ONNX; texts, trees, graphs cannot")
+    return rows
+
+
+def _polynomial(functions, x):
+    total = None
+    for term in functions.terms:
+        if term.choices.shape[1] == 0:
+            part = (x * 0.0).sum(1) + term.weights
+        else:
+            features = x.columns(term.choices[:, 0]) if term.choices.shape[1] > 1 else x
+            for position in range(1, term.choices.shape[1]):
+                features = features * x.columns(term.choices[:, position])
+            part = features @ term.weights
+        total = part if total is None else total + part
+    if total is None:
+        total = (x * 0.0).sum(1) @ np.zeros((1, len(functions.intercepts)))
+    if functions.normaliser is not None:
+        norms, own = (x * x).sum(1), None
+        for coefficient in functions.normaliser[::-1]:
+            own = norms * 0.0 + coefficient if own is None else own * norms + coefficient
+        total = total * own.above(0.0) / own.where_above_zero(1.0).sqrt()
+    return total + functions.intercepts
+
+
+def _linear(model, x):
+    weights = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
+    weights = np.atleast_2d(weights).astype(np.float64)
+    return x @ np.ascontiguousarray(weights.T) + np.atleast_1d(model.intercept_)
+
+
+def _linear_or_kernel(model, x, support_vectors):
+    """PegasosSVC has weights or support vectors."""
+    try:
+        return _linear(model, x)
+    except AttributeError:
+        return _functions(model, x, support_vectors)
+
+
+def _ball(model, x, support_vectors):
+    """Minus the squared distance from the centre, less the border."""
+    values = (_functions(model, x, support_vectors) - model.intercept_) * 2.0
+    own = model._constant
+    if own is None:
+        own = diagonal(model.expansion_.kernel, Pairs(x, _rows(model.expansion_.vectors)))
+    return heads.detector(values - own - (model._centre + model.offset_))
+
+
+def _regression(model, x, support_vectors):
+    values = _functions(model, x, support_vectors)
+    return {"prediction": values.squeezed() if getattr(model, "_is_flat", True) else values}
+
+
+def _machine(model, x, support_vectors):
+    if not hasattr(model, "classes_"):
+        return _regression(model, x, support_vectors)
+    return heads.classifier(model, _functions(model, x, support_vectors))
+
+
+# The first that fits.
+_RULES = (
+    (KernelLogisticRegression, lambda m, x, s: heads.logistic(m, _functions(m, x, s))),
+    ((KernelMachine, KernelClassifier), _machine),
+    (SVDD, _ball),
+    (OneClassSVM, lambda m, x, s: heads.detector(_functions(m, x, s))),
+    ((OneFunctionModel, KernelRegression, RankSVM), _regression),
+    (KernelFisherDiscriminant, lambda m, x, s: heads.fisher(m, _functions(m, x, s))),
+    (SpectralMethod, lambda m, x, s: {"transformed": _transformed(m, x, s)}),
+    (LinearClassifier, lambda m, x, _: heads.classifier(m, _linear(m, x))),
+    (LinearSVR, lambda m, x, _: {"prediction": _linear(m, x).squeezed()}),
+    ((PegasosSVC, Perceptron), lambda m, x, s: heads.classifier(m, _linear_or_kernel(m, x, s))),
+)

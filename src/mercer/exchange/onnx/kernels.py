@@ -1,0 +1,207 @@
+"""Kernels as ONNX operators: the matrix between the rows of the input and constant support vectors."""
+
+from functools import reduce
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer._jit.once import computed_once
+from mercer.kernels.algebra.centred import Centred
+from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.scaled_power import Power, Scaled
+from mercer.kernels.algebra.sum_product import Product, Sum
+from mercer.kernels.vector.chi_squared import ChiSquared
+from mercer.kernels.vector.constant import Constant
+from mercer.kernels.vector.cosine import Cosine
+from mercer.kernels.vector.delta import Delta
+from mercer.kernels.vector.laplacian import Laplacian
+from mercer.kernels.vector.linear import Linear
+from mercer.kernels.vector.matern import FARTHEST, Matern, polynomial_coefficients
+from mercer.kernels.vector.polynomial import Polynomial
+from mercer.kernels.vector.rational_quadratic import RationalQuadratic
+from mercer.kernels.vector.rbf import RBF
+from mercer.kernels.vector.second_order import SecondOrder
+from mercer.kernels.vector.sigmoid import Sigmoid
+
+
+class Pairs:
+    """The rows of the input and constant vectors; what kernels have in common is computed once.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n, d)
+    vectors : ndarray of shape (m, d)
+    """
+
+    def __init__(self, x, vectors):
+        self.x, self.vectors = x, np.asarray(vectors, dtype=np.float64)
+
+    @computed_once
+    def dots(self):
+        """<x, v>."""
+        return self.x @ np.ascontiguousarray(self.vectors.T)
+
+    @computed_once
+    def norms(self):
+        """|x|^2, a column."""
+        return squared_norms(self.x)
+
+    @computed_once
+    def distances(self):
+        """|x - v|^2, from rows less the mean of the vectors: then large coordinates do not cancel."""
+        origin = self.vectors.mean(axis=0)
+        centred, near = self.x - origin, self.vectors - origin
+        products = centred @ np.ascontiguousarray(near.T)
+        return (squared_norms(centred) + (near**2).sum(axis=1) - 2.0 * products).maximum(0.0)
+
+    def along_features(self, difference):
+        """A matrix from ``difference(x, v)`` of the rows and one vector, a column for each vector."""
+
+        def step(graph, row):
+            # The rows of the input are seen from inside the loop.
+            inner = type(self.x)(graph, self.x.name)
+            return difference(inner, row)
+
+        return self.x.graph.for_each_row(self.vectors, step).transposed()
+
+
+def squared_norms(x):
+    """|x|^2 of each row, a column."""
+    return (x * x).sum(1)
+
+
+def _inverse_roots(diagonal):
+    """1 / sqrt of what is positive, else 0."""
+    return diagonal.above(0.0) / diagonal.where_above_zero(1.0).sqrt()
+
+
+def matrix(kernel, pairs):
+    """k(x, v) for each row and vector, a tensor of shape (n, m)."""
+    return _rule(kernel)[0](kernel, pairs)
+
+
+def diagonal(kernel, pairs):
+    """k(x, x) for each row, a column, or a number where it is the same for all."""
+    return _rule(kernel)[1](kernel, pairs)
+
+
+def _rule(kernel):
+    for kind, rule in _RULES.items():
+        if type(kernel) is kind:
+            return rule
+    names = ", ".join(sorted(kind.__name__ for kind in _RULES))
+    raise ParameterError(f"{type(kernel).__name__} cannot be written with ONNX operators; those that can are {names}")
+
+
+def _sum_of(parts):
+    return reduce(lambda left, right: left + right, parts)
+
+
+def _product_of(parts):
+    return reduce(lambda left, right: left * right, parts)
+
+
+def _matern(kernel, pairs):
+    if kernel.nu == np.inf:
+        return matrix(RBF(0.5 / kernel.length_scale**2), pairs)
+    if not kernel.has_polynomial:
+        raise ParameterError(
+            f"Matern(nu={kernel.nu!r}) is a Bessel function, which ONNX has not; nu = 0.5, 1.5, ... 5.5 and inf can "
+            "be written"
+        )
+    radius = (pairs.distances.sqrt() * (np.sqrt(2.0 * kernel.nu) / kernel.length_scale)).minimum(FARTHEST)
+    total = None
+    for coefficient in polynomial_coefficients(int(kernel.nu)):
+        total = radius * 0.0 + coefficient if total is None else total * radius + coefficient
+    return total * (-radius).exp()
+
+
+def _chi_squared(x, row):
+    total = x + row
+    return ((x - row) ** 2 / total.where_above_zero(1.0)).sum(1, keep=False)
+
+
+def _laplacian(x, row):
+    return (x - row).abs().sum(1, keep=False)
+
+
+def _delta(x, row):
+    return (x - row).abs().largest(1, keep=False)
+
+
+def _normalised(kernel, pairs):
+    own = kernel.kernel.diag(pairs.vectors)
+    right = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
+    values = matrix(kernel.kernel, pairs) * right
+    left = diagonal(kernel.kernel, pairs)
+    return values * (_inverse_roots(left) if not isinstance(left, float) else left**-0.5 if left > 0 else 0.0)
+
+
+def _positive(diagonal_value):
+    return float(diagonal_value > 0) if isinstance(diagonal_value, float) else diagonal_value.above(0.0)
+
+
+def _centred(kernel, pairs):
+    inner, reference = kernel.kernel, np.asarray(kernel.reference, dtype=np.float64)
+    means = inner(pairs.vectors, reference).mean(axis=1) - inner(reference, reference).mean()
+    return matrix(inner, pairs) - _mean_over(inner, pairs, reference) - means
+
+
+def _mean_over(kernel, pairs, reference):
+    return matrix(kernel, Pairs(pairs.x, reference)).sum(1) / float(len(reference))
+
+
+def _centred_diagonal(kernel, pairs):
+    inner, reference = kernel.kernel, np.asarray(kernel.reference, dtype=np.float64)
+    return diagonal(inner, pairs) - 2.0 * _mean_over(inner, pairs, reference) + inner(reference, reference).mean()
+
+
+def _one(_kernel, _pairs):
+    return 1.0
+
+
+# For each kernel: its matrix, and its diagonal.
+_RULES = {
+    Linear: (lambda _, p: p.dots, lambda _, p: p.norms),
+    Polynomial: (
+        lambda k, p: (p.dots * k.gamma + k.coef0) ** k.degree,
+        lambda k, p: (p.norms * k.gamma + k.coef0) ** k.degree,
+    ),
+    SecondOrder: (lambda _, p: p.dots * (p.dots + 1.0), lambda _, p: p.norms * (p.norms + 1.0)),
+    RBF: (lambda k, p: (p.distances * -k.gamma).exp(), _one),
+    Sigmoid: (
+        lambda k, p: (p.dots * k.gamma + k.coef0).tanh(),
+        lambda k, p: (p.norms * k.gamma + k.coef0).tanh(),
+    ),
+    Cosine: (
+        lambda _, p: matrix(Normalised(Linear()), p),
+        lambda _, p: p.norms.above(0.0),
+    ),
+    Laplacian: (lambda k, p: (p.along_features(_laplacian) * -k.gamma).exp(), _one),
+    ChiSquared: (lambda k, p: (p.along_features(_chi_squared) * -k.gamma).exp(), _one),
+    Delta: (lambda _, p: 1.0 - p.along_features(_delta).above(0.0), _one),
+    Matern: (_matern, _one),
+    RationalQuadratic: (
+        lambda k, p: (p.distances * (0.5 / (k.alpha * k.length_scale**2)) + 1.0) ** -k.alpha,
+        _one,
+    ),
+    Constant: (lambda k, p: p.dots * 0.0 + k.value, lambda k, _: float(k.value)),
+    Scaled: (
+        lambda k, p: matrix(k.kernel, p) * float(k.factor),
+        lambda k, p: diagonal(k.kernel, p) * float(k.factor),
+    ),
+    Power: (
+        lambda k, p: matrix(k.kernel, p) ** k.exponent,
+        lambda k, p: diagonal(k.kernel, p) ** k.exponent,
+    ),
+    Sum: (
+        lambda k, p: _sum_of([matrix(each, p) for each in k.kernels]),
+        lambda k, p: _sum_of([diagonal(each, p) for each in k.kernels]),
+    ),
+    Product: (
+        lambda k, p: _product_of([matrix(each, p) for each in k.kernels]),
+        lambda k, p: _product_of([diagonal(each, p) for each in k.kernels]),
+    ),
+    Normalised: (_normalised, lambda k, p: _positive(diagonal(k.kernel, p))),
+    Centred: (_centred, _centred_diagonal),
+}

@@ -1,0 +1,94 @@
+"""Probabilities as ONNX operators: Platt's sigmoid, isotonic steps, and pairs joined to classes."""
+
+import numpy as np
+
+from mercer.estimators.bases.probabilities import TILT, Sigmoid
+from mercer.estimators.fitting.tasks import pairs
+from mercer.solvers.calibration.pairwise_coupling import LEAST
+
+
+def both_sides(maps, values):
+    """(p, 1 - p) of each function of values (n, n_functions)."""
+    if all(isinstance(each, Sigmoid) for each in maps):
+        u = values * [each.A for each in maps] + [each.B for each in maps]
+        return (-u).sigmoid(), u.sigmoid()
+    sides = [_steps(each, values.columns([k])) for k, each in enumerate(maps)]
+    graph = values.graph
+    return graph.concat([p for p, _ in sides], 1), graph.concat([q for _, q in sides], 1)
+
+
+def _steps(steps, values):
+    """Of a function given at knots, with its share of a sigmoid."""
+    u = values * steps.slope.A + steps.slope.B
+    p = _interpolated(steps.knots, steps.levels, values)
+    return p * (1.0 - TILT) + (-u).sigmoid() * TILT, (1.0 - p) * (1.0 - TILT) + u.sigmoid() * TILT
+
+
+def _interpolated(knots, levels, values):
+    """The line through the knots, level beyond the first and the last."""
+    if len(knots) == 1:
+        return values * 0.0 + float(levels[0])
+    gaps = np.diff(knots)
+    slopes = np.divide(np.diff(levels), gaps, out=np.zeros(len(gaps)), where=gaps > 0)
+    place = (values.not_below(knots).sum(1) - 1.0).clip(0.0, float(len(gaps) - 1)).as_integer()
+    start, level, slope = (place.chosen(each, np.float64) for each in (knots[:-1], levels[:-1], slopes))
+    inside = level + slope * (values - start)
+    at_end = values.not_below(float(knots[-1]))
+    before = 1.0 - values.not_below(float(knots[0]))
+    return inside * (1.0 - at_end) * (1.0 - before) + at_end * float(levels[-1]) + before * float(levels[0])
+
+
+def log_odds(maps, values):
+    """log(p / (1 - p)) of each function."""
+    if all(isinstance(each, Sigmoid) for each in maps):
+        return -(values * [each.A for each in maps] + [each.B for each in maps])
+    p, q = both_sides(maps, values)
+    return p.log() - q.log()
+
+
+def probabilities(calibration, values):
+    """Of each class, shape (n, n_classes)."""
+    graph, k = values.graph, calibration.n_classes
+    positive, negative = both_sides(calibration.maps, values)
+    if k == 2:
+        return graph.concat([negative, positive], 1)
+    if calibration.has_pairs:
+        return coupled(positive, k)
+    total = positive.sum(1)
+    some = total.above(0.0)
+    return positive * some / total.where_above_zero(1.0) + (1.0 - some) * (1.0 / k)
+
+
+def coupled(pairwise, k):
+    """The probabilities of k classes from those of all pairs, as `mercer.solvers.calibration.pairwise_coupling` defines them.
+
+    The system of k + 1 equations is solved by eliminating the first k - 1 unknowns, whose part of the
+    matrix is positive definite and needs no pivots; what is left are two equations.
+    """
+    first, second = np.array(pairs(k)).T
+    here, there = np.zeros((len(first), k * k)), np.zeros((len(first), k * k))
+    here[np.arange(len(first)), first * k + second] = 1.0
+    there[np.arange(len(first)), second * k + first] = 1.0
+    r = pairwise.clip(LEAST, 1.0 - LEAST)
+    forward, back = (r @ here + (1.0 - r) @ there), (r @ there + (1.0 - r) @ here)
+    squares = (forward * forward).reshaped(0, k, k).sum(1)
+    Q = squares * np.eye(k) - (forward * back).reshaped(0, k, k)
+    graph = pairwise.graph
+    ones = Q.columns([0], axis=2) * 0.0 + 1.0
+    M = graph.concat([Q, ones], 2).columns(range(k - 1), axis=1)
+    left = M
+    for i in range(k - 1):
+        row = left.columns([i], axis=1)
+        row = row / row.columns([i], axis=2)
+        left = left - (left.columns([i], axis=2) - np.eye(k - 1)[:, i : i + 1]) * row
+    ends = [k - 1, k]
+    Z, B = left.columns(ends, axis=2), M.columns(ends, axis=2)
+    corner = Q.columns([k - 1], axis=1).columns([k - 1], axis=2)
+    s00 = corner - (B.columns([0], axis=2) * Z.columns([0], axis=2)).sum(1)
+    s01 = 1.0 - (B.columns([0], axis=2) * Z.columns([1], axis=2)).sum(1)
+    s11 = -(B.columns([1], axis=2) * Z.columns([1], axis=2)).sum(1)
+    determinant = s00 * s11 - s01 * s01
+    last, bias = -s01 / determinant, s00 / determinant
+    others = -(Z.columns([0], axis=2) * last + Z.columns([1], axis=2) * bias)
+    p = graph.concat([others, last], 1).squeezed(2).maximum(0.0)
+    return p / p.sum(1)

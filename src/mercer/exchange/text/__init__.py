@@ -1,0 +1,1 @@
+"""Models as the text files of LIBSVM, LIBLINEAR and SVMlight."""

@@ -1,0 +1,50 @@
+"""The five kernels that LIBSVM and SVMlight share, by their numbers and names."""
+
+from mercer._errors import DataError, MercerError, ParameterError
+from mercer.kernels.algebra.scaled_power import Scaled
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.vector.linear import Linear
+from mercer.kernels.vector.polynomial import Polynomial
+from mercer.kernels.vector.rbf import RBF
+from mercer.kernels.vector.sigmoid import Sigmoid
+
+# Class, and which of degree, gamma and coef0 it has.
+KERNELS = {
+    "linear": (Linear, ()),
+    "polynomial": (Polynomial, ("degree", "gamma", "coef0")),
+    "rbf": (RBF, ("gamma",)),
+    "sigmoid": (Sigmoid, ("gamma", "coef0")),
+    "precomputed": (Precomputed, ()),
+}
+
+
+def kernel_named(name, parameters, source):
+    """The kernel with these parameters; what it refuses is said of `source`."""
+    kind, wanted = KERNELS[name]
+    missing = [each for each in wanted if each not in parameters]
+    if missing:
+        raise DataError(f"{source}: the {name} kernel needs {' and '.join(missing)}")
+    try:
+        return kind(**{each: parameters[each] for each in wanted})
+    except MercerError as error:
+        raise DataError(f"{source}: {error}") from error
+
+
+def named(kernel, tool):
+    """(factor, name, parameters) of a kernel that the tool knows: factor times the named one."""
+    factor = 1.0
+    while isinstance(kernel, Scaled):
+        factor, kernel = factor * kernel.factor, kernel.kernel
+    for name, (kind, wanted) in KERNELS.items():
+        if type(kernel) is kind:
+            return factor, name, {each: getattr(kernel, each) for each in wanted}
+    raise ParameterError(
+        f"{tool} has no kernel {kernel!r}; it has {', '.join(KERNELS)}, and positive multiples of them. "
+        "ONNX takes more, a .mercer file every one"
+    )
+
+
+def parameters_of(kernel):
+    """Estimator parameters that name this kernel."""
+    _, name, parameters = named(kernel, "scikit-learn")
+    return {"kernel": "poly" if name == "polynomial" else name, **parameters}

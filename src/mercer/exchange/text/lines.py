@@ -1,0 +1,147 @@
+"""Models that are text: a header line by line, then rows of numbers. What is wrong is named by line and column."""
+
+import math
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError
+from mercer.estimators.fitting.training import LARGEST_ENTRY
+from mercer.io.compressed import open_bytes
+from mercer.io.replace_file import replace_file
+from mercer.io.svmlight.table import LONGEST_LINE, Table, tables_of
+
+_TOKEN = re.compile(r"\S+")
+# Lines formatted at a time.
+_BLOCK = 1000
+
+
+class ModelText:
+    """The lines of an open model file, counted.
+
+    Parameters
+    ----------
+    file : binary file
+    name : str
+        For messages.
+    """
+
+    def __init__(self, file, name):
+        self.file, self.name, self.line = file, name, 0
+
+    def next_line(self, expected):
+        """The next line without its end; `expected` says what it should hold."""
+        try:
+            text = self.file.readline(LONGEST_LINE + 1)
+        except (EOFError, OSError, ValueError) as error:
+            raise DataError(f"{self.name}: the file cannot be read to its end: {error}") from error
+        self.line += 1
+        if not text:
+            raise DataError(f"{self.name}, line {self.line}: the file ends where {expected} should be")
+        if len(text) > LONGEST_LINE:
+            raise DataError(f"{self.name}, line {self.line}: the line is longer than {LONGEST_LINE} bytes")
+        return text.decode("latin-1").rstrip("\r\n")
+
+    def fields(self, expected):
+        """The next line as (text, column) of each of its words."""
+        return [(match.group(), match.start() + 1) for match in _TOKEN.finditer(self.next_line(expected))]
+
+    def error(self, message, column=None):
+        """A `DataError` at this line."""
+        where = f", column {column}" if column is not None else ""
+        return DataError(f"{self.name}, line {self.line}{where}: {message}")
+
+    def number(self, field, what):
+        """A finite number."""
+        text, column = field
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or "_" in text:
+            raise self.error(f"{what} must be a finite number, got {_shown(text)}", column)
+        return value
+
+    def whole(self, field, what, least=0):
+        """A whole number, not below `least`, of at most 18 digits."""
+        text, column = field
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
+            raise self.error(f"{what} must be a whole number, {least} or more, got {_shown(text)}", column)
+        return int(text)
+
+    def rows(self, layout, count, what):
+        """The table of the remaining lines, of which there must be `count`."""
+        parts, found = [], 0
+        for table in tables_of(self.file, self.name, layout, lines_before=self.line):
+            parts.append(table)
+            found += len(table)
+            if found > count:
+                break
+        if found != count:
+            more = "or more " if found > count else ""
+            raise DataError(f"{self.name}: the header promises {count} {what}, but there are {found} {more}of them")
+        if not parts:
+            return Table(np.empty((0, layout.n_labels)), np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0))
+        table = Table.joined(parts)
+        require_moderate(table, self.name)
+        return table
+
+
+@contextmanager
+def open_model(path):
+    """A `ModelText` of the file at `path`, which may be compressed."""
+    if not Path(path).is_file():
+        raise DataError(f"{str(path)!r} is not a file")
+    try:
+        file = open_bytes(path)
+    except OSError as error:
+        raise DataError(f"{path}: the file cannot be opened: {error}") from error
+    with file:
+        yield ModelText(file, str(path))
+
+
+def require_moderate(table, name):
+    """Refuse numbers whose products would overflow, as a fit does."""
+    for values, largest, what in ((table.values, LARGEST_ENTRY**0.5, "value"), (table.labels, LARGEST_ENTRY, "number")):
+        if len(values) and not float(np.abs(values).max(initial=0.0)) < largest:
+            raise DataError(f"{name}: a {what} of a row must be below {largest:g} in size, or decision values overflow")
+
+
+def _shown(text):
+    return repr(text if len(text) <= 40 else text[:40] + "...")
+
+
+def csr_of(table, n_features, name):
+    """The features of a table as a CSR matrix; as wide as its largest index unless told."""
+    width = max(1, table.width) if n_features is None else n_features
+    if table.width > width:
+        raise DataError(f"{name}: a support vector has {table.width} features, more than n_features={n_features}")
+    return sparse.csr_matrix((table.values, table.indices, table.indptr), shape=(len(table), width))
+
+
+def exact(value):
+    """The number in 17 digits, from which the same double is read again."""
+    return f"{value:.17g}"
+
+
+def lines_of_rows(coefficients, rows, first=1, end=" \n"):
+    """Pieces of text, a line for each row: its coefficients, and index:value of its entries that are not 0."""
+    rows = sparse.csr_matrix(rows)
+    coefficients = np.asarray(coefficients, dtype=np.float64)
+    for begin in range(0, rows.shape[0], _BLOCK):
+        lines = []
+        for i in range(begin, min(begin + _BLOCK, rows.shape[0])):
+            inside = slice(rows.indptr[i], rows.indptr[i + 1])
+            entries = zip((rows.indices[inside] + first).tolist(), rows.data[inside].tolist(), strict=True)
+            words = [exact(value) for value in coefficients[i].tolist()]
+            words += [f"{index}:{value:.17g}" for index, value in entries if value]
+            lines.append(" ".join(words) + end)
+        yield "".join(lines).encode()
+
+
+def write_text(path, header, pieces=()):
+    """Write a model as a whole, or not at all."""
+    replace_file(path, [header.encode(), *pieces])

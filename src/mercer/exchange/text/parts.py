@@ -1,0 +1,168 @@
+r"""A kernel machine as other tools know it: support vectors by class, coefficients, biases.
+
+:math:`f(x) = \sum_j c_j\, k(x_j, x) + b`, one function for regression, one-class learning and two
+classes, one for each pair of several classes. `Machine.of` takes it out of a fitted estimator,
+`Machine.into` puts it into one that never saw the training data.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import ParameterError
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.bases.probabilities import Calibration, Sigmoid
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.support import Support, linear_coefficients
+from mercer.estimators.fitting.tasks import pair_row, pairs
+from mercer.kernels.base.distance_origin import origin_of
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.given.precomputed import MatrixItems
+from mercer.kernels.vector.linear import Linear
+from mercer.solvers.result import Status
+
+# Sparser rows than this stay sparse: spread out, they would take more than twice the memory.
+DENSE = 0.25
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One or several functions over one set of support vectors.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    vectors : ndarray, CSR matrix, or MatrixItems
+        Support vectors, grouped by class; for a precomputed kernel their positions.
+    dual_coef : ndarray of shape (n_functions, n_support), or (n_classes - 1, n_support) for pairs
+        In scikit-learn's layout; a positive value of a single function is the second class.
+    counts : ndarray of int
+        Support vectors of each class.
+    intercepts : ndarray of shape (n_functions,)
+    classes : ndarray or None
+    sigmoids : list of Sigmoid, or None
+        What turns each function into a probability.
+    support : ndarray of int, or None
+        Positions in the training data, where they are known.
+    """
+
+    kernel: object
+    vectors: object
+    dual_coef: np.ndarray
+    counts: np.ndarray
+    intercepts: np.ndarray
+    classes: np.ndarray | None = None
+    sigmoids: list | None = None
+    support: np.ndarray | None = None
+
+    @property
+    def has_pairs(self):
+        """Whether there is a function for each pair of several classes."""
+        return self.classes is not None and len(self.classes) > 2
+
+    @classmethod
+    def of(cls, model):
+        """What a fitted estimator consists of; refuses what is no such machine."""
+        if not isinstance(model, KernelModel) or not hasattr(model, "expansion_"):
+            raise ParameterError(
+                f"model must be a fitted kernel machine such as SVC, SVR or OneClassSVM, got {type(model).__name__}"
+            )
+        classes = model.classes_ if isinstance(model, KernelClassifier) and hasattr(model, "classes_") else None
+        if classes is not None and len(classes) > 2 and not model._has_pairs:
+            raise ParameterError(
+                f"a machine of {len(classes)} classes must have a function for each pair of them: multi_class must be "
+                f"'ovo', got {getattr(model, 'multi_class', 'ovr')!r}; ONNX takes the others"
+            )
+        if getattr(model, "_items", None) is not None:
+            raise ParameterError("the kernel is a Python function, which no file can hold; pass a Kernel or a name")
+        dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+        expansion = model.expansion_
+        return cls(
+            expansion.kernel,
+            expansion.vectors,
+            np.asarray(dual_coef, dtype=np.float64),
+            np.asarray(model.n_support_),
+            expansion.intercepts,
+            classes,
+            _sigmoids(model),
+        )
+
+    def without_support_vectors(self):
+        """The same functions as weights of features: one row each, with coefficient 1."""
+        if not isinstance(self.kernel, Linear):
+            raise ParameterError(f"only a linear kernel needs no support vectors here, got {self.kernel!r}")
+        weights = linear_coefficients(self._expansion())
+        weights = weights.toarray() if sparse.issparse(weights) else weights
+        counts = np.zeros(len(self.counts), np.int64)
+        if not self.has_pairs:
+            # The row stands with the class on whose side it is.
+            counts[-1] = 1
+            return replace(self, vectors=weights, dual_coef=np.ones((1, 1)), counts=counts, support=None)
+        table = np.zeros((len(self.classes) - 1, len(weights)))
+        for row, (i, j) in enumerate(pairs(len(self.classes))):
+            table[pair_row(i, j), row] = 1.0
+            counts[i] += 1
+        return replace(self, vectors=weights, dual_coef=table, counts=counts, support=None)
+
+    def _support(self):
+        places = np.arange(self.dual_coef.shape[1]) if self.support is None else self.support
+        return Support(places, self.counts, self.dual_coef, self.has_pairs)
+
+    def _expansion(self):
+        vectors = self.vectors
+        is_dense = isinstance(vectors, np.ndarray) and self.kernel.is_translation_invariant and len(vectors)
+        origin = origin_of(self.kernel, vectors) if is_dense else None
+        return Expansion(self.kernel, vectors, self._support().groups(), self.intercepts, origin)
+
+    def into(self, estimator, shape, status=Status.OPTIMAL, iterations=0):
+        """`estimator` with the attributes of a fit; `shape` is that of the training data, as far as it is known."""
+        is_given = isinstance(self.vectors, MatrixItems)
+        estimator.expansion_ = self._expansion()
+        estimator.support_vectors_ = np.empty((0, 0)) if is_given else self.vectors
+        estimator.n_support_ = self.counts.astype(np.int32)
+        estimator.dual_coef_, estimator.intercept_ = self.dual_coef, self.intercepts
+        # Where nobody knows which training rows they were, they are counted.
+        estimator.support_ = self._support().indices
+        # Rows of either kind are taken, whatever those of the fit were.
+        estimator._sparse, estimator._items, estimator._last_betas = not is_given, None, None
+        estimator.shape_fit_, estimator.n_features_in_ = shape, shape[1]
+        estimator.n_iter_ = np.full(len(self.intercepts), iterations, np.int32)
+        estimator.status_, estimator.fit_status_ = status, int(status != Status.OPTIMAL)
+        estimator._traces, estimator._evidence = list, Evidence.missing()
+        if self.classes is None:
+            estimator.n_iter_ = int(estimator.n_iter_[0])
+        else:
+            self._classify(estimator)
+        return estimator
+
+    def _classify(self, estimator):
+        estimator.classes_, estimator.class_weight_ = self.classes, np.ones(len(self.classes))
+        estimator._calibration = None
+        if self.sigmoids is not None:
+            estimator._calibration = Calibration.of_maps("sigmoid", self.sigmoids, len(self.classes), self.has_pairs)
+
+
+def _sigmoids(model):
+    calibration = getattr(model, "_calibration", None)
+    if calibration is None:
+        return None
+    if calibration.method != "sigmoid":
+        raise ParameterError(
+            f"probability={calibration.method!r} cannot be written, only Platt's sigmoid; "
+            "fit with probability=True or False, or export to ONNX"
+        )
+    return list(calibration.maps)
+
+
+def sigmoid_of_other_side(sigmoid):
+    """The probability of the other class, as a sigmoid of minus the function."""
+    return Sigmoid(sigmoid.A, -sigmoid.B)
+
+
+def compact_rows(rows):
+    """Sparse rows as they are if they are mostly zeros, else spread out."""
+    if sparse.issparse(rows) and rows.nnz >= DENSE * rows.shape[0] * rows.shape[1]:
+        return rows.toarray()
+    return rows

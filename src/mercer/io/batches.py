@@ -1,0 +1,30 @@
+"""What a path of data is read with."""
+
+from pathlib import Path
+
+from mercer._errors import ParameterError
+from mercer.io.arrow.batches import ArrowBatches
+from mercer.io.compressed import OPENERS
+from mercer.io.svmlight.file import SvmlightFile
+
+SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt", ".dat")
+ARROW = (".parquet", ".arrow", ".feather", ".ipc")
+
+
+def open_batches(source):
+    """Batches from a path, by its ending; anything else must be iterable and is left as it is."""
+    if not isinstance(source, (str, Path)):
+        if not hasattr(source, "__iter__"):
+            raise ParameterError(f"batches must be an iterable of (X, y), or a path, got {type(source).__name__}")
+        return source
+    ending = Path(source).suffix.lower()
+    if ending in OPENERS:
+        ending = Path(Path(source).stem).suffix.lower()
+    if ending in SVMLIGHT:
+        return SvmlightFile(source)
+    if ending in ARROW:
+        return ArrowBatches(source)
+    allowed = ", ".join((*SVMLIGHT, *ARROW))
+    raise ParameterError(
+        f"the path must end in one of {allowed}, got {str(source)!r}; open it with a reader of mercer.io"
+    )

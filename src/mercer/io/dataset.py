@@ -1,0 +1,235 @@
+"""One function for data of any format: `read_table`."""
+
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.memory import parse_bytes
+from mercer.io.arrow.files import read_arrow, read_parquet
+from mercer.io.csv.lines import MISSING
+from mercer.io.csv.reader import read_delimited
+from mercer.io.databases.query import read_query
+from mercer.io.formats import recognise, require_format
+from mercer.io.items.graphs import read_graphs
+from mercer.io.items.labelled_trees import read_labelled_trees
+from mercer.io.items.texts import read_text_folder
+from mercer.io.json_lines import read_json_lines
+from mercer.io.source import Source
+from mercer.io.svmlight.table import ANY_WIDTH, Layout, Table, tables_of, within
+
+_TABLES = ("csv", "parquet", "arrow", "jsonl", "sqlite", "duckdb")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What `read_table` found.
+
+    Attributes
+    ----------
+    data : table, CSR matrix, or list of items
+        As the estimators take it; without the column of the target. A table is Mercer's own, whichever library
+        read it, and the same for the same file: ``as_frame(data).rows()`` has its rows as dictionaries.
+    target : ndarray or None
+        What is to be predicted: numbers or texts.
+    kind : {"table", "vectors", "texts", "trees", "graphs"}
+    format : str
+        One of "csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs".
+    name, target_name : str
+    """
+
+    data: object = field(repr=False)
+    target: np.ndarray | None = field(repr=False)
+    kind: str
+    format: str
+    name: str
+    target_name: str | None = None
+
+    def __len__(self):
+        return self.data.shape[0] if hasattr(self.data, "shape") else len(self.data)
+
+    @property
+    def columns(self):
+        """The names of a table's columns; None for anything else."""
+        return self.data.names if self.kind == "table" else None
+
+    def rows(self, places):
+        """The rows at these positions."""
+        data = self.data[places] if hasattr(self.data, "shape") else [self.data[k] for k in places]
+        return replace(self, data=data, target=None if self.target is None else self.target[places])
+
+    def with_columns(self, names):
+        """A table with these columns only, in this order; a DataError names those missing and those too many."""
+        known = self.columns
+        gone = [name for name in names if name not in known]
+        if gone:
+            extra = [name for name in known if name not in names]
+            raise DataError(
+                f"{self.name}: the columns {_listed(gone)} are missing; "
+                + (f"the model does not know {_listed(extra)}" if extra else "it has no others in their place")
+            )
+        return replace(self, data=self.data.chosen(list(names)))
+
+    def matrix(self):
+        """The data as rows of numbers; None where a column holds something else, or a value is missing."""
+        if self.kind != "table":
+            return self.data if self.kind == "vectors" else None
+        columns = [self.data.column(name) for name in self.data.names]
+        if not columns or any(column.kind != "number" or column.missing.any() for column in columns):
+            return None
+        return np.column_stack([column.numbers(~column.missing) for column in columns])
+
+
+def read_table(
+    source,
+    *,
+    target=None,
+    format=None,  # noqa: A002 - the word for it
+    table=None,
+    query=None,
+    text=(),
+    header=True,
+    delimiter=None,
+    missing=MISSING,
+    n_features=None,
+    memory_limit=None,
+    time_limit=None,
+):
+    r"""Read data of any format that Mercer knows.
+
+    Parameters
+    ----------
+    source : str, path or open binary file
+        CSV (also with tabs, semicolons), Parquet, Arrow, JSON lines or svmlight, each also
+        compressed (.gz, .xz, .bz2); "-" for standard input; a SQLite or DuckDB file; a folder of texts,
+        one folder a class; trees in brackets, one a line, each after its label; a folder or zip of graphs
+        in TU format.
+    target : str, optional
+        The column to predict. Formats that are not tables carry their labels themselves.
+    format : str, optional
+        Recognised by content and name unless given.
+    table, query : str, optional
+        What to read of a database.
+    text : list of str
+        Columns that hold texts even where they look like numbers.
+    header : bool
+        Whether the first line of a CSV file names the columns; otherwise they are x1, x2, ...
+    delimiter : str, optional
+        Of CSV; found in the first line unless given.
+    missing : list of str
+        Words of a CSV file that stand for no value.
+    n_features : int, optional
+        Columns of svmlight data.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that may be taken; what is free by default.
+    time_limit : float, optional
+        Seconds that the query to a database may take; ten minutes by default.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        Names the file, and where there is one the line and the column, and what was expected.
+
+    Examples
+    --------
+    >>> import io
+    >>> from mercer.io import read_table
+    >>> found = read_table(io.BytesIO(b"age,town,buys\n31,Ulm,yes\n60,Bonn,no\n"), target="buys")
+    >>> found.kind, found.columns, found.target
+    ('table', ['age', 'town'], array(['yes', 'no'], dtype='<U3'))
+    """
+    require_format(format)
+    opened = Source(source, None if memory_limit is None else parse_bytes(memory_limit))
+    kind = format or recognise(opened)
+    if kind not in _TABLES:
+        return _items(opened, kind, target, n_features)
+    if kind == "csv":
+        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing)
+    elif kind in ("sqlite", "duckdb"):
+        found = read_query(opened, kind, table, query, time_limit)
+    elif kind == "jsonl":
+        found = read_json_lines(opened)
+    else:
+        found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened)
+    if kind != "csv" and text:
+        found = found.with_texts([_known(name, found.names, opened.name, "text") for name in text])
+    whole = Dataset(found, None, "table", kind, opened.name)
+    return whole if target is None else _divided(whole, target)
+
+
+def _items(source, kind, target, n_features):
+    """Data whose labels stand beside them."""
+    if target is not None:
+        raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
+    if kind == "svmlight":
+        X, y = _vectors(source, n_features)
+        return Dataset(X, _whole(y), "vectors", kind, source.name)
+    if kind == "texts":
+        texts, labels, _ = read_text_folder(source)
+        return Dataset(texts, labels, "texts", kind, source.name)
+    if kind == "trees":
+        return Dataset(*read_labelled_trees(source), "trees", kind, source.name)
+    found = read_graphs(source.path or source.open(), memory_limit=source.most)
+    labels = found.targets if found.labels is None else found.labels
+    return Dataset(found.graphs, labels, "graphs", kind, source.name)
+
+
+def _vectors(source, n_features):
+    """(X, y) of svmlight lines, in one reading."""
+    with source.open() as file:
+        parts = within(
+            tables_of(file, source.name, Layout(n_features=n_features or ANY_WIDTH)), source.most, source.name
+        )
+    if not parts:
+        raise DataError(f"{source.name}: the file has no rows")
+    whole = Table.joined(parts)
+    shape = (len(whole), n_features or max(1, whole.width))
+    return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
+
+
+def _whole(y):
+    """Labels as whole numbers where they are such."""
+    is_whole = (y == np.rint(y)).all() and np.abs(y).max() < 2**53
+    return y.astype(np.int64) if is_whole else y
+
+
+def _divided(whole, name):
+    """The table less its target, and the target."""
+    _known(name, whole.columns, whole.name, "target")
+    target = _target(whole.data.column(name), whole.name)
+    if len(whole.columns) == 1:
+        raise DataError(f"{whole.name}: there is no column beside the target {name!r}")
+    return replace(
+        whole, data=whole.data.chosen([one for one in whole.columns if one != name]), target=target, target_name=name
+    )
+
+
+def _target(column, name):
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0])
+        raise DataError(f"{name}: the target {column.name!r} has no value in row {row}; leave such rows out")
+    if column.kind == "number":
+        # Whole numbers stay whole: they are the labels of classes.
+        values = np.asarray(column.as_came())
+        return values if values.dtype.kind in "iuf" else np.asarray(column.values)
+    if column.kind in ("text", "category"):
+        return np.array([str(value) for value in column.as_came()])
+    raise DataError(f"{name}: the target {column.name!r} must hold numbers or texts, got {column.kind}")
+
+
+def _known(name, names, source, argument):
+    if name in names:
+        return name
+    close = get_close_matches(str(name), names, n=1, cutoff=0.5)
+    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    raise DataError(f"{source}: there is no column {name!r}{meant}, which {argument} names; it has {_listed(names)}")
+
+
+def _listed(names):
+    return ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")

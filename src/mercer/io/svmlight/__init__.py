@@ -1,0 +1,1 @@
+"""Sparse rows in the format of SVMlight and LIBSVM."""

@@ -1,0 +1,1 @@
+"""Kernels made of kernels: sums, products, powers, normalised and centred ones."""

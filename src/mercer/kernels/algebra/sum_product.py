@@ -1,0 +1,255 @@
+"""Sums and products of kernels are kernels; and what the operators + and * make.
+
+When every part is in dot-product form, so is the combination: one matrix product serves
+all parts, and their transforms are combined tile by tile while the tile is in cache.
+Otherwise each part prepares and evaluates in its own form.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from scipy import sparse
+
+from mercer import kernels
+from mercer._errors import ParameterError
+from mercer.kernels.algebra.feature_maps import product_names, row_kronecker
+from mercer.kernels.algebra.scaled_power import Scaled, require_kernel
+from mercer.kernels.base.kernel import Kernel, block_of
+from mercer.kernels.base.parameters import is_number
+
+
+def _flatten(kind, left, right):
+    """(a + b) + c is one sum of three."""
+    parts = [part.kernels if isinstance(part, kind) else (part,) for part in (left, right)]
+    return parts[0] + parts[1]
+
+
+class Parts:
+    """One prepared form for each kernel of a combination, sliced together."""
+
+    def __init__(self, parts):
+        self.parts = tuple(parts)
+
+    def __len__(self):
+        return len(self.parts[0])
+
+    @property
+    def dtype(self):
+        return self.parts[0].dtype
+
+    @property
+    def n_features(self):
+        return getattr(self.parts[0], "n_features", None)
+
+    @property
+    def longest_tile(self):
+        return min((part.longest_tile for part in self.parts if getattr(part, "longest_tile", None)), default=None)
+
+    def take(self, indices):
+        """The items at `indices`."""
+        return Parts(part.take(indices) for part in self.parts)
+
+    def slice(self, start, stop):
+        """Items start..stop."""
+        return Parts(part.slice(start, stop) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class _Combination(Kernel):
+    """What Sum and Product share: evaluate each part, merge into the first."""
+
+    kernels: tuple
+
+    def __post_init__(self):
+        if not isinstance(self.kernels, tuple):
+            object.__setattr__(self, "kernels", tuple(self.kernels))
+        if not self.kernels:
+            raise ParameterError("kernels must hold at least one kernel, got none")
+        for kernel in self.kernels:
+            require_kernel("each of kernels", kernel)
+
+    def _nested(self):
+        return {f"k{number}": kernel for number, kernel in enumerate(self.kernels, 1)}
+
+    def _with_nested(self, fields, nested):
+        replaced = fields["kernels"] is not self.kernels
+        return fields if replaced else {"kernels": tuple(nested.values())}
+
+    @property
+    def is_psd(self):
+        return True if all(kernel.is_psd for kernel in self.kernels) else None
+
+    @property
+    def is_translation_invariant(self):
+        return all(kernel.is_translation_invariant for kernel in self.kernels)
+
+    @property
+    def is_dot_product_form(self):
+        return all(kernel.is_dot_product_form for kernel in self.kernels)
+
+    @property
+    def takes_items(self):
+        answers = [kernel.takes_items for kernel in self.kernels if kernel.takes_items is not None]
+        return all(answers) if answers else None
+
+    @property
+    def takes_tables(self):
+        return any(kernel.takes_tables for kernel in self.kernels)
+
+    @property
+    def is_bound(self):
+        return all(kernel.is_bound for kernel in self.kernels)
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        if self.is_dot_product_form:
+            return super().prepare(X, dtype, origin=origin, check=check)
+        return Parts(kernel.prepare(X, dtype, origin=origin, check=check) for kernel in self.kernels)
+
+    def transform(self, dots, left_norms, right_norms, out, row, column):
+        def write(number, target, row, column):
+            self.kernels[number].transform(dots, left_norms, right_norms, target, row, column)
+
+        self._merge_all(write, dots.shape, out, row, column)
+
+    def tile(self, left, right, out, row, column):
+        if self._is_one_product(left, right):
+            return self.transform(*left.products(right, self.is_translation_invariant), out, row, column)
+        lefts, rights = (self._prepared_parts(items) for items in (left, right))
+
+        def write(number, target, row, column):
+            self.kernels[number].tile(lefts[number], rights[number], target, row, column)
+
+        return self._merge_all(write, (len(left), len(right)), out, row, column)
+
+    def _is_one_product(self, left, right):
+        """Whether one tile of inner products serves all parts: not where some need distances that it loses."""
+        if not self.is_dot_product_form:
+            return False
+        return self.is_translation_invariant or not (left.by_differences or right.by_differences)
+
+    def _prepared_parts(self, items):
+        return items.parts if isinstance(items, Parts) else [items] * len(self.kernels)
+
+    def _merge_all(self, write, shape, out, row, column):
+        write(0, out, row, column)
+        block = block_of(out, row, column, shape)
+        scratch = np.empty(shape, out.dtype)
+        for number in range(1, len(self.kernels)):
+            write(number, scratch, 0, 0)
+            self._merge(block, scratch)
+
+    def distance_error(self, norm_bound, dtype):
+        return max(kernel.distance_error(norm_bound, dtype) for kernel in self.kernels)
+
+    def norms_diag(self, norms):
+        return self._merged(kernel.norms_diag(norms) for kernel in self.kernels)
+
+    def _merged(self, diagonals):
+        """Copies are merged: a kernel may hand out the norms that its items keep."""
+        return reduce(self._merge, [np.array(diagonal, dtype=np.float64) for diagonal in diagonals])
+
+    def diag_of(self, prepared):
+        if self.is_dot_product_form:
+            return self.norms_diag(prepared.norms.astype(np.float64))
+        return self._merged(k.diag_of(part) for k, part in zip(self.kernels, prepared.parts, strict=True))
+
+
+@dataclass(frozen=True)
+class Sum(_Combination):
+    """k(x, y) = k1(x, y) + k2(x, y) + ...; written ``k1 + k2``.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        Their parameters are named ``k1__gamma``, ``k2__gamma`` and so on.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Linear
+    >>> (Linear() + RBF())([[1.0], [2.0]]).round(4)
+    array([[2.    , 2.3679],
+           [2.3679, 5.    ]])
+    """
+
+    @classmethod
+    def of(cls, left, right):
+        """What ``left + right`` makes; a number other than 0 is a constant kernel."""
+        for number, kernel in ((left, right), (right, left)):
+            if is_number(number) and number == 0:
+                return kernel
+        terms = [kernels.Constant(term) if is_number(term) else term for term in (left, right)]
+        if not all(isinstance(term, Kernel) for term in terms):
+            return NotImplemented
+        return cls(_flatten(cls, *terms))
+
+    @staticmethod
+    def _merge(total, term):
+        total += term
+        return total
+
+    def entry_bound(self, norm_bound):
+        return sum(kernel.entry_bound(norm_bound) for kernel in self.kernels)
+
+    def entry_error(self, norm_bound, dtype):
+        return sum(kernel.entry_error(norm_bound, dtype) for kernel in self.kernels)
+
+    def feature_map(self, X):
+        """The features of all parts, side by side."""
+        parts = [kernel.feature_map(X) for kernel in self.kernels]
+        return sparse.hstack(parts, "csr") if any(sparse.issparse(part) for part in parts) else np.hstack(parts)
+
+    def feature_names(self, X, names=None):
+        """Those of all parts, side by side."""
+        return [name for kernel in self.kernels for name in kernel.feature_names(X, names)]
+
+    def terms(self):
+        return [term for kernel in self.kernels for term in kernel.terms()]
+
+
+@dataclass(frozen=True)
+class Product(_Combination):
+    """k(x, y) = k1(x, y) k2(x, y) ...; written ``k1 * k2``.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        Their parameters are named ``k1__gamma``, ``k2__gamma`` and so on.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Linear
+    >>> (Linear() * RBF())([[1.0], [2.0]]).round(4)
+    array([[1.    , 0.7358],
+           [0.7358, 4.    ]])
+    """
+
+    @classmethod
+    def of(cls, kernel, other):
+        """What ``kernel * other`` makes; a number scales the kernel."""
+        if is_number(other):
+            return Scaled.of(other, kernel)
+        return cls(_flatten(cls, kernel, other)) if isinstance(other, Kernel) else NotImplemented
+
+    @staticmethod
+    def _merge(total, term):
+        total *= term
+        return total
+
+    def entry_bound(self, norm_bound):
+        return math.prod(kernel.entry_bound(norm_bound) for kernel in self.kernels)
+
+    def entry_error(self, norm_bound, dtype):
+        bounds = [kernel.entry_bound(norm_bound) for kernel in self.kernels]
+        errors = [kernel.entry_error(norm_bound, dtype) for kernel in self.kernels]
+        others = [math.prod(bounds[:i] + bounds[i + 1 :]) for i in range(len(bounds))]
+        return sum(error * other for error, other in zip(errors, others, strict=True))
+
+    def feature_map(self, X):
+        """All products of one feature of each part."""
+        return reduce(row_kronecker, [kernel.feature_map(X) for kernel in self.kernels])
+
+    def feature_names(self, X, names=None):
+        """A name for each product: those of its factors, together."""
+        return product_names([kernel.feature_names(X, names) for kernel in self.kernels])

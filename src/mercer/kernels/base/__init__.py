@@ -1,0 +1,1 @@
+"""What a kernel is, what it takes, and the function that a fit leaves behind."""

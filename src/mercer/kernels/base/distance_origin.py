@@ -1,0 +1,40 @@
+"""Where rows are measured from, so that distances keep their digits.
+
+Distances are computed as |x|^2 + |y|^2 - 2 <x, y>, which loses what is small beside |x|^2. So kernels that only know
+distances measure rows from the middle of the data: the mean of each column. A single row far away drags that mean with
+it, and then all others are far from it; where that would show, the middle is the median. Where rows are far from any
+middle, their distances are taken by `differences`, and moving them would only round them.
+"""
+
+import numpy as np
+
+from mercer.kernels.items.column_statistics import plain, summary
+
+# An entry that is off by more than this shows that the mean is no middle.
+FAR = 1e-9
+# Where an entry may be off by more than this, rows are too far from any middle to be moved there.
+WRONG = 1e-3
+
+
+def origin_of(kernel, X, found=None):
+    """The origin for rows of finite numbers, dense and at least one, or None where there is no good one.
+
+    `found` is their `Summary`, where it is known.
+    """
+    found = summary(X) if found is None else found
+    if not _error(kernel, found, found.means) > FAR:
+        return found.means
+    middle = np.median(plain(X), axis=0).astype(np.float64)
+    return None if _error(kernel, found, middle) > WRONG else middle
+
+
+def _error(kernel, found, origin):
+    """The error of an entry in double precision for rows of this `Summary` moved by `origin`."""
+    return kernel.distance_error(largest_square(found, origin), np.float64)
+
+
+def largest_square(found, origin):
+    """A bound of |x - origin|^2 for rows of this `Summary`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.maximum(found.greatest - origin, origin - found.least)
+        return float(spread @ spread)

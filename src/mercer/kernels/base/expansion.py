@@ -1,0 +1,169 @@
+r"""What remains after learning: :math:`f(x) = \sum_j c_j\, k(x_j, x) + b`.
+
+The representer theorem as a class. Several functions may share one set of vectors; where a
+vector serves only some of them (one-vs-one), its group names those, and no product with a
+zero coefficient is computed.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer._jit.once import computed_once
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.given.precomputed import MatrixItems
+
+# Vectors whose entries in single precision are compared with those in double precision.
+SAMPLE = 64
+# Errors of sums are allowed for up to so many standard deviations.
+DEVIATIONS = 4.0
+# Rows up to so many times as long, squared, as the longest vector lose no more digits than vectors do, or hardly.
+FURTHER = 2.0
+
+
+@dataclass(frozen=True)
+class Group:
+    """Consecutive vectors begin..end and their coefficients for some of the functions."""
+
+    begin: int
+    end: int
+    coefficients: np.ndarray  # (end - begin, len(outputs))
+    outputs: np.ndarray
+
+
+class Expansion:
+    """Functions that are sums of kernels at support vectors.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    vectors : array, CSR matrix, or prepared items
+        The support vectors, as the kernel's ``prepare`` takes them.
+    groups : list of Group
+    intercepts : ndarray (n_functions,)
+    origin : ndarray, optional
+        Subtracted from rows before distances are taken (see `Kernel.prepare`).
+    """
+
+    def __init__(self, kernel, vectors, groups, intercepts, origin=None):
+        self.kernel = kernel
+        self.vectors = vectors
+        self.groups = groups
+        self.intercepts = np.asarray(intercepts, dtype=np.float64)
+        self.origin = origin
+        self._prepared, self._single = {}, None
+
+    @classmethod
+    def single(cls, kernel, vectors, coefficients, intercepts, origin=None):
+        """One group: every vector has a coefficient for every function."""
+        coefficients = np.asarray(coefficients, dtype=np.float64)
+        group = Group(0, len(coefficients), coefficients, np.arange(coefficients.shape[1]))
+        return cls(kernel, vectors, [group], intercepts, origin)
+
+    @property
+    def n_functions(self):
+        return len(self.intercepts)
+
+    def prepared(self, dtype):
+        """The vectors in the kernel's own form; made once for each precision."""
+        if dtype not in self._prepared:
+            self._prepared[dtype] = self._prepare(self.vectors, dtype)
+        return self._prepared[dtype]
+
+    def _prepare(self, X, dtype):
+        if isinstance(X, MatrixItems):
+            return X
+        return self.kernel.prepare(X, dtype, origin=self.origin, check=False)
+
+    def values(self, X, tolerance=0.0, n_jobs=None):
+        """f(x) for each row of X and each function, shape (n, n_functions).
+
+        In double precision, but for many rows that are given in single precision where that is off by no more than
+        `tolerance`, as far as entries between some of the rows and some of the vectors tell.
+        """
+        items = self._single_items(X, tolerance)
+        items = self._prepare(X, np.float64) if items is None else items
+        vectors = self.prepared(items.dtype)
+        out = np.zeros((len(items), self.n_functions))
+        tiles.add_products(self.kernel, items, vectors, self._parts(), out, n_jobs)
+        if not np.isfinite(out).all():
+            raise DataError("the decision function overflows on X; scale it as the training data were")
+        return out + self.intercepts
+
+    def _single_items(self, X, tolerance):
+        """The rows of X in single precision, or None where that would show."""
+        if getattr(X, "dtype", None) != np.float32 or not self.kernel.is_dot_product_form:
+            return None
+        if X.shape[0] <= SAMPLE:
+            return None  # to compare takes as long
+        single = np.dtype(np.float32)
+        if self._single is None:
+            self._single = self._single_error(self.vectors)
+        # Vectors that are far from each other, or one alone, do not tell what is lost between them and rows near them.
+        if not (self._single <= tolerance and self._single_error(X) <= tolerance):
+            return None
+        items = self._prepare(X, single)
+        # Rows that are further away than the vectors lose more digits than those do.
+        furthest = FURTHER * float(self.prepared(single).norms.max(initial=0.0))
+        return items if float(items.norms.max(initial=0.0)) <= furthest else None
+
+    def _single_error(self, X):
+        """About how far values in single precision are off, by what entries between rows of X and vectors are off by.
+
+        Errors of their own add up as those do that know nothing of each other; what those of a row have in common, for
+        they all come from its length, as the coefficients do.
+        """
+        some, rows = self._some_vectors, _some(X)
+        if not (rows.shape[0] and len(some.double)):
+            return 0.0
+        single = self._entries(self._prepare(rows, np.float32), some.single)
+        double = self._entries(self._prepare(rows, np.float64), some.double)
+        errors = single - double
+        # Entries may be exact, of whole numbers say; their products with coefficients are rounded all the same.
+        rounded = float(np.finfo(np.float32).eps) * double
+        own = float((errors**2 + rounded**2).mean())
+        common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some.double))
+        return DEVIATIONS * float(np.sqrt(own * some.squares + common * some.sums**2).max(initial=0.0))
+
+    @computed_once
+    def _some_vectors(self):
+        squares, sums = np.zeros((2, self.n_functions))
+        for group in self.groups:
+            squares[group.outputs] += (group.coefficients**2).sum(axis=0)
+            sums[group.outputs] += group.coefficients.sum(axis=0)
+        vectors = _some(self.vectors)
+        return _SomeVectors(self._prepare(vectors, np.float32), self._prepare(vectors, np.float64), squares, sums)
+
+    def _entries(self, rows, vectors):
+        out = np.empty((len(rows), len(vectors)), rows.dtype)
+        tiles.fill(self.kernel, rows, vectors, out)
+        return out
+
+    def _parts(self):
+        for group in self.groups:
+            alone = len(group.outputs) == self.n_functions
+            for begin in range(group.begin, group.end, tiles.TILE):
+                end = min(begin + tiles.TILE, group.end)
+                weights = group.coefficients[begin - group.begin : end - group.begin]
+                yield begin, end, weights, slice(None) if alone else group.outputs
+
+    def __getstate__(self):
+        kept = {name: value for name, value in vars(self).items() if name != "_some_vectors"}
+        return {**kept, "_prepared": {}, "_single": None}
+
+
+class _SomeVectors(NamedTuple):
+    """Some of the vectors in both precisions, and sums of all coefficients and of their squares for each function."""
+
+    single: Any
+    double: Any
+    squares: np.ndarray
+    sums: np.ndarray
+
+
+def _some(X):
+    """Some of the rows, spread over all of them."""
+    return X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], SAMPLE)).astype(np.int64)]

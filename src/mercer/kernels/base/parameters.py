@@ -1,0 +1,185 @@
+"""Parameters of a kernel: their checks, and scikit-learn's way to read and set them.
+
+`Parameters` gives a frozen dataclass `get_params` and `set_params`, so that `clone` and
+grid-search names such as ``kernel__gamma`` work. A nested kernel is never changed in
+place: setting ``k1__gamma`` puts a new kernel in its stead, since kernels are shared.
+"""
+
+import dataclasses
+import math
+import numbers
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer.kernels.base.gamma_from_data import median_distance, squared_distances
+
+# An entry to this power has lost six digits of the sixteen that it is computed with; beyond it there is little left.
+LARGEST_POWER = 1_000_000
+GAMMA_RULES = ("scale", "auto", "median")
+
+
+def is_number(value):
+    """Whether `value` is a real number; True and False are not."""
+    # The usual type first: asking an abstract class takes ten times as long.
+    return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)))
+
+
+def require_finite(name, value):
+    """Refuse anything but a finite real number."""
+    if not is_number(value) or not math.isfinite(value):
+        raise ParameterError(f"{name} must be a finite number, got {value!r}")
+
+
+def require_positive(name, value):
+    """Refuse anything but a finite number above zero."""
+    require_finite(name, value)
+    if value <= 0:
+        raise ParameterError(f"{name} must be positive, got {value!r}")
+
+
+def require_non_negative(name, value):
+    """Refuse anything but a finite number that is zero or above."""
+    require_finite(name, value)
+    if value < 0:
+        raise ParameterError(f"{name} must not be negative, got {value!r}")
+
+
+def require_count(name, value):
+    """Refuse anything but a whole number that is zero or above."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < 0:
+        raise ParameterError(f"{name} must be a whole number, 0 or more, got {value!r}")
+
+
+def require_power(name, value):
+    """Refuse a power of kernel values in which next to no digit would be right."""
+    if value > LARGEST_POWER:
+        # Repeating a number of thousands of digits helps nobody.
+        told = repr(value) if value < 1e100 else "a larger number"
+        raise ParameterError(
+            f"{name} must be at most {LARGEST_POWER:,}, got {told}: a power multiplies rounding errors by {name}; "
+            "an RBF kernel, or a larger gamma, sets items as far apart without a power"
+        )
+
+
+def require_flag(name, value):
+    """Refuse anything but True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name} must be True or False, got {value!r}")
+
+
+def require_gamma(value):
+    """Refuse anything but a positive number or the name of a rule."""
+    if is_number(value):
+        require_positive("gamma", value)
+    elif not isinstance(value, str) or value not in GAMMA_RULES:
+        raise ParameterError(f'gamma must be a positive number, "scale", "auto" or "median", got {value!r}')
+
+
+def gamma_from_data(rule, X, weights=None, distances=squared_distances):
+    """The number that "scale" (1 / (d var(X))), "auto" (1 / d) or "median" stands for.
+
+    "median" is 1 / the median of `distances` between different rows.
+    """
+    if rule == "median":
+        return 1.0 / median_distance(X, weights, distances)
+    shape = X.shape if sparse.issparse(X) else np.shape(X)
+    features = max(1, shape[1])
+    if rule == "auto":
+        return 1.0 / features
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _variance(X) if weights is None else _weighted_variance(X, weights)
+    # Constant data have no scale; 1 is scikit-learn's choice.
+    gamma = 1.0 / (features * variance) if variance > 0 else 1.0
+    if not (np.isfinite(variance) and 0 < gamma < np.inf):
+        raise DataError(f'gamma="scale" needs features of a usable size, but their variance is {variance:g}; scale X')
+    return gamma
+
+
+def _variance(X):
+    """Variance over all entries, the zeros of a sparse matrix included."""
+    if not sparse.issparse(X):
+        return float(np.var(np.asarray(X), dtype=np.float64))
+    entries = max(1, X.shape[0] * X.shape[1])
+    total = X.sum(dtype=np.float64)
+    squares = X.multiply(X).sum(dtype=np.float64)
+    return float(squares / entries - (total / entries) ** 2)
+
+
+def _weighted_variance(X, weights):
+    """Variance over all entries if row i stood weights[i] times."""
+    share = weights / weights.sum()
+    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    # Moments of the columns, as numbers even where scipy gives a matrix.
+    mean = float(np.mean(np.asarray(share @ X)))
+    return float(np.mean(np.asarray(share @ squares))) - mean**2
+
+
+class Parameters:
+    """Named parameters of a frozen dataclass, read and set as scikit-learn does."""
+
+    def get_params(self, deep=True):
+        """Parameters by name; with `deep`, those of nested kernels as ``name__inner``."""
+        params = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if deep:
+            for name, child in self._nested().items():
+                params[name] = child
+                params.update({f"{name}__{key}": value for key, value in child.get_params().items()})
+        return params
+
+    def set_params(self, **params):
+        """Change parameters in place, after checking the whole; returns self."""
+        changed = self.replace(**params)
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, getattr(changed, field.name))
+        return self
+
+    def replace(self, **params):
+        """A copy with some parameters changed; ``name__inner`` reaches a nested kernel."""
+        fields = self.get_params(deep=False)
+        nested = self._nested()
+        inner = {}
+        for key, value in params.items():
+            name, separator, rest = key.partition("__")
+            if name not in nested and (separator or name not in fields):
+                raise ParameterError(f"{type(self).__name__} has no parameter {key!r}; it has {self._names()}")
+            if separator:
+                inner.setdefault(name, {})[rest] = value
+            elif name in nested:
+                nested[name] = value
+            else:
+                fields[name] = value
+        for name, changes in inner.items():
+            nested[name] = nested[name].replace(**changes)
+        return type(self)(**self._with_nested(fields, nested))
+
+    def _names(self):
+        return ", ".join(self.get_params()) or "none"
+
+    def _nested(self):
+        """Kernels among the parameters, by name."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, Parameters)}
+
+    def _with_nested(self, fields, nested):
+        """Put nested kernels back among the fields."""
+        return {**fields, **nested}
+
+
+class GammaFromData:
+    """Adds to a kernel the values of gamma that training data fix."""
+
+    # Between two sets of rows: what gamma multiplies.
+    _distances = staticmethod(squared_distances)
+
+    @property
+    def is_bound(self):
+        return not isinstance(self.gamma, str)
+
+    def bind(self, X, weights=None):
+        """The kernel with "scale", "auto" or "median" replaced by its number for the rows X."""
+        if self.is_bound:
+            return self
+        return self.replace(gamma=gamma_from_data(self.gamma, X, weights, self._distances))

@@ -1,0 +1,119 @@
+"""Kernels of things that are not rows of numbers: texts, trees, graphs, records.
+
+They take one of two forms. In *count form* an item is a bag of features that can be listed
+(`CountKernel`): sparse counts, whose inner products the engine computes as it does those of
+sparse rows. In *pairwise form* an item is a stretch of packed arrays (`Packed`), and a
+compiled function compares two of them.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError
+from mercer.kernels.base.kernel import Kernel, block_of, epsilon
+
+
+class StructuredKernel(Kernel):
+    """A kernel of items that it reads itself; subclasses are frozen dataclasses.
+
+    A subclass implements ``encode(items, dtype)``, ``tile`` and ``diag_of``.
+    """
+
+    # What an item is called in errors.
+    item_name = "item"
+    takes_items = True
+    is_psd = True
+
+    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+        return self.encode(items_of(X, self.item_name), np.dtype(dtype))
+
+    def encode(self, items, dtype):
+        """The prepared form of a list of items."""
+        raise NotImplementedError
+
+    def entry_bound(self, norm_bound):
+        return norm_bound
+
+    def entry_error(self, norm_bound, dtype):
+        return epsilon(dtype) * norm_bound
+
+
+class CountKernel(StructuredKernel):
+    """A kernel that is the inner product of feature counts; `encode` returns `Counts`."""
+
+    def tile(self, left, right, out, row, column):
+        block_of(out, row, column, (len(left), len(right)))[...] = left.dots(right)
+
+    def diag_of(self, prepared):
+        return prepared.norms
+
+    def feature_map(self, X):
+        """The weighted counts as a CSR matrix, one column for each feature that occurs in X.
+
+        Which features those are depends on X: map training and test items together.
+        """
+        return self.encode(items_of(X, self.item_name), np.dtype(np.float64)).to_scipy()
+
+    def feature_names(self, X, names=None):
+        """A readable name for each column of ``feature_map(X)``; here, its key."""
+        counts = self.encode(items_of(X, self.item_name), np.dtype(np.float64))
+        return [f"#{key:016x}" for key in counts.vocabulary.keys.tolist()]
+
+
+class Packed:
+    """Items of different sizes that share arrays; choosing some copies nothing but positions.
+
+    Parameters
+    ----------
+    arrays : object
+        What the kernel's compiled function reads, whole.
+    index : ndarray of int
+        Which of the items stored in `arrays` these are.
+    dtype : float32 or float64
+        Of the kernel values.
+    longest_tile : int, optional
+        How many items a tile may have on a side, where an entry takes long: a tile should
+        be done within a tenth of a second, since only then somebody can ask to stop.
+    """
+
+    def __init__(self, arrays, index, dtype, longest_tile=None):
+        self.arrays = arrays
+        self.index = index
+        self.dtype = np.dtype(dtype)
+        self.longest_tile = longest_tile
+
+    def __len__(self):
+        return len(self.index)
+
+    def is_same(self, other):
+        """Whether these are the same items in the same order, so that half of a tile says all."""
+        return self.arrays is other.arrays and np.array_equal(self.index, other.index)
+
+    def take(self, indices):
+        """The items at `indices`."""
+        return Packed(self.arrays, self.index[indices], self.dtype, self.longest_tile)
+
+    def slice(self, start, stop):
+        """Items start..stop."""
+        return Packed(self.arrays, self.index[start:stop], self.dtype, self.longest_tile)
+
+
+def items_of(X, item_name):
+    """The items as a list; a single text, or rows of numbers, are refused."""
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+        raise DataError(f"X must be a sequence of {item_name}s, got one {type(X).__name__}; pass [{item_name}]")
+    if sparse.issparse(X):
+        raise DataError(f"X must be a sequence of {item_name}s, got a sparse matrix of shape {X.shape}")
+    # What PyArrow's arrays give one by one are scalars of its own.
+    items = X.to_pylist() if hasattr(X, "to_pylist") else list(X)
+    # An array of one column is what scikit-learn's tools make of a list of texts.
+    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
+        items = [row[0] for row in np.asarray(X)]
+    return items
+
+
+def require_kind(items, kinds, item_name, remedy):
+    """Refuse a list in which an item is of another type, and say which."""
+    for place, item in enumerate(items):
+        if not isinstance(item, kinds):
+            raise DataError(f"item {place} of X must be a {item_name}, got {type(item).__name__}; {remedy}")

@@ -1,0 +1,1 @@
+"""Kernel values of many pairs at once: tiles, symmetric products, a cache of rows."""

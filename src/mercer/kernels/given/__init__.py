@@ -1,0 +1,1 @@
+"""Kernel matrices and functions that the user brings."""

@@ -1,0 +1,1 @@
+"""Kernel matrices as solvers see them: evaluated, stored, packed, weighted sums."""

@@ -1,0 +1,273 @@
+"""A kernel matrix whose entries are computed when they are asked for, tile by tile.
+
+Rows are kept only where an entry costs more than a read from memory.
+"""
+
+import threading
+
+import numpy as np
+
+from mercer._jit.once import computed_once
+from mercer._jit.scratch import scratch
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.evaluation.row_cache import RowCache, add_weighted_rows, gather_rows, scatter_symmetric
+from mercer.kernels.evaluation.symmetric_product import symmetric_product
+from mercer.kernels.gram.kernel_matrix import (
+    KernelMatrix,
+    StoredMatrix,
+    borrowed,
+    filled_square,
+    is_ordered,
+    padded_square,
+)
+
+# An entry that costs more than this many multiplications is worth keeping in memory.
+# (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
+WORTH_KEEPING = 150
+# From so many on, an entry is fetched from the rows kept sooner than computed again for the matrix of a working set.
+WORTH_FETCHING = 400
+# Numbers of all items, up to which they are kept in double precision too.
+FEW = 2**20
+
+
+class EvaluatedMatrix(KernelMatrix):
+    """K(x_i, x_j) computed when asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    prepare : callable
+        ``prepare(dtype, indices=None)`` gives the kernel's prepared form of the items.
+    dtype : float32 or float64
+    cache_bytes : int
+        Bound on the rows kept; rows are kept only if an entry is expensive.
+    far : float, optional
+        Where |x|^2 of an item is larger, its entries may err by more than a solver's tolerance.
+    n : int, optional
+        How many items there are; without it they are prepared at once.
+    """
+
+    def __init__(self, kernel, prepare, dtype, cache_bytes=0, n_jobs=None, far=None, n=None):
+        self.far = far
+        self.kernel = kernel
+        self.prepare = prepare
+        self.dtype = np.dtype(dtype)
+        super().__init__(len(self.items) if n is None else n, dtype, n_jobs)
+        self.cache_bytes = cache_bytes
+        self._cache = None
+        self._groups = {}
+        self._lock = threading.RLock()
+
+    @computed_once
+    def items(self):
+        """The items as the kernel wants them; those of a view that is never asked are never copied."""
+        return self.prepare(self.dtype)
+
+    @property
+    def diag(self):
+        return self.kernel.diag_of(self.items)
+
+    @property
+    def entry_cost(self):
+        """Multiplications that one entry takes, roughly."""
+        return entry_cost(self.kernel, self.items)
+
+    @property
+    def cache(self):
+        """The rows kept, or None where computing is as fast as reading."""
+        if self._cache is None and self.entry_cost > WORTH_KEEPING:
+            self._cache = RowCache(self.n, self.dtype, self.cache_bytes)
+        return self._cache
+
+    @property
+    def is_rough(self):
+        return self.far is not None
+
+    def rough_rows(self):
+        return np.flatnonzero(self.items.norms > self.far) if self.is_rough else np.arange(0)
+
+    @property
+    def keeps_nothing(self):
+        return self.cache is None
+
+    def stored(self, stop=None):
+        return StoredMatrix(self._gram(self.kernel, self.items, self.dtype, stop), self.n_jobs, self)
+
+    def _gram(self, kernel, items, dtype, stop):
+        return filled_square(self.n, dtype, lambda values: tiles.gram(kernel, items, values, self.n_jobs, stop))
+
+    def stored_in_single(self, stop=None):
+        """As `stored`, with entries computed in double precision and then rounded: half the memory, and
+        errors of the entries' own size only, where products in single precision would cancel."""
+        double = self.in_double()
+        values = self._gram(_RoundedTiles(self.kernel), double.items, np.float32, stop)
+        return StoredMatrix(values, self.n_jobs, double)
+
+    def stored_pair(self, first, second, stop=None):
+        """The stored matrix of two groups of items; a group's own block is computed once
+        for all the pairs in which it takes part."""
+        (left, left_block), (right, right_block) = self._group(first, stop), self._group(second, stop)
+        n, m = len(left), len(right)
+        values = padded_square(n + m, self.dtype, borrowed)
+        values[:n, :n] = left_block
+        values[n:, n : n + m] = right_block
+        tiles.fill(self.kernel, left, right, values, self.n_jobs, stop, corner=(0, n), mirrored=True)
+        return StoredMatrix(values, self.n_jobs, self.view(np.concatenate([first, second])))
+
+    def _group(self, indices, stop):
+        key = (int(indices[0]), len(indices))
+        if key not in self._groups:
+            items = self.items.take(indices)
+            block = np.empty((len(items), len(items)), self.dtype)
+            self._groups[key] = items, tiles.gram(self.kernel, items, block, self.n_jobs, stop)
+        return self._groups[key]
+
+    def rows(self, indices, stop=None):
+        out = np.empty((len(indices), self.n), self.dtype)
+        return tiles.fill(self.kernel, self.items.take(indices), self.items, out, self.n_jobs, stop)
+
+    def submatrix(self, indices, out, stop=None):
+        if self.cache is None or self.entry_cost < WORTH_FETCHING:
+            return tiles.gram(self.kernel, self.items.take(indices), out, self.n_jobs, stop)
+        with self._lock:
+            return self._submatrix_with_cache(indices, out, stop)
+
+    def _submatrix_with_cache(self, indices, out, stop):
+        slots = self.cache.slot[indices]
+        known, unknown = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        if len(known) == 0:
+            return tiles.gram(self.kernel, self.items.take(indices), out, self.n_jobs, stop)
+        gather_rows(self.cache.store, slots[known], indices, out, known, self._workers)
+        if len(unknown):
+            block = np.empty((len(unknown), len(unknown)), self.dtype)
+            tiles.gram(self.kernel, self.items.take(indices[unknown]), block, self.n_jobs, stop)
+            scatter_symmetric(block, unknown, known, out, self._workers)
+        return out
+
+    def product(self, columns, coefficients, rows=None, stop=None):
+        if self.cache is None:
+            return self._evaluate_product(columns, coefficients, rows, stop)
+        with self._lock:
+            # A row is kept when it is computed in full; late in a fit only few places are asked for.
+            if rows is None or 2 * len(rows) > self.n:
+                self._remember(columns, stop)
+            return self._product_with_cache(columns, coefficients, rows, stop)
+
+    def products(self, coefficients, stop=None):
+        if self.cache is not None:
+            everything = np.arange(self.n)
+            return np.stack([self.product(everything, column, stop=stop) for column in coefficients.T], axis=1)
+        return tiles.product(self.kernel, self.items, self.items, coefficients, self.n_jobs, stop)
+
+    def _evaluate_product(self, columns, coefficients, rows, stop):
+        if rows is None and 2 * len(columns) > self.n and is_ordered(columns):
+            return self._product_of_most(columns, coefficients, stop)
+        left = self.items if rows is None else self.items.take(rows)
+        columns, coefficients = _whole_vectors(columns, coefficients)
+        return tiles.product(self.kernel, left, self.items.take(columns), coefficients, self.n_jobs, stop)
+
+    def _product_of_most(self, columns, coefficients, stop):
+        """As `_evaluate_product`, with all rows: each pair of the columns is evaluated once."""
+        own, others = self.items.take(columns), np.delete(np.arange(self.n), columns)
+        out = np.empty(self.n)
+        out[columns] = symmetric_product(self.kernel, own, coefficients[:, None], self.n_jobs, stop)[:, 0]
+        out[others] = tiles.product(self.kernel, self.items.take(others), own, coefficients, self.n_jobs, stop)
+        return out
+
+    def _remember(self, indices, stop):
+        slots = self.cache.slot[indices]
+        self.cache.touch(indices[slots >= 0])
+        missing = indices[slots < 0]
+        if len(missing):
+            kept, places = self.cache.reserve(missing)
+            try:
+                self._fill_slots(kept, places, stop)
+            except BaseException:
+                # An interruption must not leave slots that hold nothing.
+                self.cache.forget(kept)
+                raise
+
+    def _fill_slots(self, indices, places, stop):
+        """Compute rows straight into the cache where their places follow each other."""
+        if len(places) == 0:
+            return
+        items, first = self.items.take(indices), int(places[0])
+        if (np.diff(places) == 1).all():
+            target = self.cache.store[first : first + len(places)]
+            tiles.fill(self.kernel, items, self.items, target, self.n_jobs, stop)
+        else:
+            self.cache.store[places] = self.rows(indices, stop)
+
+    def _product_with_cache(self, columns, coefficients, rows, stop):
+        slots = self.cache.slot[columns]
+        known = slots >= 0
+        out = np.zeros(self.n)
+        add_weighted_rows(self.cache.store, slots[known], coefficients[known], out, self._workers)
+        out = out if rows is None else out[rows]
+        if not known.all():
+            out += self._evaluate_product(columns[~known], coefficients[~known], rows, stop)
+        return out
+
+    def view(self, indices):
+        def prepare(dtype, chosen=None):
+            places = indices if chosen is None else indices[chosen]
+            if dtype == self.dtype:
+                return self.items.take(places)
+            return self._few_in_double.take(places) if self._has_few_numbers else self.prepare(dtype, places)
+
+        return EvaluatedMatrix(self.kernel, prepare, self.dtype, self.cache_bytes, self.n_jobs, self.far, len(indices))
+
+    @property
+    def _has_few_numbers(self):
+        return self.kernel.is_dot_product_form and not self.items.is_sparse and self.n * self.items.n_features <= FEW
+
+    @computed_once
+    def _few_in_double(self):
+        """All items in double precision, prepared once for the many small problems that ask for some of them."""
+        return self.prepare(np.float64)
+
+    def in_double(self):
+        if self.dtype == np.float64:
+            return self
+        return EvaluatedMatrix(self.kernel, self.prepare, np.float64, self.cache_bytes, self.n_jobs)
+
+    def product_in_double(self, columns, coefficients, rows):
+        left, right = (self._in_double(indices) for indices in (rows, columns))
+        return tiles.product(self.kernel, left, right, coefficients, self.n_jobs)
+
+    def rows_in_double(self, indices):
+        """As `rows`, of entries in double precision."""
+        return self.in_double().rows(indices)
+
+    def _in_double(self, indices):
+        if self.dtype == np.float64:
+            return self.items.take(indices)
+        return self.prepare(np.float64, indices)
+
+
+class _RoundedTiles:
+    """A kernel whose tiles are rounded to the precision of where they are written."""
+
+    def __init__(self, kernel):
+        self.kernel, self.is_dot_product_form = kernel, kernel.is_dot_product_form
+
+    def tile(self, left, right, out, top, first):
+        """K(left, right) into out, from row `top` and column `first` on."""
+        block = scratch("rounded tile", (len(left), len(right)), left.dtype)
+        self.kernel.tile(left, right, block, 0, 0)
+        out[top : top + len(left), first : first + len(right)] = block
+
+
+def _whole_vectors(columns, coefficients):
+    """Up to fifteen columns with coefficient zero added: what is left over from whole vector
+    instructions is computed one entry at a time, and takes longer."""
+    spare = -len(columns) % 16
+    if spare == 0 or len(columns) == 0:
+        return columns, coefficients
+    return np.append(columns, np.repeat(columns[-1], spare)), np.append(coefficients, np.zeros(spare))
+
+
+def entry_cost(kernel, items):
+    """Multiplications that one kernel entry takes, roughly; infinite where nothing is known."""
+    return items.product_cost if kernel.is_dot_product_form else np.inf

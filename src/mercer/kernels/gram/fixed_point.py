@@ -1,0 +1,114 @@
+"""A kernel matrix in memory with 32 bits an entry, exact to 2^-32 of the largest.
+
+The triangle in double precision takes twice the room, and single precision spends eight of its bits on
+exponents: entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so whole
+numbers of one common unit lose less than a hundredth of what single precision does.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.scratch import scratch
+from mercer._jit.vectors import vector_loop
+from mercer.kernels.evaluation import tiles as engine
+from mercer.kernels.evaluation.symmetric_product import triangle_products
+from mercer.kernels.gram.packed_triangle import Triangle
+from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+
+
+class FixedPointOperator(SymmetricOperator):
+    """A stored copy of another operator's matrix; products are in double precision with its rounded entries.
+
+    Parameters
+    ----------
+    base : EvaluatedOperator
+        Asked for everything but products; kept as `exact`.
+    """
+
+    def __init__(self, base, triangle, unit):
+        super().__init__(base.n, base.n_jobs)
+        self.exact, self.triangle, self.unit = base, triangle, unit
+
+    @classmethod
+    def of(cls, base, stop=None):
+        """The copy, or None where an entry is larger than the diagonal allows or not finite."""
+        found = triangle_of_numbers(base, np.int32, stop)
+        return None if found is None else cls(base, *found)
+
+    @property
+    def diag(self):
+        return self.exact.diag
+
+    @property
+    def noise(self):
+        """The length by which a product with a vector of length 1 errs, if roundings are independent."""
+        return self.unit * np.sqrt(self.n / 12.0)
+
+    def product(self, columns, stop=None):
+        return triangle_products(self.triangle, columns, self.n_jobs, stop) * self.unit
+
+    def rough_product(self, columns, stop=None):
+        """The same, summed in single precision within a tile: for methods that correct themselves."""
+        return triangle_products(self.triangle, columns.astype(np.float32), self.n_jobs, stop) * self.unit
+
+    def rows(self, indices):
+        return self.exact.rows(indices)
+
+    def lower(self, dtype, stop=None):
+        return self.exact.lower(dtype, stop)
+
+
+def triangle_of_numbers(source, dtype, stop=None):
+    """(the lower triangle of a matrix as whole numbers, their unit), or None where the largest diagonal entry is
+    not the largest of all, or not finite.
+
+    Parameters
+    ----------
+    source : EvaluatedOperator or EvaluatedMatrix
+    dtype : int16 or int32
+    """
+    largest = np.iinfo(dtype).max
+    unit = float(source.diag.max(initial=0.0)) / largest
+    if not unit > 0:
+        return None
+    tiles = FixedPointTiles(source.kernel, unit, largest)
+    triangle = engine.lower_triangle(tiles, source.items, Triangle(source.n, dtype), source.n_jobs, stop)
+    return (triangle, unit) if tiles.have_room else None
+
+
+class FixedPointTiles:
+    """A kernel whose tiles are whole numbers of a unit; `have_room` says whether all of them fit so far.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    unit : float
+    largest : int
+        The largest number that where they are written has room for.
+    """
+
+    def __init__(self, kernel, unit, largest):
+        self.kernel, self.scale, self.largest, self.have_room = kernel, 1.0 / unit, largest, True
+
+    def tile(self, left, right, out, row, column):
+        block = scratch("block", (len(left), len(right)), left.dtype)
+        self.kernel.tile(left, right, block, 0, 0)
+        scale, largest, half = (left.dtype.type(value) for value in (self.scale, self.largest, 0.5))
+        if not _round(block, scale, largest, half, out, row, column):
+            self.have_room = False
+
+
+@jit
+def _round(tile, scale, largest, half, out, top, first):
+    """out[top:, first:] = tile * scale to the nearest whole number (a half more); whether all of them have room."""
+    vector_loop()
+    beyond, limit = 0, largest + half
+    for i in range(tile.shape[0]):
+        row, target = tile[i], out[top + i, first : first + tile.shape[1]]
+        for j in range(tile.shape[1]):
+            value = row[j] * scale
+            # Counted: a running maximum would keep the loop from vectors.
+            beyond += abs(value) >= limit
+            value = min(max(value, -largest), largest)
+            target[j] = np.int32(value + (half if value >= 0 else -half))
+    return beyond == 0

@@ -1,0 +1,211 @@
+"""The kernel matrix as a dual solver sees it: a few questions, never the data.
+
+Two answers to the same questions. `StoredMatrix` holds the whole matrix: small problems,
+precomputed kernels. `EvaluatedMatrix`, in its own file, computes what is asked. Both can show a
+subset of themselves (`view`), so the pairs of a one-vs-one, folds and paths share one matrix.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from mercer._jit.scratch import borrow, give_back
+from mercer._jit.threads import run_parallel, thread_count
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.evaluation.row_cache import add_weighted_rows, gather_rows
+
+
+class KernelMatrix(ABC):
+    """A symmetric matrix K of kernel values between n items."""
+
+    # Whether some entries may err by more than a solver's tolerance: its answer must then be
+    # checked with entries in double precision, everywhere.
+    is_rough = False
+    # Rows on which single precision is compared with double.
+    rows_to_compare = 128
+    # Whether every entry that is asked for is computed then and there.
+    keeps_nothing = False
+
+    def __init__(self, n, dtype, n_jobs=None):
+        self.n = n
+        self.dtype = np.dtype(dtype)
+        self.n_jobs = n_jobs
+
+    @property
+    @abstractmethod
+    def diag(self):
+        """k(x_i, x_i), float64."""
+
+    @abstractmethod
+    def rows(self, indices, stop=None):
+        """The rows at `indices`, shape (k, n), in the matrix's dtype."""
+
+    @abstractmethod
+    def submatrix(self, indices, out, stop=None):
+        """Write K[indices, indices] to the upper left corner of the C-ordered `out`."""
+
+    @abstractmethod
+    def product(self, columns, coefficients, rows=None, stop=None):
+        """K[rows, columns] @ coefficients in float64; all rows when `rows` is None."""
+
+    @abstractmethod
+    def products(self, coefficients, stop=None):
+        """K @ coefficients, shape (n, k), in the precision of the matrix: for methods that correct themselves."""
+
+    @abstractmethod
+    def view(self, indices):
+        """The matrix of a subset of the items."""
+
+    @abstractmethod
+    def stored(self, stop=None):
+        """All of it in memory, as a `StoredMatrix`."""
+
+    @abstractmethod
+    def in_double(self):
+        """The same matrix evaluated in float64."""
+
+    @abstractmethod
+    def product_in_double(self, columns, coefficients, rows):
+        """As `product`, but with every entry evaluated in float64: for checks."""
+
+    def rough_rows(self):
+        """Items some of whose entries may err by more than a solver's tolerance: none, or, where it
+        is not known which, all."""
+        return np.arange(self.n if self.is_rough else 0)
+
+    @property
+    def _workers(self):
+        return thread_count(self.n_jobs)
+
+
+LANES = 64
+
+
+def padded(n):
+    """Row length with room for whole vectors of LANES entries.
+
+    A multiple of 1024 is avoided: rows a multiple of 4096 bytes apart fall into the same
+    places of the first-level cache and push each other out.
+    """
+    width = -(-n // LANES) * LANES
+    return width + LANES if width % 1024 == 0 else width
+
+
+def is_ordered(indices):
+    """Whether indices increase: then all of them, or most, may be taken in the order in which they stand."""
+    return bool((indices[1:] > indices[:-1]).all())
+
+
+def padded_square(n, dtype, create=np.empty):
+    """An n by padded(n) array whose padding is zero and whose rest is arbitrary."""
+    values = create((n, padded(n)), dtype)
+    values[:, n:] = 0
+    return values
+
+
+def filled_square(n, dtype, fill):
+    """As `padded_square`, in borrowed memory and after ``fill(values)``, which may be ended early.
+
+    Memory that is new takes its time when it is first touched, and the padding alone touches all of it where
+    pages are large: so it comes last.
+    """
+    values = borrowed((n, padded(n)), dtype)
+    fill(values)
+    values[:, n:] = 0
+    return values
+
+
+def borrowed(shape, dtype):
+    """As `np.empty`, in memory that `StoredMatrix.release` gave back where there is some."""
+    return borrow("stored matrix", shape, dtype)
+
+
+class StoredMatrix(KernelMatrix):
+    """The whole matrix in memory.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, padded(n)), C order
+        Rows padded with zeros, as `padded_square` makes them.
+    source : EvaluatedMatrix, optional
+        Where `values` were computed; it can give them in float64.
+    """
+
+    def __init__(self, values, n_jobs=None, source=None):
+        super().__init__(len(values), values.dtype, n_jobs)
+        self.values = values
+        self._source = source
+        self.is_rough = source is not None and source.is_rough
+        if source is not None:
+            self.rows_to_compare = source.rows_to_compare
+
+    @classmethod
+    def of(cls, matrix, n_jobs=None):
+        """From a square array, which is copied."""
+        values = padded_square(len(matrix), matrix.dtype)
+        values[:, : len(matrix)] = matrix
+        return cls(values, n_jobs)
+
+    def stored(self, stop=None):
+        """Itself: it is in memory already."""
+        return self
+
+    def release(self):
+        """Hand the memory to the next matrix; this one must not be used again."""
+        give_back("stored matrix", self.values)
+
+    def rough_rows(self):
+        return np.arange(0) if self._source is None else self._source.rough_rows()
+
+    @property
+    def diag(self):
+        return self.values.diagonal().astype(np.float64)
+
+    def rows(self, indices, stop=None):
+        return self.values[indices, : self.n]
+
+    def submatrix(self, indices, out, stop=None):
+        gather_rows(self.values, indices, indices, out, np.arange(len(indices)), self._row_workers(len(indices)))
+        return out
+
+    def product(self, columns, coefficients, rows=None, stop=None):
+        out = np.zeros(self.n)
+        add_weighted_rows(self.values, columns, coefficients, out, self._workers)
+        return out if rows is None else out[rows]
+
+    def products(self, coefficients, stop=None):
+        out = np.empty(coefficients.shape)
+        factors = np.ascontiguousarray(coefficients, self.dtype)
+
+        def rows(span):
+            out[span[0] : span[1]] = self.values[span[0] : span[1], : self.n] @ factors
+
+        spans = [(begin, min(begin + tiles.TILE, self.n)) for begin in range(0, self.n, tiles.TILE)]
+        run_parallel(rows, spans, self._row_workers(self.n), stop)
+        return out
+
+    def _row_workers(self, count):
+        return 1 if count * self.n < tiles.SERIAL_ENTRIES * 8 else self._workers
+
+    def view(self, indices):
+        part = padded_square(len(indices), self.dtype, borrowed)
+        self.submatrix(indices, part)
+        return StoredMatrix(part, self.n_jobs, None if self._source is None else self._source.view(indices))
+
+    def in_double(self):
+        if self.dtype == np.float64:
+            return self
+        if self._source is not None:
+            return self._source.in_double().stored()
+        return StoredMatrix(self.values.astype(np.float64), self.n_jobs)
+
+    def product_in_double(self, columns, coefficients, rows):
+        if self.dtype == np.float32 and self._source is not None:
+            return self._source.product_in_double(columns, coefficients, rows)
+        return self.values[np.ix_(rows, columns)].astype(np.float64) @ coefficients
+
+    def rows_in_double(self, indices):
+        """As `rows`, of entries in double precision where they can be computed."""
+        if self.dtype == np.float32 and self._source is not None:
+            return self._source.rows_in_double(indices)
+        return self.rows(indices).astype(np.float64)

@@ -1,0 +1,63 @@
+"""A kernel matrix in memory with 16 bits an entry, for methods that correct what its rounding does.
+
+Entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so they are kept as
+whole numbers of one unit, and only the lower triangle of them: an eighth of the whole matrix in
+single precision. A product reads all that there is, so it takes a fraction of the time too. What that
+rounding changes, `noise` says; who needs better asks for `folded.symmetric_product`, computed anew from the items.
+"""
+
+import numpy as np
+
+from mercer.kernels.evaluation.symmetric_product import triangle_products
+from mercer.kernels.gram.fixed_point import triangle_of_numbers
+
+
+class RoundedMatrix:
+    """A copy of a kernel matrix, each entry rounded to a whole number of `unit`.
+
+    Parameters
+    ----------
+    source : EvaluatedMatrix
+        Where entries come from; a product that has to be accurate asks it.
+    triangle : Triangle
+        Of int16.
+    unit : float
+    """
+
+    def __init__(self, source, triangle, unit):
+        self.source, self.triangle, self.unit = source, triangle, unit
+        self.n, self.n_jobs = source.n, source.n_jobs
+
+    @classmethod
+    def of(cls, source, stop=None):
+        """The copy, or None where an entry is larger than the diagonal allows or not finite."""
+        found = triangle_of_numbers(source, np.int16, stop)
+        return None if found is None else cls(source, *found)
+
+    @property
+    def noise(self):
+        """About the largest eigenvalue of what rounding changes: roundings are independent (Wigner 1955)."""
+        return self.unit * np.sqrt(self.n / 3.0)
+
+    @property
+    def diag(self):
+        return self.source.diag
+
+    def rows(self, indices):
+        """The rounded rows at `indices`, float32."""
+        out = np.empty((len(indices), self.n), np.float32)
+        for panel, (begin, end) in zip(self.triangle.panels, self.triangle.spans, strict=True):
+            inside = (indices >= begin) & (indices < end)
+            out[inside, :end] = panel[indices[inside] - begin, :end]
+            before = indices < begin
+            out[before, begin:end] = panel[:, indices[before]].T
+            places = np.flatnonzero(inside)
+            block = panel[:, indices[places]]
+            for column, place in enumerate(places):
+                # In the block on the diagonal only what is below it counts.
+                out[place, indices[place] : end] = block[indices[place] - begin :, column]
+        return out * np.float32(self.unit)
+
+    def products(self, coefficients, stop=None):
+        """The rounded matrix times coefficients of shape (n, k), summed in single precision tile by tile."""
+        return triangle_products(self.triangle, coefficients.astype(np.float32), self.n_jobs, stop) * self.unit

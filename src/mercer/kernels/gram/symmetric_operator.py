@@ -1,0 +1,278 @@
+"""A symmetric kernel matrix as an operator: products in double precision, and its lower triangle.
+
+What direct and Krylov methods ask of a matrix. Three answers: evaluated from the items whenever
+asked (nothing is stored), given as an array, and the first two after weighting or centring.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from mercer._jit.once import computed_once
+from mercer._jit.threads import run_parallel, thread_count
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.evaluation.symmetric_product import symmetric_product
+from mercer.kernels.gram.packed_triangle import Triangle
+
+# Rows of an array that are looked at together.
+_PANEL = 1024
+# Entries up to this, and down to its inverse, are squared and summed without a thought.
+MODERATE = 1e100
+
+
+class SymmetricOperator(ABC):
+    """A symmetric matrix K of n items."""
+
+    # How far a product with a vector of length 1 is from that with the matrix that is meant.
+    noise = 0.0
+    # What entries were rounded to, relative to the largest.
+    eps = float(np.finfo(np.float64).eps)
+
+    def __init__(self, n, n_jobs=None):
+        self.n, self.n_jobs = n, n_jobs
+
+    @property
+    @abstractmethod
+    def diag(self):
+        """K_ii, float64."""
+
+    @property
+    def size(self):
+        """The largest size of an entry on the diagonal: of all entries, where K is positive semidefinite."""
+        return float(np.abs(self.diag).max(initial=0.0))
+
+    @property
+    def summed_diag(self):
+        """The diagonal of the matrix whose entries a product sums: its trace bounds what rounding is relative to."""
+        return self.diag
+
+    @abstractmethod
+    def product(self, columns, stop=None):
+        """K @ columns in double precision; `columns` has shape (n, k)."""
+
+    @abstractmethod
+    def rows(self, indices):
+        """The rows at `indices` in double precision, shape (len(indices), n)."""
+
+    @abstractmethod
+    def lower(self, dtype, stop=None):
+        """The lower triangle, a new `Triangle`."""
+
+    def suits_single(self, tolerance):
+        """Whether entries in single precision err by at most `tolerance` times the largest."""
+        return False
+
+
+class EvaluatedOperator(SymmetricOperator):
+    """K(x_i, x_j) computed when asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    prepare : callable
+        ``prepare(dtype)`` gives the kernel's prepared form of the items.
+    """
+
+    def __init__(self, kernel, prepare, n_jobs=None):
+        self.kernel, self.prepare = kernel, prepare
+        self.items = prepare(np.float64)
+        super().__init__(len(self.items), n_jobs)
+
+    @property
+    def diag(self):
+        return self.kernel.diag_of(self.items)
+
+    def product(self, columns, stop=None):
+        return symmetric_product(self.kernel, self.items, columns, self.n_jobs, stop)
+
+    def rows(self, indices):
+        out = np.empty((len(indices), self.n))
+        return tiles.fill(self.kernel, self.items.take(indices), self.items, out, self.n_jobs)
+
+    def lower(self, dtype, stop=None):
+        items = self.items if np.dtype(dtype) == np.float64 else self.prepare(np.dtype(dtype))
+        triangle = Triangle(self.n, dtype)
+        tiles.lower_triangle(self.kernel, items, triangle, self.n_jobs, stop)
+        triangle.set_diagonal(self.diag)
+        return triangle
+
+    def suits_single(self, tolerance):
+        if not self.kernel.is_dot_product_form:
+            return False
+        norms = self.items.norms
+        largest, typical = float(norms.max(initial=0.0)), 4.0 * float(norms.mean())
+        try:
+            bound = self.kernel.entry_bound(min(largest, typical))
+            error = self.kernel.entry_error(min(largest, typical), np.float32)
+            return self.kernel.entry_bound(largest) < 1e15 and error <= tolerance * bound
+        except OverflowError:
+            return False
+
+    def stored(self, stop=None):
+        """The whole matrix in memory, in double precision: for small ones, and slow kernels."""
+        values = np.empty((self.n, self.n))
+        tiles.gram(self.kernel, self.items, values, self.n_jobs, stop)
+        np.fill_diagonal(values, self.diag)
+        return GivenOperator(values, self.n_jobs)
+
+
+class GivenOperator(SymmetricOperator):
+    """A whole matrix in memory, which is only read."""
+
+    def __init__(self, values, n_jobs=None):
+        super().__init__(len(values), n_jobs)
+        self.values = values
+
+    @property
+    def diag(self):
+        return self.values.diagonal().astype(np.float64)
+
+    @computed_once
+    def size(self):
+        """The largest size of all entries: who gives a matrix promises nothing of its diagonal."""
+        return max(float(self.values.max(initial=0.0)), -float(self.values.min(initial=0.0)))
+
+    @property
+    def eps(self):
+        """That of single precision where all entries have it, in whatever precision they are handed over."""
+        panels = [self.values[begin : begin + _PANEL] for begin in range(0, self.n, _PANEL)]
+        # Counts and other small whole numbers have it too, but were not rounded to it.
+        is_exact = self.size < 2.0**24 and all((panel == np.rint(panel)).all() for panel in panels)
+        is_single = not is_exact and all(map(_is_single, panels))
+        return float(np.finfo(np.float32).eps) if is_single else SymmetricOperator.eps
+
+    def product(self, columns, stop=None):
+        out = np.empty((self.n, columns.shape[1]))
+
+        def panel(begin):
+            end = begin + _PANEL
+            np.matmul(self.values[begin:end], columns, out=out[begin:end])
+
+        run_parallel(panel, range(0, self.n, _PANEL), _workers(self), stop)
+        return out
+
+    def rows(self, indices):
+        return self.values[indices].astype(np.float64)
+
+    def lower(self, dtype, stop=None):
+        return Triangle.of(self.values, dtype)
+
+    def suits_single(self, tolerance):
+        return tolerance >= float(np.finfo(np.float32).eps)
+
+
+class WeightedOperator(SymmetricOperator):
+    """S K S with S = diag(scale)."""
+
+    def __init__(self, base, scale):
+        super().__init__(base.n, base.n_jobs)
+        self.base, self.scale = base, scale
+
+    @property
+    def diag(self):
+        return self.base.diag * self.scale**2
+
+    @property
+    def summed_diag(self):
+        return self.base.summed_diag * self.scale**2
+
+    @property
+    def size(self):
+        """A bound: of the base, times the largest weight twice."""
+        return self.base.size * float(np.abs(self.scale).max(initial=0.0)) ** 2
+
+    @property
+    def eps(self):
+        return self.base.eps
+
+    def product(self, columns, stop=None):
+        return self.scale[:, None] * self.base.product(self.scale[:, None] * columns, stop)
+
+    def rows(self, indices):
+        return self.base.rows(indices) * self.scale * self.scale[indices][:, None]
+
+    def lower(self, dtype, stop=None):
+        triangle, scale = self.base.lower(dtype, stop), self.scale.astype(dtype)
+        for begin, end, rows in triangle:
+            np.multiply(rows, scale[:end], out=rows)
+            np.multiply(rows, scale[begin:end, None], out=rows)
+        return triangle
+
+    def suits_single(self, tolerance):
+        return self.base.suits_single(tolerance)
+
+
+class CentredOperator(SymmetricOperator):
+    """H K H' with H = I - 1p': the features less their mean, in which item i has the share p_i; 1/n unless told."""
+
+    def __init__(self, base, means=None, stop=None, shares=None):
+        super().__init__(base.n, base.n_jobs)
+        self.base = base
+        self.shares = np.full(base.n, 1.0 / base.n) if shares is None else shares
+        self.means = base.product(self.shares[:, None], stop)[:, 0] if means is None else means
+        self.grand_mean = float(self.shares @ self.means)
+
+    @property
+    def noise(self):
+        return self.base.noise
+
+    @property
+    def eps(self):
+        return self.base.eps
+
+    @property
+    def size(self):
+        """Of what there was before centring, which its rounding is relative to."""
+        return max(self.base.size, float(np.abs(self.means).max(initial=0.0)))
+
+    @property
+    def exact(self):
+        """The same without noise."""
+        return CentredOperator(self.base.exact, self.means, shares=self.shares)
+
+    @property
+    def diag(self):
+        return self.base.diag - 2.0 * self.means + self.grand_mean
+
+    @property
+    def summed_diag(self):
+        """That before centring: rows far from the origin have little in common with what is left of them."""
+        return self.base.summed_diag
+
+    def product(self, columns, stop=None):
+        moved = self.base.product(columns - self.shares[:, None] * columns.sum(axis=0), stop)
+        return moved - self.shares @ moved
+
+    def rows(self, indices):
+        return self.base.rows(indices) - self.means - (self.means[indices] - self.grand_mean)[:, None]
+
+    def lower(self, dtype, stop=None):
+        triangle = self.base.lower(dtype, stop)
+        for begin, end, rows in triangle:
+            # In double precision: what is subtracted may be almost all there is.
+            rows[...] = (rows - self.means[:end]) - (self.means[begin:end] - self.grand_mean)[:, None]
+        return triangle
+
+    def suits_single(self, tolerance):
+        # Of what single precision has, centring leaves the share that is not common to all.
+        share = float(self.diag.max(initial=0.0)) / max(float(self.base.diag.max(initial=0.0)), 1e-300)
+        return self.base.suits_single(tolerance * max(share, 0.0))
+
+
+def of_moderate_size(operator):
+    """(the operator divided by `unit`, unit), a power of four where squares would overflow or vanish, and else 1."""
+    size = operator.size
+    if not 0 < size < np.inf or 1.0 / MODERATE < size < MODERATE:
+        return operator, 1.0
+    half = int(np.clip(np.frexp(size)[1] // 2, -511, 511))
+    return WeightedOperator(operator, np.full(operator.n, 2.0**-half)), 4.0**half
+
+
+def _is_single(values):
+    with np.errstate(over="ignore"):
+        return values.dtype == np.float32 or np.array_equal(values.astype(np.float32), values)
+
+
+def _workers(operator):
+    return 1 if operator.n**2 < tiles.SERIAL_ENTRIES * 8 else thread_count(operator.n_jobs)

@@ -1,0 +1,1 @@
+"""Items made ready for evaluation: dense and sparse rows, counts, whole numbers."""

@@ -1,0 +1,243 @@
+"""What a kernel has made of the user's data, once, so that evaluation sees only arrays.
+
+`Rows` is the dot-product form: dense or sparse rows with their squared norms. Dense and
+sparse answer the same three questions (a slice, a subset, the inner products with another
+`Rows`), so nothing above this file knows which it has.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._jit.compile import jit
+from mercer._jit.once import computed_once
+from mercer._jit.scratch import scratch
+from mercer._jit.vectors import vector_loop
+from mercer.kernels.evaluation.exact_distances import negative_half_squares
+from mercer.kernels.items.column_statistics import squared_lengths
+
+# A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
+# updates SPREAD products at a time with vector instructions.
+SPREAD = 256
+
+
+@jit
+def _place_features(indptr, indices, position):
+    """Number the features that occur in some CSR rows, in order; all others get the number after
+    the last, which is returned. `position` comes full of -1."""
+    for k in range(indptr[0], indptr[-1]):
+        position[indices[k]] = 0
+    count = 0
+    for feature in range(position.shape[0]):
+        if position[feature] == 0:
+            position[feature] = count
+            count += 1
+    for feature in range(position.shape[0]):
+        if position[feature] < 0:
+            position[feature] = count
+    return count
+
+
+@jit
+def _spread(indptr, indices, data, position, spread):
+    """Write CSR rows as the columns of `spread`; position maps a feature to its row."""
+    for j in range(indptr.shape[0] - 1):
+        for k in range(indptr[j], indptr[j + 1]):
+            spread[position[indices[k]], j] += data[k]
+
+
+@jit
+def _sparse_dots(indptr, indices, data, position, spread, out, column):
+    """out[i, column:column+width] = (sparse row i) times `spread`.
+
+    Four terms at a time, so that a product is loaded and stored once for four updates.
+    """
+    vector_loop()
+    width = spread.shape[1]
+    for i in range(indptr.shape[0] - 1):
+        target = out[i, column : column + width]
+        k, end = indptr[i], indptr[i + 1]
+        for j in range(width):
+            target[j] = 0
+        while k + 4 <= end:
+            first, second = spread[position[indices[k]]], spread[position[indices[k + 1]]]
+            third, fourth = spread[position[indices[k + 2]]], spread[position[indices[k + 3]]]
+            a, b, c, d = data[k], data[k + 1], data[k + 2], data[k + 3]
+            for j in range(width):
+                target[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
+            k += 4
+        while k < end:
+            first, a = spread[position[indices[k]]], data[k]
+            for j in range(width):
+                target[j] += a * first[j]
+            k += 1
+
+
+@jit
+def _take_rows(indptr, indices, data, chosen, new_indptr, new_indices, new_data):
+    """Copy the chosen CSR rows, one after the other."""
+    for i in range(chosen.shape[0]):
+        source, target = indptr[chosen[i]], new_indptr[i]
+        for k in range(new_indptr[i + 1] - target):
+            new_indices[target + k] = indices[source + k]
+            new_data[target + k] = data[source + k]
+
+
+class SparseRows:
+    """The three arrays of a CSR matrix; slicing shares them and copies nothing."""
+
+    def __init__(self, indptr, indices, data, n_features):
+        self.indptr, self.indices, self.data = indptr, indices, data
+        self.shape = (len(indptr) - 1, n_features)
+        self.dtype = data.dtype
+
+    @classmethod
+    def from_scipy(cls, matrix):
+        """From a scipy CSR matrix with sorted indices and no duplicates."""
+        return cls(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
+
+    def to_scipy(self):
+        start, stop = self.indptr[0], self.indptr[-1]
+        arrays = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
+        return sparse.csr_matrix(arrays, shape=self.shape)
+
+    def take(self, chosen):
+        chosen = np.asarray(chosen)
+        lengths = (self.indptr[1:] - self.indptr[:-1])[chosen]
+        indptr = np.zeros(len(chosen) + 1, self.indptr.dtype)
+        np.cumsum(lengths, out=indptr[1:])
+        indices = np.empty(indptr[-1], self.indices.dtype)
+        data = np.empty(indptr[-1], self.dtype)
+        _take_rows(self.indptr, self.indices, self.data, chosen, indptr, indices, data)
+        return SparseRows(indptr, indices, data, self.shape[1])
+
+    def slice(self, start, stop):
+        return SparseRows(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
+
+    @computed_once
+    def spread_tiles(self):
+        """(first column, position of each feature, transposed dense block) for each tile."""
+        return [(start, *self._spread_tile(start)) for start in range(0, self.shape[0], SPREAD)]
+
+    def _spread_tile(self, start):
+        part = self.slice(start, min(start + SPREAD, self.shape[0]))
+        # Features absent from this tile meet the last row, which stays zero; so does the one
+        # place more, for features of the other side that these rows do not have at all.
+        position = np.full(self.shape[1] + 1, -1, np.int32)
+        present = _place_features(part.indptr, part.indices, position)
+        spread = np.zeros((present + 1, part.shape[0]), self.dtype)
+        _spread(part.indptr, part.indices, part.data, position, spread)
+        return position, spread
+
+    def dots(self, right):
+        tile = scratch("dots", (self.shape[0], right.shape[0]), self.dtype)
+        for column, position, spread in right.spread_tiles:
+            _sparse_dots(self.indptr, self.indices, self.data, position, spread, tile, column)
+        return tile
+
+    def squared_norms(self):
+        """|x|^2 of each row, summed row by row in double precision."""
+        inside = slice(self.indptr[0], self.indptr[-1])
+        row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        with np.errstate(over="ignore"):  # lengths that are infinite are refused where they are looked at
+            squares = self.data[inside].astype(np.float64) ** 2
+        squares = np.bincount(row, weights=squares, minlength=self.shape[0])
+        return squares.astype(np.float64)  # of no entries at all NumPy counts in integers
+
+
+class Rows:
+    """Rows of numbers, dense (C order) or sparse, with their squared norms.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, d) in C order, scipy CSR with sorted indices, or SparseRows
+        The rows, float32 or float64, already checked to be finite.
+    norms : ndarray of shape (n,), optional
+        Squared norms, when they are known already.
+    by_differences : bool
+        Whether the rows are so far from the origin that their distances are lost in inner products.
+    """
+
+    by_differences = False
+
+    def __init__(self, values, norms=None, by_differences=False):
+        self.by_differences = by_differences
+        self.values = SparseRows.from_scipy(values) if sparse.issparse(values) else values
+        self.is_sparse = isinstance(self.values, SparseRows)
+        self._whole, self._span, self._panels = None, None, {}
+        if norms is not None:
+            self.norms = norms
+
+    @computed_once
+    def norms(self):
+        """Squared norms |x|^2, accumulated in double precision."""
+        if self.is_sparse:
+            return self.values.squared_norms().astype(self.dtype)
+        return squared_lengths(self.values).astype(self.dtype)
+
+    @property
+    def dtype(self):
+        return self.values.dtype
+
+    @property
+    def n_features(self):
+        return self.values.shape[1]
+
+    @property
+    def product_cost(self):
+        """Multiplications in single precision that an inner product takes, roughly."""
+        return len(self.values.data) / max(1, len(self)) if self.is_sparse else self.n_features
+
+    def __len__(self):
+        return self.values.shape[0]
+
+    def take(self, indices):
+        """The rows at `indices`, copied."""
+        taken = self.values.take(indices) if self.is_sparse else self.values[indices]
+        return Rows(taken, self.norms[indices], self.by_differences)
+
+    def slice(self, start, stop):
+        """Rows start..stop, without a copy."""
+        part = self.values.slice(start, stop) if self.is_sparse else self.values[start:stop]
+        rows = Rows(part, self.norms[start:stop], self.by_differences)
+        rows._whole, rows._span = self, (start, stop)
+        return rows
+
+    def dense(self):
+        """The rows as a dense C-ordered array."""
+        return self.values.to_scipy().toarray() if self.is_sparse else self.values
+
+    def products(self, right, of_distances=False):
+        """What a kernel in dot-product form is a function of: (<x, y>, |x|^2, |y|^2) of these rows and of `right`.
+
+        One that is a function of distances gets them by differences where the rows are far away.
+        """
+        if of_distances and (self.by_differences or right.by_differences):
+            nothing = np.zeros(max(len(self), len(right)), self.dtype)
+            return negative_half_squares(self, right), nothing[: len(self)], nothing[: len(right)]
+        return self.dots(right), self.norms, right.norms
+
+    def dots(self, right):
+        """Inner products of these rows with those of `right`: a C-ordered tile, in a buffer
+        that the next call in this thread uses again."""
+        if self.is_sparse and right.is_sparse:
+            return self.values.dots(right.values)
+        if self.is_sparse or right.is_sparse:
+            return np.dot(self.dense(), right.dense().T)
+        return np.dot(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
+
+    @property
+    def transposed(self):
+        """The transpose, for many features in C order: BLAS is a third faster on it than on
+        a view. The rows from which these were sliced remember it."""
+        if self.n_features <= 64:
+            return self.values.T
+        return self._remembered("transposed", lambda: np.ascontiguousarray(self.values.T))
+
+    def _remembered(self, form, make):
+        """A form of these rows in which they are the right-hand side of products, kept by those they are part of."""
+        if self._whole is None:
+            return make()
+        known, key = self._whole._panels, (form, self._span)
+        if key not in known:
+            known[key] = make()
+        return known[key]

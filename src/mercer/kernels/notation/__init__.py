@@ -1,0 +1,1 @@
+"""Kernels as text: scikit-learn's names, expressions in and out."""

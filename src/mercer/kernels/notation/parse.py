@@ -1,0 +1,386 @@
+r"""A kernel written as text: ``rbf(gamma=0.1) + 2*spectrum(k=3)@text``.
+
+For commands, pages and files, where a kernel arrives as a string. The text is parsed by the
+grammar below and by nothing else; it is never evaluated as a program.
+
+::
+
+    sum      =  product { "+" product }
+    product  =  power { "*" power }
+    power    =  postfix [ "^" number ]                    also "**"
+    postfix  =  atom { "@" columns | ".normalized()" | ".centred()" }
+    atom     =  number | kernel | "(" sum ")"
+    kernel   =  name [ "(" [ argument { "," argument } ] ")" ]
+    argument =  [ name "=" ] value
+    value    =  sum | string | list | dict | "true" | "false" | "none" | word
+    columns  =  name | string | whole number | list of these
+
+A name is that of a class in `mercer.kernels`, in any case and with or without underscores
+(``rational_quadratic``, ``RBF``), or one of scikit-learn's (``poly``, ``chi2``). Where gamma is
+not given it is "scale", as for kernels that an estimator is given by name.
+"""
+
+import dataclasses
+import re
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from mercer import kernels
+from mercer._errors import ParameterError
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.parameters import GammaFromData
+
+LONGEST = 10_000
+DEEPEST = 50
+# Digits of a whole number: more than any that a double holds exactly, and fewer than Python refuses to convert.
+MOST_DIGITS = 18
+# Characters of an expression that an error repeats.
+SHOWN = 200
+
+# What has a sign of its own, and what needs an object that text cannot hold: a function, a graph.
+WITHOUT_NAME = {"Sum", "Product", "Scaled", "Power"}
+WITHOUT_NAME |= {"Custom", "AtNodes", "CoCitation", "Diffusion", "RegularizedLaplacian"}
+_ALSO_CALLED = {"poly": "Polynomial", "chi2": "ChiSquared", "wl": "WeisfeilerLehman"}
+# The k of k-mers and n-grams, by which these kernels are known.
+_PARAMETER_ALSO_CALLED = {"k": "length"}
+_WORDS = {"true": True, "false": False, "none": None}
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    | (?P<name>[^\W\d]\w*)
+    | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<sign>\*\*|[-+*^@.,=:()\[\]{}])
+    | (?P<end>$)
+    | (?P<other>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    place: int
+
+
+def parse(text):
+    """The kernel that an expression stands for.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"rbf(gamma=0.1)"``, ``"linear + 0.5 * polynomial(degree=2)"``,
+        ``"spectrum(k=3).normalized() @ text"``, ``"rbf@[width, height] + delta@town"``.
+
+    Returns
+    -------
+    Kernel
+
+    Raises
+    ------
+    ParameterError
+        With the place in the text, what was expected, and the nearest name if one is unknown.
+
+    Examples
+    --------
+    >>> from mercer.kernels import parse
+    >>> parse("rbf(gamma=0.1) + 2*spectrum(k=3)@text")
+    Sum(kernels=(RBF(gamma=0.1), Scaled(factor=2, kernel=On(column='text', kernel=Spectrum(length=3, ...
+    >>> parse("rfb")
+    Traceback (most recent call last):
+    ...
+    mercer._errors.ParameterError: kernel expression 'rfb', character 1: no kernel is called 'rfb'; did you mean 'rbf'?
+    """
+    if not isinstance(text, str):
+        raise ParameterError(f"a kernel expression must be a string, got {text!r}")
+    if len(text) > LONGEST:
+        raise ParameterError(f"a kernel expression may have {LONGEST} characters, got {len(text)}")
+    return _Parser(text).whole()
+
+
+def kernel_names():
+    """The names an expression may use: name in lower case -> class name."""
+    names = {snake_case(name): name for name in kernels.__all__ if name not in WITHOUT_NAME and _is_kernel(name)}
+    return {**names, **_ALSO_CALLED}
+
+
+def _is_kernel(name):
+    value = getattr(kernels, name)
+    return isinstance(value, type) and issubclass(value, Kernel) and dataclasses.is_dataclass(value)
+
+
+def snake_case(name):
+    """RationalQuadratic -> rational_quadratic."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _plain(name):
+    return name.replace("_", "").lower()
+
+
+class _Parser:
+    """Recursive descent, one method a rule of the grammar."""
+
+    def __init__(self, text):
+        self._text = text
+        self._tokens = self._tokenise(text)
+        self._next = 0
+        self._depth = 0
+
+    def _tokenise(self, text):
+        tokens = []
+        for match in _TOKEN.finditer(text):
+            token = _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))
+            if token.kind == "other":
+                raise self._error(token, f"{token.text!r} has no meaning here")
+            tokens.append(token)
+            if token.kind == "end":
+                break
+        return tokens
+
+    def _error(self, token, reason):
+        shown = self._text if len(self._text) <= SHOWN else self._text[:SHOWN] + "..."
+        return ParameterError(f"kernel expression {shown!r}, character {token.place + 1}: {reason}")
+
+    def _expected(self, what):
+        token = self._tokens[self._next]
+        found = "the end" if token.kind == "end" else repr(token.text)
+        return self._error(token, f"expected {what}, got {found}")
+
+    def _peek(self, *signs):
+        token = self._tokens[self._next]
+        return token.kind == "sign" and token.text in signs
+
+    def _take(self, kind=None):
+        token = self._tokens[self._next]
+        if kind is not None and token.kind != kind:
+            return None
+        self._next += 1
+        return token
+
+    def _skip(self, sign):
+        if self._peek(sign):
+            self._next += 1
+            return True
+        return False
+
+    def _require(self, sign):
+        if not self._skip(sign):
+            raise self._expected(repr(sign))
+
+    def whole(self):
+        """The kernel of the whole text."""
+        kernel = self._kernel_of(self._sum)
+        if self._tokens[self._next].kind != "end":
+            raise self._expected("'+', '*', '^', '@', '.' or the end")
+        return kernel
+
+    def _kernel_of(self, rule):
+        token = self._tokens[self._next]
+        value = rule()
+        if not isinstance(value, Kernel):
+            raise self._error(token, f"expected a kernel, got {value!r}")
+        return value
+
+    def _sum(self):
+        token = self._tokens[self._next]
+        total = self._product()
+        while self._skip("+"):
+            total = self._combined(token, lambda left, right: left + right, total, self._product())
+        return total
+
+    def _product(self):
+        token = self._tokens[self._next]
+        product = self._power()
+        while self._skip("*"):
+            product = self._combined(token, lambda left, right: left * right, product, self._power())
+        return product
+
+    def _power(self):
+        token = self._tokens[self._next]
+        base = self._postfix()
+        if not (self._skip("^") or self._skip("**")):
+            return base
+        exponent = self._number()
+        if exponent is None:
+            raise self._expected("a number after '^'")
+        return self._combined(token, lambda left, right: left**right, base, exponent)
+
+    def _combined(self, token, combine, left, right):
+        """An operation's result; what a kernel refuses is said with its place."""
+        try:
+            return combine(left, right)
+        except ParameterError as refused:
+            raise self._error(token, str(refused)) from None
+        except (OverflowError, ZeroDivisionError):
+            raise self._error(token, "a number too large") from None
+
+    def _postfix(self):
+        token = self._tokens[self._next]
+        value = self._atom()
+        while self._peek("@", "."):
+            if not isinstance(value, Kernel):
+                raise self._expected("'+' or '*' after a number")
+            change = self._columns() if self._skip("@") else self._method()
+            value = self._combined(token, lambda kernel, change: change(kernel), value, change)
+        return value
+
+    def _columns(self):
+        names = self._list(self._column) if self._peek("[") else self._column()
+        return lambda kernel: kernels.On(names, kernel)
+
+    def _column(self):
+        token = self._tokens[self._next]
+        if token.kind not in ("name", "string", "number") or (token.kind == "number" and not token.text.isdigit()):
+            raise self._expected("the name or the number of a column")
+        self._next += 1
+        if token.kind == "number":
+            return self._number_of(token)
+        return self._unquoted(token) if token.kind == "string" else token.text
+
+    def _method(self):
+        self._require(".")
+        token = self._take("name")
+        if token is None or token.text not in ("normalized", "normalised", "centred"):
+            self._next -= token is not None
+            raise self._expected("normalized() or centred()")
+        self._require("(")
+        self._require(")")
+        return Kernel.centred if token.text == "centred" else Kernel.normalized
+
+    def _atom(self):
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._error(self._tokens[self._next], f"nested more than {DEEPEST} deep")
+        try:
+            if self._skip("("):
+                value = self._sum()
+                self._require(")")
+                return value
+            number = self._number()
+            if number is not None:
+                return number
+            token = self._take("name")
+            if token is None:
+                raise self._expected("a kernel")
+            return self._kernel(token)
+        finally:
+            self._depth -= 1
+
+    def _number(self):
+        start = self._next
+        sign = -1 if self._skip("-") else 1
+        token = self._take("number")
+        if token is None:
+            self._next = start
+            return None
+        return sign * self._number_of(token)
+
+    def _number_of(self, token):
+        if not token.text.isdigit():
+            return float(token.text)
+        if len(token.text) > MOST_DIGITS:
+            raise self._error(token, f"a whole number may have {MOST_DIGITS} digits, got {len(token.text)}")
+        return int(token.text)
+
+    def _kernel(self, token):
+        cls = self._class(token)
+        fields = [field.name for field in dataclasses.fields(cls) if field.init]
+        arguments = self._arguments(token, cls, fields) if self._skip("(") else {}
+        if issubclass(cls, GammaFromData):
+            arguments.setdefault("gamma", "scale")
+        missing = [name for name in _required(cls) if name not in arguments]
+        if missing:
+            raise self._error(token, f"{token.text} needs {', '.join(missing)}")
+        try:
+            return cls(**arguments)
+        except ParameterError as refused:
+            raise self._error(token, str(refused)) from None
+        except (TypeError, AttributeError, ValueError):
+            raise self._error(token, f"{token.text} cannot take these arguments") from None
+
+    def _class(self, token):
+        names = kernel_names()
+        known = {_plain(name): cls for name, cls in names.items()}
+        if _plain(token.text) not in known:
+            close = get_close_matches(token.text.lower(), names, n=1)
+            remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(names))}"
+            raise self._error(token, f"no kernel is called {token.text!r}; {remedy}")
+        return getattr(kernels, known[_plain(token.text)])
+
+    def _arguments(self, kernel, cls, fields):
+        arguments = {}
+        while not self._skip(")"):
+            if arguments and not self._skip(","):
+                raise self._expected("',' or ')'")
+            start = self._tokens[self._next]
+            name = self._argument_name(fields) or (fields[len(arguments)] if len(arguments) < len(fields) else None)
+            if name is None or name not in fields or name in arguments:
+                raise self._error(start, _why_not(name, start.text, kernel.text, fields))
+            arguments[name] = self._value(is_kernel=_holds_kernel(cls, name))
+        return arguments
+
+    def _argument_name(self, fields):
+        token, following = self._tokens[self._next : self._next + 2] if self._next + 1 < len(self._tokens) else (0, 0)
+        if not token or token.kind != "name" or following.text != "=":
+            return None
+        self._next += 2
+        other = _PARAMETER_ALSO_CALLED.get(token.text)
+        return other if token.text not in fields and other in fields else token.text
+
+    def _value(self, is_kernel=False):
+        token = self._tokens[self._next]
+        if token.kind == "string":
+            return self._unquoted(self._take())
+        if self._peek("["):
+            return tuple(self._list(self._value))
+        if self._peek("{"):
+            return self._dict()
+        if token.kind == "name" and token.text.lower() in _WORDS:
+            return _WORDS[self._take().text.lower()]
+        if token.kind == "name" and not is_kernel:
+            return self._take().text
+        if token.kind not in ("name", "number") and not self._peek("(", "-"):
+            raise self._expected("a value")
+        return self._sum()
+
+    def _list(self, rule):
+        self._require("[")
+        values = [rule()]
+        while self._skip(","):
+            values.append(rule())
+        self._require("]")
+        return values
+
+    def _dict(self):
+        self._require("{")
+        entries = {}
+        while not self._skip("}"):
+            if entries:
+                self._require(",")
+            name = self._column()
+            self._require(":")
+            entries[name] = self._value(is_kernel=True)
+        return entries
+
+    def _unquoted(self, token):
+        return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
+
+
+def _why_not(name, written, kernel, fields):
+    if name in fields:
+        return f"{kernel} is given {name} twice"
+    return f"{written!r} is not a parameter of {kernel}, which has {', '.join(fields) or 'none'}"
+
+
+def _required(cls):
+    without = dataclasses.MISSING
+    fields = dataclasses.fields(cls)
+    return [field.name for field in fields if field.default is without and field.default_factory is without]
+
+
+def _holds_kernel(cls, name):
+    """Whether a parameter takes a kernel, so that a bare word in its place is one."""
+    kind = next(field.type for field in dataclasses.fields(cls) if field.name == name)
+    return kind is Kernel or "Kernel" in str(kind)

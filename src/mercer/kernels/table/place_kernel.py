@@ -1,0 +1,102 @@
+"""A kernel that names no columns, put to the columns of a table that it can read."""
+
+from mercer._errors import ParameterError
+from mercer.kernels.base.structured import StructuredKernel
+from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.frame import as_frame
+from mercer.kernels.table.on import On, compares_labels
+from mercer.kernels.table.standardised import Standardised
+from mercer.kernels.vector.delta import Delta
+
+
+def placed(kernel, X, *, standardise=True):
+    """The kernel for rows of the table X, each part of it `On` the columns that it can read.
+
+    A kernel of numbers reads all columns of numbers together, one of texts the column of texts, `Delta`
+    each column of labels. Parts that name their columns keep them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : table
+        Its columns' kinds are looked at.
+    standardise : bool
+        Bring numbers to mean 0 and deviation 1, measured on the rows of the fit.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Spectrum, placed
+    >>> rows = [{"age": 31, "note": "came by train"}, {"age": 60, "note": "came on foot"}]
+    >>> placed(RBF(gamma=0.1), rows, standardise=False)
+    On(column='age', kernel=RBF(gamma=0.1), missing=1.0)
+    >>> placed(Spectrum(length=3), rows).column
+    'note'
+    """
+    frame = as_frame(X)
+    kinds = {name: frame.column(name).kind for name in frame.names}
+    return _placed(kernel, kinds, standardise)
+
+
+def _placed(kernel, kinds, standardise):
+    if kernel.takes_tables and not _is_made_of_kernels(kernel):
+        return _scaled(kernel) if standardise else kernel
+    read = _read_by(kernel)
+    if len(read) == 1 and None not in read:
+        return _on(kernel, *read, kinds, standardise)
+    nested = kernel._nested()
+    return kernel.replace(**{name: _placed(child, kinds, standardise) for name, child in nested.items()})
+
+
+def _is_made_of_kernels(kernel):
+    """Whether a kernel that reads tables is a sum, a product or the like, with parts to look into."""
+    return bool(kernel._nested()) and not isinstance(kernel, On | Columns)
+
+
+def _scaled(kernel):
+    """A kernel of named columns, with numbers standardised unless it says how they are read."""
+    is_of_numbers = isinstance(kernel, On) and _read_by(kernel.kernel) == {"number"}
+    if not is_of_numbers or isinstance(kernel.kernel, Standardised):
+        return kernel
+    return On(kernel.column, Standardised(kernel.kernel), kernel.missing)
+
+
+def _read_by(kernel):
+    """What the parts of a kernel read: "number", "label", "text", "tree", ..., or None for a table."""
+    if kernel.takes_items is None:
+        return set()
+    if kernel.takes_tables:
+        return {None}
+    nested = kernel._nested().values()
+    if nested:
+        return set().union(*map(_read_by, nested))
+    if isinstance(kernel, StructuredKernel):
+        return {kernel.item_name}
+    return {"label"} if isinstance(kernel, Delta) else {"number"}
+
+
+def _on(kernel, read, kinds, standardise):
+    if read == "number":
+        names = [name for name, kind in kinds.items() if kind in ("number", "date")]
+        own = Standardised(kernel) if standardise and not isinstance(kernel, Standardised) else kernel
+        return On(_one_or_all(_some(names, kernel, "numbers", kinds)), own)
+    if read == "label" and compares_labels(kernel):
+        names = [name for name, kind in kinds.items() if kind in ("text", "category")]
+        return Columns(dict.fromkeys(_some(names, kernel, "labels", kinds), kernel))
+    names = [name for name, kind in kinds.items() if kind == ("text" if read in ("text", "label") else "object")]
+    if len(_some(names, kernel, f"{read}s", kinds)) > 1:
+        raise ParameterError(
+            f"{type(kernel).__name__} reads one column, and there are {', '.join(map(repr, names))}; "
+            f"say which: {type(kernel).__name__.lower()}()@{names[0]}"
+        )
+    return On(names[0], kernel)
+
+
+def _one_or_all(names):
+    return names[0] if len(names) == 1 else names
+
+
+def _some(names, kernel, what, kinds):
+    if not names:
+        listed = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
+        raise ParameterError(f"{type(kernel).__name__} needs a column of {what}; the table has {listed}")
+    return names

@@ -1,0 +1,1 @@
+"""One Display class a file."""

@@ -1,0 +1,1 @@
+"""What displays are drawn with: axes, colours, planes, layouts."""

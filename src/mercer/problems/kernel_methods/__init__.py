@@ -1,0 +1,1 @@
+"""Kernel methods with a smooth loss or none: ridge, logistic, density, components."""

@@ -1,0 +1,218 @@
+r"""The representer theorem as a problem: any convex loss, any kernel.
+
+Primal, over w in the feature space (and b), with a loss :math:`\varphi` of
+:math:`z_i = s_i f(x_i) - o_i`, where :math:`f(x) = \langle w, \psi(x)\rangle + b`:
+
+.. math::
+    \tfrac12 \|w\|^2 \;[+ \tfrac12 b^2]\; + \sum_i C_i\, \varphi(z_i).
+
+A loss of the margin has :math:`s_i = y_i,\ o_i = 0`, a loss of the residual
+:math:`s_i = 1,\ o_i = y_i`. The minimiser is :math:`w = \sum_i \beta_i \psi(x_i)` (Schölkopf, Herbrich & Smola
+2001), and with Fenchel's conjugate the dual is
+
+.. math::
+    \max_\beta\; -\tfrac12 \beta^T (K + t\,11^T)\,\beta + \sum_i \beta_i s_i o_i
+    - \sum_i C_i\, \varphi^*(-s_i \beta_i / C_i), \qquad \textstyle\sum_i \beta_i = 0 \text{ if b is free},
+
+t = 1 for a penalised bias. At the optimum :math:`\beta_i = -C_i s_i \varphi'(z_i)`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
+from mercer.problems.losses.margin_losses import Loss
+from mercer.problems.svm.signed_dual import DualProblem
+
+
+def every_few(targets, share):
+    """Every `share`-th of the points in the order of their targets: all parts of the range are there."""
+    return np.sort(np.argsort(targets, kind="stable")[share // 2 :: share])
+
+
+@dataclass(frozen=True)
+class KernelRisk:
+    """Targets, a weight C_i for each point, a loss and a kind of bias.
+
+    Attributes
+    ----------
+    targets : ndarray (n,)
+        +1 or -1 for a loss of the margin, any numbers for a loss of the residual.
+    C : ndarray (n,)
+        C times the weight of each point; all positive and finite.
+    loss : Loss
+    bias : {"free", "penalised", "none"}
+    """
+
+    targets: np.ndarray
+    C: np.ndarray
+    loss: Loss
+    bias: str = "free"
+
+    # f(x) is one number; `mercer.problems.kernel_methods.multinomial` has several.
+    n_functions = 1
+
+    @property
+    def signs(self):
+        """s."""
+        return self.targets if self.loss.of == "margin" else np.ones(len(self.targets))
+
+    @property
+    def linear(self):
+        """s o: what the dual gains from each coefficient."""
+        return np.zeros(len(self.targets)) if self.loss.of == "margin" else self.targets
+
+    def arguments(self, f):
+        """z."""
+        return self.targets * f if self.loss.of == "margin" else f - self.targets
+
+    def risk(self, f):
+        """Sum of C_i loss(z_i)."""
+        return float(self.C @ self.loss.value(self.arguments(f)))
+
+    def response(self, f):
+        """The coefficients that the loss asks for where the predictions are f."""
+        return -self.C * self.signs * self.loss.derivative(self.arguments(f))
+
+    def curvature(self, f):
+        """Second derivative of each point's loss in f."""
+        return self.C * self.loss.curvature(self.arguments(f))
+
+    def root(self, f):
+        """The square root of the Hessian in f, as an operator."""
+        return DiagonalRoot(np.sqrt(self.curvature(f)))
+
+    def sample(self, share):
+        """(rows, problem) of every `share`-th row by target, each of `share` times the weight; None if one
+        side has none."""
+        chosen = every_few(self.targets, share)
+        part = replace(self, targets=self.targets[chosen], C=share * self.C[chosen])
+        is_whole = self.loss.of == "residual" or len(np.unique(part.targets)) == len(np.unique(self.targets))
+        return (chosen, part) if is_whole else None
+
+    def penalty(self, beta, projections, intercept):
+        """Half the squared norm, with that of the bias if it is penalised."""
+        half = 0.5 * float(np.sum(beta * projections))
+        return half + 0.5 * float(np.sum(np.square(intercept))) if self.bias == "penalised" else half
+
+    def primal(self, beta, projections, intercept):
+        """Primal objective, given <w, psi(x_i)> for every i."""
+        return self.penalty(beta, projections, intercept) + self.risk(projections + intercept)
+
+    def dual_value(self, beta, projections):
+        """Dual objective; minus infinity where beta is outside the domain of the conjugate."""
+        paid = self.C * self.loss.conjugate(-self.signs * beta / self.C)
+        half = 0.5 * float(beta @ projections)
+        if self.bias == "penalised":
+            half += 0.5 * float(beta.sum()) ** 2
+        return float(beta @ self.linear - paid.sum()) - half
+
+    def gap(self, beta, projections, intercept):
+        """Relative duality gap."""
+        return relative_gap(self.primal(beta, projections, intercept), self.dual_value(beta, projections))
+
+    def box(self):
+        """(lower, upper) bounds of beta: where the conjugate is finite."""
+        low, high = self._domain()
+        with np.errstate(invalid="ignore"):
+            ends = -self.signs * self.C * low, -self.signs * self.C * high
+        return np.minimum(*ends), np.maximum(*ends)
+
+    def _domain(self):
+        if self.loss.form is not None:
+            return self.loss.form.lower, self.loss.form.upper
+        return {"logistic": (-1.0, 0.0), "exponential": (-np.inf, 0.0)}.get(self.loss.name, (-np.inf, np.inf))
+
+    def feasible(self, beta):
+        """The nearest coefficients, about, that are feasible for the dual."""
+        lower, upper = self.box()
+        return DualProblem(self.linear, lower, upper, self.bias == "free").feasible(beta)
+
+    def stationarity(self, beta, f):
+        """Largest difference between beta and what the loss asks for at f, as a share of C."""
+        return float(np.max(np.abs(beta - self.response(f)) / self.C, initial=0.0))
+
+    def intercept(self, beta, free_bias):
+        """b: that of the solver where it is free, else what w implies."""
+        return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
+
+    # --- losses whose dual is a quadratic program ------------------------------------------
+
+    def quadratic(self):
+        """The dual as a `DualProblem`."""
+        form = self.loss.form
+        lower, upper = self.box()
+        return DualProblem(
+            self.linear + form.linear * self.signs,
+            lower,
+            upper,
+            has_equality=self.bias == "free",
+            ridge=form.curvature / self.C if form.curvature else None,
+            shift=1.0 if self.bias == "penalised" else 0.0,
+            kink=float(form.tube),
+        )
+
+    # --- the certificate --------------------------------------------------------------------
+
+    def certificate(self, beta, projections, intercept):
+        """The certificate of a solution.
+
+        Parameters
+        ----------
+        beta : ndarray (n,)
+            Coefficients.
+        projections : ndarray (n,)
+            <w, psi(x_i)> = sum_j beta_j k(x_j, x_i), computed in double precision.
+        intercept : float
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            primal, dual = self.primal(beta, projections, intercept), self.dual_value(beta, projections)
+            conditions = self._conditions(beta, projections, intercept)
+        return Certificate(primal, dual, primal - dual, relative_gap(primal, dual), **conditions)
+
+    def _conditions(self, beta, projections, intercept):
+        lower, upper = self.box()
+        plain = DualProblem(self.linear, lower, upper, self.bias == "free")
+        found = dual_conditions(plain, beta, np.zeros(len(beta)))
+        if self.loss.form is None:
+            found["kkt_violation"] = self.stationarity(beta, projections + intercept)
+            return found
+        program = self.quadratic()
+        quadratic = projections + program.shift * beta.sum()
+        if program.ridge is not None:
+            quadratic = quadratic + program.ridge * beta
+        found["kkt_violation"] = program.violation(beta, program.linear - quadratic)
+        return found
+
+
+@dataclass(frozen=True)
+class DiagonalRoot:
+    """A = diag(h)^(1/2): H = A A'."""
+
+    values: np.ndarray
+
+    def in_single(self):
+        """The same in single precision."""
+        return DiagonalRoot(self.values.astype(np.float32))
+
+    def times(self, x):
+        """A x."""
+        return self.values[:, None] * x
+
+    transposed_times = times
+
+    def blocks(self, factor):
+        """factor' H factor, in the precision of the factor."""
+        scaled = self.values.astype(factor.dtype)[:, None] * factor
+        return scaled.T @ scaled
+
+    @property
+    def largest(self):
+        """No eigenvalue of the Hessian is larger."""
+        return float(np.square(self.values).max(initial=0.0))
+
+    @property
+    def total(self):
+        """Sum of the points' Hessians, shape (1, 1)."""
+        return np.array([[float(self.values @ self.values)]])

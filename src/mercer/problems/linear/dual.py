@@ -1,0 +1,103 @@
+r"""The one dual behind every linear machine with an L2 penalty.
+
+With :math:`w = \sum_i \beta_i x_i` and a loss for each row,
+
+.. math::
+    \min_{w,b}\; \tfrac12\|w\|^2 + \tfrac{1}{2 s^2} b^2 + \sum_i h_i(\langle w, x_i\rangle + b)
+    \;=\; \max_{l \le \beta \le u}\; p^T\beta - \varepsilon\|\beta\|_1 - \tfrac12\beta^T R \beta
+    - \tfrac12\Big\|\sum_i \beta_i x_i\Big\|^2 - \tfrac{s^2}{2}\Big(\sum_i\beta_i\Big)^2 .
+
+s is the value of the constant feature that carries a penalised bias (0 without a bias); with a
+free bias :math:`b^2` goes and :math:`\sum_i\beta_i = 0` comes. Each loss is the conjugate of its part
+of the dual,
+
+.. math::
+    h_i(f) = \max_{l_i \le \beta \le u_i} (p_i - f)\beta - \varepsilon|\beta| - \tfrac12 R_i \beta^2,
+
+which gives the hinge (p = y, R = 0, [0, yC]), its square (R = 1/(2C), no upper bound), the
+epsilon-insensitive loss ([-C, C]) and its square: formulations are data here, as in `mercer.problems.svm.signed_dual`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# No bound: compiled code, which sees the box, does not know infinity.
+UNBOUNDED = 1e300
+# Coefficients this close to a bound, as a share of the largest, are at it.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class LinearDual:
+    """Everything of the dual but the rows.
+
+    Attributes
+    ----------
+    linear, lower, upper, ridge : ndarray (n,)
+        p, l, u and the diagonal of R.
+    epsilon : float
+    scale : float
+        s: the constant feature of a penalised bias; 0 for none, 1 for a free one.
+    has_equality : bool
+        Whether the bias is free.
+    """
+
+    linear: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    ridge: np.ndarray
+    epsilon: float = 0.0
+    scale: float = 0.0
+    has_equality: bool = False
+
+    def __len__(self):
+        return len(self.linear)
+
+    @property
+    def reach(self):
+        """The largest |beta_i| that the box allows."""
+        return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    def value(self, beta, w):
+        """The dual objective at beta, given w = sum beta_i x_i."""
+        separable = self.linear @ beta - self.epsilon * np.abs(beta).sum() - 0.5 * (self.ridge * beta) @ beta
+        bias = 0.0 if self.has_equality else (self.scale * beta.sum()) ** 2
+        return float(separable - 0.5 * (w @ w + bias))
+
+    def penalty(self, w, b):
+        """|w|^2/2 and what the bias costs."""
+        bias = 0.0 if self.has_equality or self.scale == 0 else (b / self.scale) ** 2
+        return 0.5 * float(w @ w + bias)
+
+    def at_bounds(self, beta):
+        """(where beta is at its lower bound, at its upper one), to within rounding."""
+        size = np.max(np.abs(beta), initial=0.0)
+        slack = ROUNDING * np.minimum(self.reach, size)
+        return beta <= self.lower + slack, beta >= self.upper - slack
+
+    def violation(self, beta, values):
+        """Largest violation of the optimality conditions, given f(x_i) for every i."""
+        at_lower, at_upper = self.at_bounds(beta)
+        sign = np.where(np.abs(beta) <= ROUNDING * np.max(np.abs(beta), initial=0.0), 0.0, np.sign(beta))
+        gradient = self.linear - values - self.ridge * beta
+        rise = gradient - np.where(sign >= 0, self.epsilon, -self.epsilon)
+        fall = -gradient - np.where(sign <= 0, self.epsilon, -self.epsilon)
+        highest = np.max(rise, initial=0.0, where=~at_upper)
+        return float(max(highest, np.max(fall, initial=0.0, where=~at_lower)))
+
+    def feasible(self, beta):
+        """The nearest starting point in the box; with a free bias the heavier side is made lighter."""
+        beta = np.clip(beta, self.lower, self.upper)
+        return balanced(beta) if self.has_equality else beta
+
+
+def balanced(beta):
+    """beta with the heavier of its two signs scaled down, so that the sum is zero."""
+    up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
+    out = beta.copy()
+    if up > down:
+        out[beta > 0] *= down / up
+    elif down > up:
+        out[beta < 0] *= up / down
+    return out

@@ -1,0 +1,140 @@
+r"""Linear machines with an L2 penalty, in primal form.
+
+.. math::
+    \min_{w,b}\; \tfrac12\|w\|^2 \;[+ \tfrac{1}{2s^2} b^2]\; + \sum_i C_i\, \ell_i(\langle w, x_i\rangle + b)
+
+Classification: the hinge max(0, 1 - y f) or its square. Regression: the loss outside a tube,
+max(0, |y - f| - epsilon), or its square. b is free, absent, or (bracketed term) the weight of a
+constant feature of value s, as LIBLINEAR has it. The dual is that of `mercer.problems.linear.dual`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.linear.dual import UNBOUNDED, LinearDual
+from mercer.problems.losses.margin_losses import MARGIN_LOSSES
+from mercer.problems.losses.residual_losses import TUBE_LOSSES
+
+
+@dataclass(frozen=True)
+class LinearMachine:
+    """What classification and regression share.
+
+    Attributes
+    ----------
+    targets : ndarray (n,)
+        Labels +1 and -1, or the numbers to predict.
+    C : ndarray (n,)
+        C times the weight of each row; finite, and zero for a row that takes no part.
+    loss : str
+    bias : {"free", "penalised", "none"}
+    scale : float
+        s of a penalised bias.
+    """
+
+    targets: np.ndarray
+    C: np.ndarray
+    loss: str
+    bias: str = "penalised"
+    scale: float = 1.0
+
+    def losses(self, values):
+        """Loss of each row, given f(x_i)."""
+        raise NotImplementedError
+
+    def _dual(self):
+        raise NotImplementedError
+
+    def dual(self):
+        """The dual problem."""
+        found = self.__dict__.get("_kept")
+        if found is None:
+            found = self.__dict__["_kept"] = self._dual()
+        return found
+
+    def _bias(self):
+        kinds = {"free": (1.0, True), "penalised": (self.scale, False), "none": (0.0, False)}
+        scale, has_equality = kinds[self.bias]
+        return {"scale": float(scale), "has_equality": has_equality}
+
+    def _box(self, loss):
+        """(largest |beta|, diagonal of R); a row of weight zero has no loss and stays at zero."""
+        is_used, ridge = self.C > 0, loss.ridge(np.where(self.C > 0, self.C, 1.0))
+        reach = np.where(is_used, np.minimum(loss.box(self.C), UNBOUNDED), 0.0)
+        return reach, np.zeros_like(self.C) if ridge is None else ridge
+
+    def primal(self, w, b, values):
+        """Primal objective, given f(x_i) for every i."""
+        return self.dual().penalty(w, b) + float(self.C @ self.losses(values))
+
+    def certificate(self, products, w, b, beta):
+        """The certificate of (w, b) and beta.
+
+        Parameters
+        ----------
+        products : RowProducts
+            The training rows.
+        w : ndarray (d,)
+        b : float
+        beta : ndarray (n,)
+            Signed dual coefficients; their own sum of rows need not be w exactly.
+        """
+        dual = self.dual()
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = products.dots(w) + b
+            primal_value = self.primal(w, b, values)
+            dual_value = dual.value(beta, products.combination(beta))
+        at_lower, at_upper = dual.at_bounds(beta)
+        inside = ~(at_lower | at_upper)
+        return Certificate(
+            primal=primal_value,
+            dual=dual_value,
+            gap=primal_value - dual_value,
+            relative_gap=relative_gap(primal_value, dual_value),
+            kkt_violation=dual.violation(beta, values),
+            equality_residual=abs(float(beta.sum())) if dual.has_equality else 0.0,
+            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
+            n_free=int(np.sum((beta != 0) & inside)),
+            n_bounded=int(np.sum((beta != 0) & ~inside)),
+            n_zero=int(np.sum(beta == 0)),
+        )
+
+
+class LinearMargin(LinearMachine):
+    """Two classes, with the hinge or its square."""
+
+    def losses(self, values):
+        return MARGIN_LOSSES[self.loss].value(self.targets * values)
+
+    def _dual(self):
+        reach, ridge = self._box(MARGIN_LOSSES[self.loss])
+        return LinearDual(
+            linear=self.targets,
+            lower=np.where(self.targets < 0, -reach, 0.0),
+            upper=np.where(self.targets > 0, reach, 0.0),
+            ridge=ridge,
+            **self._bias(),
+        )
+
+
+@dataclass(frozen=True)
+class LinearTube(LinearMachine):
+    """Regression, with the loss outside a tube of half-width epsilon, or its square."""
+
+    epsilon: float = 0.0
+
+    def losses(self, values):
+        return TUBE_LOSSES[self.loss](self.epsilon).value(values - self.targets)
+
+    def _dual(self):
+        reach, ridge = self._box(TUBE_LOSSES[self.loss])
+        return LinearDual(
+            linear=self.targets,
+            lower=-reach,
+            upper=reach,
+            ridge=ridge,
+            epsilon=float(self.epsilon),
+            **self._bias(),
+        )

@@ -1,0 +1,1 @@
+"""Losses with their conjugates, of margins and of residuals."""

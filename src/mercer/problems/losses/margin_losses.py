@@ -1,0 +1,306 @@
+r"""Losses of one number: what it costs that f(x) is what it is.
+
+A loss is a function :math:`\varphi(z)` of the margin z = y f(x), with y = ±1, or of the residual
+z = f(x) - y. Its conjugate :math:`\varphi^*(a) = \sup_z a z - \varphi(z)` is what its dual pays. Where
+that is
+
+.. math:: \varphi^*(a) = c\,a + \varepsilon |a| + \tfrac q2 a^2 \quad\text{for } a_- \le a \le a_+,
+
+the dual is the quadratic program of `mercer.problems.svm.signed_dual`, and the loss says so by its `form`.
+Other losses have a derivative and a curvature, for Newton's method.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+
+from mercer._errors import ParameterError
+
+
+@dataclass(frozen=True)
+class QuadraticForm:
+    """c, epsilon, q and the interval [a-, a+] of a conjugate that is quadratic on each side of 0."""
+
+    linear: float = 0.0
+    tube: float = 0.0
+    curvature: float = 0.0
+    lower: float = -inf
+    upper: float = inf
+
+    def value(self, a):
+        """The conjugate at each a; infinite outside the interval, but for rounding."""
+        reach = 1e-12 * np.maximum(1.0, np.abs(a))
+        inside = (a >= self.lower - reach) & (a <= self.upper + reach)
+        return np.where(inside, self.linear * a + self.tube * np.abs(a) + 0.5 * self.curvature * a**2, np.inf)
+
+
+class Loss:
+    """A loss of the margin z = y f(x), or of the residual z = f(x) - y.
+
+    Attributes
+    ----------
+    name, formula : str
+    of : {"margin", "residual"}
+        What z is.
+    is_convex : bool
+        Whether minimising its mean has no local minima.
+    bounds_error : bool
+        Whether it is nowhere below the 0-1 loss, so that a bound on it is a bound on the error.
+    form : QuadraticForm or None
+        The conjugate, where the dual is a quadratic program.
+
+    Methods
+    -------
+    value(z), derivative(z), curvature(z)
+        The loss, its slope and the slope of that, at each z of an array; at a kink, the slope is one
+        of those between the two sides.
+    conjugate(a)
+        sup over z of a z - loss(z).
+    slope(reach)
+        The Lipschitz constant over z of size at most `reach`; it may be infinite, and so may `reach`.
+    """
+
+    name: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    of: ClassVar[str] = "margin"
+    is_convex: ClassVar[bool] = True
+    bounds_error: ClassVar[bool] = False
+    form: QuadraticForm | None = None
+
+    def conjugate(self, a):
+        """Where there is a quadratic form, it is that."""
+        return self.form.value(np.asarray(a))
+
+    def lipschitz(self, rho=1.0, B=inf):
+        """Lipschitz constant of w -> loss(y <w, x>) over norm(x) <= rho and norm(w) <= B.
+
+        Claim 15.6 of Shalev-Shwartz & Ben-David (2014) is the case of the hinge: rho, whatever B is.
+        In general it is rho times the constant over the margins that are possible, of size at most
+        rho B. The 0-1 loss has none; the squared losses and the exponential need a bound on w.
+
+        Examples
+        --------
+        >>> from mercer import theory
+        >>> theory.LOSSES["hinge"].lipschitz(rho=3.0), theory.LOSSES["ramp"].lipschitz(rho=3.0)
+        (3.0, 3.0)
+        >>> squared = theory.LOSSES["squared_hinge"]
+        >>> squared.lipschitz(rho=3.0), squared.lipschitz(rho=3.0, B=1.0)
+        (inf, 24.0)
+        """
+        if not isinstance(rho, Real) or isinstance(rho, bool) or not 0.0 <= rho < inf:
+            raise ParameterError(f"rho must be a finite number, not negative, got {rho!r}")
+        if not B >= 0:
+            raise ParameterError(f"B must not be negative, got {B!r}")
+        return 0.0 if rho == 0 else float(rho * self.slope(rho * B))
+
+
+def _at_most_one(_reach):
+    return 1.0
+
+
+class ZeroOne(Loss):
+    """The error itself."""
+
+    name, formula = "zero_one", "1 if z <= 0 else 0"
+    is_convex, bounds_error = False, True
+
+    @staticmethod
+    def value(z):
+        return np.where(np.asarray(z) <= 0.0, 1.0, 0.0)
+
+    @staticmethod
+    def slope(_reach):
+        return inf
+
+
+class Hinge(Loss):
+    r"""max(0, 1 - z). Dual: 0 <= alpha_i <= C_i."""
+
+    name, formula, bounds_error = "hinge", "max(0, 1 - z)", True
+    form = QuadraticForm(linear=1.0, lower=-1.0, upper=0.0)
+    slope = staticmethod(_at_most_one)
+
+    @staticmethod
+    def value(z):
+        return np.maximum(0.0, 1.0 - np.asarray(z))
+
+    @staticmethod
+    def derivative(z):
+        return np.where(np.asarray(z) < 1.0, -1.0, 0.0)
+
+    @staticmethod
+    def box(C):
+        """Upper bounds of alpha."""
+        return C
+
+    @staticmethod
+    def ridge(C):
+        """Diagonal added to the kernel matrix."""
+        return None
+
+
+class PerceptronLoss(Loss):
+    """max(0, -z): what the perceptron's rule goes down, adding y x wherever it is on the wrong side.
+
+    Not above the error, and 0 at w = 0: with a penalty on w, w = 0 would be the minimiser. So it
+    is the loss of a rule, and no kernel machine offers it.
+    """
+
+    name, formula = "perceptron", "max(0, -z)"
+    form = QuadraticForm(lower=-1.0, upper=0.0)
+    slope = staticmethod(_at_most_one)
+
+    @staticmethod
+    def value(z):
+        return np.maximum(0.0, -np.asarray(z, dtype=np.float64))
+
+    @staticmethod
+    def derivative(z):
+        # At 0 the rule makes a step, too.
+        return np.where(np.asarray(z) <= 0.0, -1.0, 0.0)
+
+
+def _slope_of_a_square(reach):
+    """The slope of (1 - z)^2 at z = -reach."""
+    return 2.0 * (1.0 + reach)
+
+
+class SquaredHinge(Loss):
+    r"""max(0, 1 - z)^2. Dual: alpha_i >= 0, with 1 / (2 C_i) added to the diagonal."""
+
+    name, formula, bounds_error = "squared_hinge", "max(0, 1 - z)^2", True
+    form = QuadraticForm(linear=1.0, curvature=0.5, upper=0.0)
+    slope = staticmethod(_slope_of_a_square)
+
+    @staticmethod
+    def value(z):
+        return np.maximum(0.0, 1.0 - np.asarray(z)) ** 2
+
+    @staticmethod
+    def derivative(z):
+        return -2.0 * np.maximum(0.0, 1.0 - np.asarray(z))
+
+    @staticmethod
+    def curvature(z):
+        return np.where(np.asarray(z) < 1.0, 2.0, 0.0)
+
+    @staticmethod
+    def box(C):
+        return np.full_like(C, np.inf)
+
+    @staticmethod
+    def ridge(C):
+        # C = inf is the hard margin: no slack, no ridge.
+        return 1.0 / (2.0 * C)
+
+
+class Ramp(Loss):
+    """A hinge that stops at one; not convex (see `mercer.problems.svm.ramp`)."""
+
+    name, formula = "ramp", "min(1, max(0, 1 - z))"
+    is_convex, bounds_error = False, True
+    slope = staticmethod(_at_most_one)
+
+    @staticmethod
+    def value(z):
+        return np.minimum(1.0, Hinge.value(z))
+
+
+class Logistic(Loss):
+    """log(1 + exp(-z)), whose minimiser says how likely a label is.
+
+    In natural units it is log 2 at z = 0; divided by log 2 it bounds the error too.
+    """
+
+    name, formula = "logistic", "log(1 + exp(-z))"
+
+    @staticmethod
+    def value(z):
+        return np.logaddexp(0.0, -np.asarray(z))
+
+    @staticmethod
+    def derivative(z):
+        return -_sigmoid(-np.asarray(z))
+
+    @staticmethod
+    def curvature(z):
+        return _sigmoid(z) * _sigmoid(-np.asarray(z))
+
+    @staticmethod
+    def conjugate(a):
+        """Minus the entropy of a coin that falls one way with probability -a."""
+        share = -np.asarray(a, dtype=np.float64)
+        inside = (share >= -1e-12) & (share <= 1.0 + 1e-12)
+        share = np.clip(share, 0.0, 1.0)
+        return np.where(inside, _times_log(share) + _times_log(1.0 - share), np.inf)
+
+    @staticmethod
+    def slope(reach):
+        return 1.0 / (1.0 + np.exp(-reach))
+
+
+def _sigmoid(z):
+    # Half a tanh does not overflow, but loses what is near zero; so each side is written out.
+    z = np.asarray(z, dtype=np.float64)
+    small = np.exp(-np.abs(z))
+    return np.where(z >= 0, 1.0, small) / (1.0 + small)
+
+
+def _times_log(share):
+    return share * np.log(np.where(share > 0, share, 1.0))
+
+
+class Exponential(Loss):
+    """exp(-z), the loss of boosting."""
+
+    name, formula, bounds_error = "exponential", "exp(-z)", True
+
+    @staticmethod
+    def value(z):
+        return np.exp(-np.asarray(z))
+
+    @staticmethod
+    def derivative(z):
+        return -np.exp(-np.asarray(z))
+
+    curvature = value
+
+    @staticmethod
+    def conjugate(a):
+        share = -np.asarray(a, dtype=np.float64)
+        return np.where(share >= 0.0, _times_log(np.maximum(share, 0.0)) - share, np.inf)
+
+    @staticmethod
+    def slope(reach):
+        return np.exp(reach)
+
+
+class SquaredMargin(Loss):
+    """(1 - z)^2: the squared residual, in terms of the margin."""
+
+    name, formula, bounds_error = "squared", "(1 - z)^2", True
+    form = QuadraticForm(linear=1.0, curvature=0.5)
+    slope = staticmethod(_slope_of_a_square)
+
+    @staticmethod
+    def value(z):
+        return (1.0 - np.asarray(z)) ** 2
+
+    @staticmethod
+    def derivative(z):
+        return -2.0 * (1.0 - np.asarray(z))
+
+    @staticmethod
+    def curvature(z):
+        return np.full(np.shape(z), 2.0)
+
+
+# The two that a support vector classifier minimises, and all that are functions of a margin.
+MARGIN_LOSSES = {loss.name: loss for loss in (Hinge, SquaredHinge)}
+LOSSES_OF_MARGINS = {
+    loss.name: loss()
+    for loss in (ZeroOne, PerceptronLoss, Hinge, SquaredHinge, Ramp, Logistic, Exponential, SquaredMargin)
+}

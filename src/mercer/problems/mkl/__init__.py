@@ -1,0 +1,1 @@
+"""Problems over the weights of several kernels."""

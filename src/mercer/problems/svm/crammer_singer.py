@@ -1,0 +1,80 @@
+r"""The machine of Crammer & Singer (2001) in the feature space of a kernel.
+
+The problem of `linear_crammer_singer` with :math:`w_m = \sum_i \alpha_i^m \psi(x_i)`: all it needs of the
+data are the scores :math:`F = (K + s 11^T)\alpha`, s = 1 for penalised biases and 0 without any. Then
+:math:`\sum_m \|w_m\|^2` (with the biases) is :math:`\sum_{i,m} \alpha_i^m F_i^m`.
+
+Free biases :math:`b_m` cost nothing, so that :math:`F = K\alpha + 1 b^T`, and the dual has one equation more for
+each class, :math:`e_m = \sum_i \alpha_i^m = 0`. Where it holds up to rounding only, the dual value that is stated
+bounds the objective for all biases no larger than b: it is less by :math:`\sum_m \lvert e_m b_m\rvert`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.linear.crammer_singer import CrammerSinger
+
+
+@dataclass(frozen=True)
+class KernelCrammerSinger(CrammerSinger):
+    """As `CrammerSinger`, whose `scale` is here 1 for penalised biases and 0 for free ones or none."""
+
+    is_free: bool = False
+
+    @property
+    def n_functions(self):
+        """One for each class."""
+        return self.n_classes
+
+    @property
+    def shift(self):
+        """s."""
+        return float(self.scale**2)
+
+    def objectives(self, alpha, scores, bias=None):
+        """(primal, dual), given alpha (n, K), all scores F, and the biases if they are free."""
+        rows = np.arange(len(self.codes))
+        half = 0.5 * float(np.sum(alpha * scores))
+        unsettled = 0.0
+        if self.is_free:
+            owed = alpha.sum(axis=0) * bias
+            half -= 0.5 * float(owed.sum())
+            unsettled = float(np.abs(owed).sum())
+        margins = 1.0 + scores - scores[rows, self.codes][:, None]
+        margins[rows, self.codes] -= 1.0
+        linear = float(alpha.sum() - alpha[rows, self.codes].sum())
+        return half + float(self.C @ margins.max(axis=1)), -half - linear - unsettled
+
+    def violation(self, alpha, scores):
+        """Largest violation of the optimality conditions of a row, in units of the scores."""
+        return self._violation(scores, alpha)
+
+    def intercept(self, alpha, bias):
+        """The bias of each class; free ones are the solver's."""
+        return bias if self.is_free else self.shift * alpha.sum(axis=0)
+
+    def residual(self, alpha):
+        """Largest sum over the classes of a row and, if biases are free, over the rows of a class."""
+        of_rows = float(np.abs(alpha.sum(axis=1)).max(initial=0.0))
+        return max(of_rows, float(np.abs(alpha.sum(axis=0)).max(initial=0.0))) if self.is_free else of_rows
+
+    def certificate(self, alpha, projections, intercept):
+        """The certificate of coefficients alpha, given K alpha in double precision and the biases."""
+        scores = projections + intercept
+        primal, dual = self.objectives(alpha, scores, intercept)
+        used, own = np.any(alpha != 0, axis=1), alpha[np.arange(len(self.codes)), self.codes]
+        at_bound = used & (own >= self.C)
+        return Certificate(
+            primal=primal,
+            dual=dual,
+            gap=primal - dual,
+            relative_gap=relative_gap(primal, dual),
+            kkt_violation=self.violation(alpha, scores),
+            equality_residual=self.residual(alpha),
+            box_violation=float(max(0.0, (alpha - self.upper()).max(initial=0.0))),
+            n_free=int(np.sum(used & ~at_bound)),
+            n_bounded=int(np.sum(at_bound)),
+            n_zero=int(np.sum(~used)),
+        )

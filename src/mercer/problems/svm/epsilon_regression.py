@@ -1,0 +1,180 @@
+r"""Regression in a tube that costs nothing.
+
+Primal, over w in the feature space (and b), of SVR (Vapnik 1995):
+
+.. math::
+    \tfrac12 \|w\|^2 \;[+ \tfrac12 b^2]\; + \sum_i C_i \max(0, |y_i - f(x_i)| - \varepsilon),
+    \qquad f(x) = \langle w, \psi(x)\rangle + b
+
+Dual, with :math:`\beta_i = \alpha_i - \alpha_i^*` and :math:`w = \sum_i \beta_i\psi(x_i)`: see
+`mercer.problems.svm.signed_dual`, with p = y, the box [-C_i, C_i] and the kink :math:`\varepsilon`.
+
+In the nu-form (Schölkopf, Smola, Williamson & Bartlett 2000) the tube is found instead of given,
+
+.. math::
+    \min_{w, b, \varepsilon \ge 0}\; \tfrac12 \|w\|^2
+    + \sum_i C_i\big(\nu\varepsilon + \max(0, |y_i - f(x_i)| - \varepsilon)\big),
+
+and its dual has no kink but the bound :math:`\sum_i |\beta_i| \le \nu \sum_i C_i`. As two copies of
+each point, one of which only rises from 0 and one only falls, it is a dual with two fixed sums.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
+from mercer.problems.svm.signed_dual import DualProblem
+
+# Points of infinite weight may be this far outside the tube, relative to the targets.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class EpsilonRegression:
+    """A regression: targets, a weight C_i for each point, the tube, and a kind of bias.
+
+    Attributes
+    ----------
+    targets : ndarray (n,)
+    C : ndarray (n,)
+        C times the weight of each point; all positive.
+    epsilon : float
+        Half the width of the tube.
+    bias : {"free", "penalised", "none"}
+    """
+
+    targets: np.ndarray
+    C: np.ndarray
+    epsilon: float
+    bias: str = "free"
+
+    def dual(self):
+        """The dual quadratic program."""
+        return DualProblem(
+            linear=self.targets,
+            lower=-self.C,
+            upper=self.C,
+            has_equality=self.bias == "free",
+            shift=1.0 if self.bias == "penalised" else 0.0,
+            kink=self.epsilon,
+        )
+
+    def intercept(self, beta, free_bias):
+        """b of the prediction: that of the dual where it is free, else what w implies."""
+        return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
+
+    def primal(self, beta, projections, intercept):
+        """Primal objective, given <w, psi(x_i)> for every i."""
+        half_norm = 0.5 * float(beta @ projections)
+        if self.bias == "penalised":
+            half_norm += 0.5 * intercept**2
+        outside, hard = _outside(self.targets - projections - intercept, self.epsilon), np.isinf(self.C)
+        if np.max(outside[hard], initial=0.0) > ROUNDING * max(1.0, float(np.abs(self.targets).max())):
+            return float("inf")
+        return half_norm + float(self.C[~hard] @ outside[~hard])
+
+    def gap(self, beta, gradient):
+        """Relative duality gap from a gradient that is known for every point."""
+        dual = self.dual()
+        projections = self.targets - gradient - dual.shift * beta.sum()
+        primal = self.primal(beta, projections, self.intercept(beta, dual.bias(beta, gradient)))
+        return relative_gap(primal, dual.objective(beta, gradient))
+
+    def certificate(self, beta, projections, intercept):
+        """The certificate of a solution; `projections` are <w, psi(x_i)> in double precision."""
+        dual = self.dual()
+        gradient = self.targets - projections - dual.shift * beta.sum()
+        primal, value = self.primal(beta, projections, intercept), dual.objective(beta, gradient)
+        return Certificate(
+            primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, gradient)
+        )
+
+
+@dataclass(frozen=True)
+class NuRegression:
+    """A regression whose tube holds all but a share nu of the points.
+
+    Attributes
+    ----------
+    targets : ndarray (n,)
+    C : ndarray (n,)
+        C times the weight of each point; all positive.
+    nu : float
+        In (0, 1]: at most this share of the weight is outside the tube, and at least this share
+        is in support vectors.
+    """
+
+    targets: np.ndarray
+    C: np.ndarray
+    nu: float
+
+    @property
+    def side(self):
+        """The sum of beta above zero, and minus that below."""
+        return 0.5 * self.nu * float(self.C.sum())
+
+    def dual(self):
+        """The program over two copies of each point: n that may rise from 0, n that may fall."""
+        n, zero = len(self.targets), np.zeros(len(self.targets))
+        return DualProblem(
+            linear=np.concatenate([self.targets, self.targets]),
+            lower=np.concatenate([zero, -self.C]),
+            upper=np.concatenate([self.C, zero]),
+            total=np.array([self.side, -self.side]),
+            groups=np.repeat([0, 1], n),
+        )
+
+    def folded(self, copies):
+        """beta of each point from those of its copies."""
+        return copies[: len(self.targets)] + copies[len(self.targets) :]
+
+    def copies(self, beta):
+        """Coefficients of the copies from those of the points."""
+        return np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
+
+    def intercept(self, _beta, biases):
+        """b from the biases of the copies, which are b + epsilon and b - epsilon."""
+        return float(np.mean(biases))
+
+    def found_epsilon(self, biases):
+        """Half the width of the tube, from the same biases."""
+        above, below = np.broadcast_to(biases, 2)
+        return max(0.0, 0.5 * float(above - below))
+
+    def epsilon(self, projections, intercept):
+        """The tube that is best for this w and b: the residual that a share nu exceeds."""
+        residuals = np.abs(self.targets - projections - intercept)
+        order = np.argsort(-residuals, kind="stable")
+        place = int(np.searchsorted(np.cumsum(self.C[order]), 2.0 * self.side * (1.0 - 1e-12)))
+        return float(residuals[order[min(place, len(order) - 1)]])
+
+    def gap(self, copies, gradient):
+        """Relative duality gap, from the copies and their gradient."""
+        beta, projections = self.folded(copies), self.targets - gradient[: len(self.targets)]
+        intercept = self.intercept(beta, self.dual().bias(copies, gradient))
+        primal, dual = self._values(beta, projections, intercept, self.epsilon(projections, intercept))
+        return relative_gap(primal, dual)
+
+    def _values(self, beta, projections, intercept, epsilon):
+        norm = float(beta @ projections)
+        losses = float(self.C @ _outside(self.targets - projections - intercept, epsilon))
+        return 0.5 * norm + 2.0 * self.side * epsilon + losses, float(beta @ self.targets) - 0.5 * norm
+
+    def certificate(self, beta, projections, intercept):
+        """The certificate of a solution: that of SVR with the tube that is best for it."""
+        epsilon = self.epsilon(projections, intercept)
+        dual = EpsilonRegression(self.targets, self.C, epsilon).dual()
+        primal, value = self._values(beta, projections, intercept, epsilon)
+        residuals = self.targets - projections
+        conditions = dual_conditions(dual, beta, residuals)
+        # With the tube free, as the bias is, those above it and those below it have a threshold each.
+        conditions["kkt_violation"] = self.dual().violation(self.copies(beta), np.concatenate([residuals, residuals]))
+        too_much = float(np.abs(beta).sum()) - 2.0 * self.side
+        conditions["equality_residual"] = max(conditions["equality_residual"], too_much)
+        return Certificate(primal, value, primal - value, relative_gap(primal, value), **conditions)
+
+
+def _outside(residuals, epsilon):
+    """How far residuals are outside the tube."""
+    return np.maximum(0.0, np.abs(residuals) - epsilon)

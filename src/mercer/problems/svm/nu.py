@@ -1,0 +1,174 @@
+r"""The nu-form of Soft-SVM (Schölkopf, Smola, Williamson & Bartlett 2000).
+
+Primal, in the scale of LIBSVM, with weights :math:`u_i` and :math:`S = \tfrac\nu2\sum_i u_i`:
+
+.. math::
+    \min_{w, b, \rho}\; \tfrac12 \|w\|^2 - 2 S\rho
+    + \sum_i u_i \max\big(0, \rho - y_i(\langle w, \psi(x_i)\rangle + b)\big)
+
+Dual, with :math:`\beta_i = y_i\alpha_i`: `mercer.problems.svm.signed_dual` with p = 0, the box between 0 and
+y_i u_i, and two fixed sums, S over the positive points and -S over the negative ones. Their biases
+are :math:`b - \rho` and :math:`b + \rho`. The classifier is :math:`(w, b) / \rho`, whose margin
+is 1, as that of Soft-SVM with :math:`C = 1/\rho`.
+
+There is such a point only where neither class weighs less than S: nu is at most
+:math:`2 \min(W_+, W_-) / (W_+ + W_-)` (Crisp & Burges 1999).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
+from mercer.problems.svm.signed_dual import DualProblem
+
+# A margin below this share of the biases is none, and so is one that nothing can be divided by.
+NO_MARGIN, SMALLEST = 1e-12, 1e-290
+# A squared norm below this share of what its coefficients could make it is rounding: w is zero.
+NO_LENGTH = 1e-14
+# What k(x, y) may be off by, as a share of the lengths of psi(x) and psi(y) (docs/kernels.md).
+ENTRY = 1e-12
+# A margin of less than so many tolerances is not known well enough to divide by.
+RESOLVED = 10.0
+
+
+def is_nothing(beta, projections, diag):
+    """Whether w = sum_i beta_i psi(x_i) is zero but for rounding, relative to the data.
+
+    `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i), of all points: w is nothing if it is next to nothing for
+    what its coefficients could make it, or if rounding accounts for every projection, as where points at zero have most
+    of the coefficients, and others what is left of a cancellation. Points without a coefficient round nothing, however
+    large they are. A gap does not show it: w = 0 may well be the optimum.
+    """
+    lengths = np.sqrt(np.maximum(diag, 0.0))
+    reach = float(np.abs(beta) @ lengths) ** 2
+    noise = ENTRY * float(np.abs(beta).sum()) * float(lengths[beta != 0.0].max(initial=0.0)) * lengths
+    return bool(float(beta @ projections) <= NO_LENGTH * reach or (np.abs(projections) <= noise).all())
+
+
+@dataclass(frozen=True)
+class NuMargin:
+    """A two-class problem: signs, weights, the share nu, and by how much a class counts more.
+
+    Attributes
+    ----------
+    signs : ndarray (n,)
+        Labels, +1 or -1.
+    weights : ndarray (n,)
+        All positive; nu is a share of their sum.
+    nu : float
+    factors : ndarray (n,)
+        Of the classes: they multiply the weights in the box. Where they leave a class less than nu
+        asks of it, all of that class is asked for. Its own side of the margin is then anywhere beyond
+        its points, and is set as many times farther away as nu asks for more than there is.
+    """
+
+    signs: np.ndarray
+    weights: np.ndarray
+    nu: float
+    factors: np.ndarray
+
+    @property
+    def side(self):
+        """S."""
+        return 0.5 * self.nu * float(self.weights.sum())
+
+    @property
+    def largest_nu(self):
+        """No larger nu is feasible, neither with the factors of the classes nor without them."""
+        return max(
+            2.0 * self._smaller(each) / float(each.sum()) for each in (self.weights, self.weights * self.factors)
+        )
+
+    def _smaller(self, weights):
+        """The weight of the lighter class."""
+        positive = self.signs > 0
+        return float(min(weights[positive].sum(), weights[~positive].sum()))
+
+    @property
+    def box(self):
+        """u: the weights times the factors, scaled so that the sums are S whatever the factors are."""
+        raw = self.weights * self.factors
+        asked = max(float(self.weights.sum() / raw.sum()), self.side / self._smaller(raw))
+        return raw * asked
+
+    def dual(self):
+        """The dual quadratic program."""
+        reach = self.signs * self.box
+        return DualProblem(
+            linear=np.zeros(len(reach)),
+            lower=np.minimum(reach, 0.0),
+            upper=np.maximum(reach, 0.0),
+            total=np.array([self.side, -self.side]),
+            groups=np.where(self.signs > 0, 0, 1),
+        )
+
+    def without(self, held):
+        """(problem, dual) in which the points of a mask take no part; nu is a share of the others."""
+        part = replace(self, weights=np.where(held, 0.0, self.weights))
+        return part, part.dual()
+
+    def decision_values(self, projections, beta, biases):
+        """f of the classifier, from <w, psi(x)> before it is divided by the margin."""
+        return projections / self.margin(biases) + self.intercept(beta, biases)
+
+    def margin(self, biases):
+        """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""
+        biases = self._widened(biases)
+        return 0.5 * float(biases[1] - biases[0]) if self.has_margin(biases) else 1.0
+
+    def has_margin(self, biases):
+        """Whether rho is more than rounding of the biases, so that it can be divided by."""
+        low, high = np.broadcast_to(biases, 2)
+        return 0.5 * float(high - low) > max(NO_MARGIN * max(abs(low), abs(high)), SMALLEST)
+
+    def is_zero(self, solution, diag):
+        """Whether the optimum is w = 0 but for rounding, or there is no margin to divide by; `diag` is k(x_i, x_i)."""
+        return not self.has_margin(solution.bias) or is_nothing(solution.beta, -solution.gradient, diag)
+
+    def is_resolved(self, biases, tol):
+        """Whether rho, which a solution to `tol` knows to about that, is large enough to divide by."""
+        return 0.5 * float(np.diff(np.broadcast_to(biases, 2))[0]) >= RESOLVED * tol
+
+    def finest(self, largest):
+        """The tolerance below which the margin is zero, if k(x, x) is at most `largest`.
+
+        At the optimum |w|² is at most 2 S rho (the primal value is that of the dual, and losses are not negative), and
+        below NO_LENGTH (2 S)² `largest` it is rounding.
+        """
+        return NO_LENGTH / RESOLVED * 2.0 * self.side * largest
+
+    def intercept(self, _beta, biases):
+        """b / rho of the classifier."""
+        return float(np.mean(self._widened(biases))) / self.margin(biases)
+
+    def _widened(self, biases):
+        """The biases of both classes, that of a class that is all asked for moved away."""
+        low, high = np.broadcast_to(biases, 2)  # a fit that was stopped at once has none
+        raw = self.weights * self.factors
+        asked = 0.5 * self.nu * float(raw.sum()) / self._smaller(raw)
+        if asked <= 1.0 or low >= high:
+            return np.array([low, high])
+        width = asked * (high - low)
+        is_positive_lighter = raw[self.signs > 0].sum() < raw[self.signs < 0].sum()
+        return np.array([high - width, high] if is_positive_lighter else [low, low + width])
+
+    def _primal(self, beta, projections, biases):
+        b, rho = 0.5 * float(np.sum(biases)), 0.5 * float(biases[1] - biases[0])
+        short = np.maximum(0.0, rho - self.signs * (projections + b))
+        return 0.5 * float(beta @ projections) - 2.0 * self.side * rho + float(self.box @ short)
+
+    def gap(self, beta, gradient):
+        """Relative duality gap from a gradient that is known for every point."""
+        dual = self.dual()
+        return relative_gap(self._primal(beta, -gradient, dual.bias(beta, gradient)), dual.objective(beta, gradient))
+
+    def certificate(self, beta, projections, _intercept):
+        """The certificate of a solution, before it is divided by the margin; b and rho are found
+        again from the `projections` <w, psi(x_i)>."""
+        dual = self.dual()
+        primal = self._primal(beta, projections, dual.bias(beta, -projections))
+        value = dual.objective(beta, -projections)
+        return Certificate(
+            primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, -projections)
+        )

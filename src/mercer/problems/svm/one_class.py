@@ -1,0 +1,147 @@
+r"""One class: a half-space, or a ball, of the feature space that holds most of the points.
+
+Primal of the half-space (Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001), in the scale of
+LIBSVM, with weights :math:`u_i` and :math:`S = \nu\sum_i u_i`:
+
+.. math::
+    \min_{w, \rho}\; \tfrac12 \|w\|^2 - S\rho + \sum_i u_i \max(0, \rho - \langle w, \psi(x_i)\rangle)
+
+Dual: `mercer.problems.svm.signed_dual` with p = 0, the box [0, u_i] and the sum S;
+:math:`w = \sum_i \beta_i\psi(x_i)`, and the bias is :math:`-\rho`.
+
+Primal of the ball (Tax & Duin 2004), over its centre c and squared radius, with
+:math:`u_i = 1/(\nu n)` for equal weights:
+
+.. math::
+    \min_{c, R^2}\; R^2 + \sum_i u_i \max(0, \|\psi(x_i) - c\|^2 - R^2)
+
+Dual: :math:`\max_\beta \sum_i \beta_i K_{ii} - \beta^T K\beta` over :math:`0 \le \beta_i \le u_i`,
+:math:`\sum_i\beta_i = 1`, with :math:`c = \sum_i\beta_i\psi(x_i)`: twice the program with
+p = diag(K)/2 and the sum 1. With no slack (:math:`u_i \ge 1`) it is the smallest ball around all
+points (`mercer.problems.svm.enclosing_ball`); where all :math:`K_{ii}` are equal it is the half-space.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
+from mercer.problems.svm.nu import is_nothing
+from mercer.problems.svm.signed_dual import DualProblem
+
+# The border belongs to the inside: it is moved out by this share of its size, so that rounding errors
+# do not put points outside that lie on it.
+BORDER = 1e-10
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """The half-space: a weight for each point, and the share of them that may be outside.
+
+    Attributes
+    ----------
+    weights : ndarray (n,)
+        All positive.
+    nu : float
+        In (0, 1].
+    """
+
+    weights: np.ndarray
+    nu: float
+
+    @property
+    def total(self):
+        """S."""
+        return self.nu * float(self.weights.sum())
+
+    def dual(self):
+        """The dual quadratic program."""
+        n = len(self.weights)
+        return DualProblem(linear=np.zeros(n), lower=np.zeros(n), upper=self.weights, total=self.total)
+
+    def intercept(self, _beta, free_bias):
+        """-rho, with the border inside."""
+        return float(free_bias) + BORDER * abs(float(free_bias))
+
+    def is_zero(self, solution, diag):
+        """Whether the optimum is w = 0 but for rounding; `diag` is k(x_i, x_i)."""
+        return is_nothing(solution.beta, -solution.gradient, diag)
+
+    def primal(self, beta, projections, intercept):
+        """Primal objective, given <w, psi(x_i)> for every i."""
+        outside = np.maximum(0.0, -projections - intercept)
+        return 0.5 * float(beta @ projections) + self.total * intercept + float(self.weights @ outside)
+
+    def gap(self, beta, gradient):
+        """Relative duality gap from a gradient that is known for every point."""
+        dual = self.dual()
+        primal = self.primal(beta, -gradient, dual.bias(beta, gradient))
+        return relative_gap(primal, dual.objective(beta, gradient))
+
+    def certificate(self, beta, projections, intercept):
+        """The certificate of a solution; `projections` are <w, psi(x_i)> in double precision."""
+        dual = self.dual()
+        primal, value = self.primal(beta, projections, intercept), dual.objective(beta, -projections)
+        return Certificate(
+            primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, -projections)
+        )
+
+
+@dataclass(frozen=True)
+class SoftBall:
+    """The ball: k(x_i, x_i), and how much the distance of each point beyond the radius costs.
+
+    Attributes
+    ----------
+    diag : ndarray (n,)
+        k(x_i, x_i).
+    costs : ndarray (n,)
+        u_i; of sum 1 or more, so that there is a smallest ball.
+    """
+
+    diag: np.ndarray
+    costs: np.ndarray
+
+    @classmethod
+    def with_share(cls, diag, weights, nu):
+        """Costs with which a share nu of the weight may be outside; none for nu = 0."""
+        total = nu * float(weights.sum())
+        return cls(diag, weights / total if total > 0 else np.full(len(weights), np.inf))
+
+    def squared_radius(self, intercept, squared_norm):
+        """R^2, from half of R^2 - |c|^2 and from |c|^2."""
+        return max(0.0, 2.0 * intercept + squared_norm)
+
+    def dual(self):
+        """Half of the dual above."""
+        return DualProblem(
+            linear=0.5 * self.diag, lower=np.zeros(len(self.diag)), upper=np.minimum(self.costs, 1.0), total=1.0
+        )
+
+    def intercept(self, _beta, free_bias):
+        """Half of R^2 - |c|^2, with the border inside."""
+        return float(free_bias) + BORDER * float(self.diag.max())
+
+    def distances(self, beta, projections):
+        """|psi(x_i) - c|^2 for every i."""
+        return np.maximum(0.0, self.diag - 2.0 * projections + float(beta @ projections))
+
+    def gap(self, beta, gradient):
+        """Relative duality gap from a gradient that is known for every point."""
+        projections = 0.5 * self.diag - gradient
+        primal, dual = self._values(beta, projections, self.dual().bias(beta, gradient))
+        return relative_gap(primal, dual)
+
+    def _values(self, beta, projections, intercept):
+        centre, distances = float(beta @ projections), self.distances(beta, projections)
+        squared, hard = self.squared_radius(intercept, centre), np.isinf(self.costs)
+        # Points that must not be outside are enclosed.
+        squared = max(squared, float(distances[hard].max(initial=0.0)))
+        outside = np.maximum(0.0, distances - squared)[~hard]
+        return squared + float(self.costs[~hard] @ outside), float(beta @ self.diag) - centre
+
+    def certificate(self, beta, projections, intercept):
+        """The certificate of a solution; `projections` are <c, psi(x_i)> in double precision."""
+        primal, value = self._values(beta, projections, intercept)
+        conditions = dual_conditions(self.dual(), beta, 0.5 * self.diag - projections)
+        return Certificate(primal, value, primal - value, relative_gap(primal, value), **conditions)

@@ -1,0 +1,190 @@
+r"""Ranking: the right order of pairs, by a margin (Herbrich, Graepel & Obermayer 2000; Joachims 2002).
+
+Primal, over w in the feature space; P are pairs (i, j) of which i is to come first, and :math:`u_i` says how
+often a row counts:
+
+.. math:: \tfrac12\|w\|^2 + C\sum_{(i,j) \in P} u_i u_j\, \varphi\big(1 - (f(x_i) - f(x_j))\big),
+    \qquad f(x) = \langle w, \psi(x)\rangle,
+
+with the squared hinge :math:`\varphi(s) = \max(0, s)^2` (Chapelle & Keerthi 2010) or the hinge
+:math:`\max(0, s)`. Dual, with :math:`\beta_i = \sum_j \alpha_{ij} - \sum_j \alpha_{ji}`:
+
+.. math:: \max_\alpha\; \sum_P \alpha_{ij} - \frac{\alpha_{ij}^2}{4 C u_i u_j} - \tfrac12\beta^T K\beta,
+    \quad \alpha_{ij} \ge 0,
+    \qquad\text{or}\qquad
+    \max_\alpha\; \sum_P \alpha_{ij} - \tfrac12\beta^T K\beta, \quad 0 \le \alpha_{ij} \le C u_i u_j.
+
+Any f gives a feasible dual point. Of the squared hinge it is
+:math:`\alpha_{ij} = 2 C u_i u_j \max(0, 1 - (f_i - f_j))`, the optimal one at the optimum. Of the hinge it is, for
+any width :math:`\delta`,
+
+.. math:: \alpha_{ij} = C u_i u_j \min\big(1, \max(0, 1 - (f_i - f_j)) / \delta\big),
+
+the optimal one where f minimises the hinge with its corner rounded off over that width; what the
+rounding costs falls as :math:`\delta^2`. The values need only sums over the active pairs of each row, so that gap and
+certificate need no list of pairs either (`mercer.problems.svm.rank_pairs`). A bias would cancel.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
+
+LOSSES = ("squared_hinge", "hinge")
+# Each width at which the corner of the hinge is rounded off is so much smaller than the one before.
+NARROWER, NARROWEST = 0.25, 0.25**14
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Pairs, C, and how often each row counts.
+
+    Attributes
+    ----------
+    pairs : GradedPairs or GivenPairs
+    C : float
+    weights : ndarray (n,)
+        u; all positive.
+    loss : {"squared_hinge", "hinge"}
+    width : float
+        Over which the corner of the hinge is rounded off.
+    """
+
+    pairs: GradedPairs | GivenPairs
+    C: float
+    weights: np.ndarray
+    loss: str = "squared_hinge"
+    width: float = 1.0
+
+    n_functions = 1
+    bias = "none"
+
+    def at(self, f):
+        """Losses and their derivatives where the values are f."""
+        return RankPoint(self, f)
+
+    @property
+    def n_pairs(self):
+        """Number of pairs, counted by weight."""
+        return _weight(self.pairs.active(np.zeros(len(self.weights)), np.inf), self.weights)
+
+    def concordance(self, f):
+        """Share of the pairs that f puts in the right order; a tie counts half."""
+        wrong = _weight(self.pairs.active(f, 0.0), self.weights)
+        not_right = _weight(self.pairs.active(f, np.nextafter(0.0, 1.0)), self.weights)
+        return 1.0 - 0.5 * (wrong + not_right) / self.n_pairs
+
+    def intercept(self, _beta, _bias):
+        """None: it would cancel."""
+        return 0.0
+
+    def certificate(self, beta, projections, _intercept, product):
+        """The certificate of a solution.
+
+        Parameters
+        ----------
+        beta : ndarray (n,)
+        projections : ndarray (n,)
+            K beta, in double precision.
+        product : callable
+            ``product(values)``, K @ values in double precision: for the norm of the dual point.
+        """
+        point = self._judging(beta, projections)
+        primal = 0.5 * float(beta @ projections) + point.hinges
+        dual = point.dual_of_hinge(product(point.response))
+        return Certificate(
+            primal=primal,
+            dual=dual,
+            gap=primal - dual,
+            relative_gap=relative_gap(primal, dual),
+            kkt_violation=point.violation(beta),
+            equality_residual=abs(float(beta.sum())),
+            box_violation=0.0,
+            n_free=int(np.count_nonzero(beta)),
+            n_bounded=0,
+            n_zero=int(np.sum(beta == 0)),
+        )
+
+    def narrowed(self, width):
+        """The same with another width."""
+        return replace(self, width=width)
+
+    def _judging(self, beta, projections):
+        """The dual point that these values imply; of the hinge, that of the width it fits best."""
+        if self.loss == "squared_hinge":
+            return self.at(projections)
+        widths = NARROWER ** np.arange(round(np.log(NARROWEST) / np.log(NARROWER)) + 1)
+        return min((self.narrowed(width).at(projections) for width in widths), key=lambda point: point.violation(beta))
+
+
+class RankPoint:
+    """What the losses are, and ask for, at values f of all rows.
+
+    A pair that falls short by less than the width pays the square of that, others the rest of it too; of the
+    squared hinge all pairs are of the first kind.
+    """
+
+    def __init__(self, problem, f):
+        u, is_hinge = problem.weights, problem.loss == "hinge"
+        width = problem.width if is_hinge else 0.5
+        self.scale, self._weights = problem.C * u / width, u
+        # Only differences matter, and squares of small numbers are more accurate.
+        f = f - f.mean()
+        terms = np.column_stack([u, u * f, u * f * f])
+        self._active = problem.pairs.active(f)
+        worse, better = self._active.sums(terms)
+        self.hinges = float(problem.C * u @ _short(f, worse))
+        self._beyond, far = None, 0.0
+        total, paid = 0.0, 0.0
+        pull = np.zeros(len(f))
+        if is_hinge:
+            self._beyond = problem.pairs.active(f, 1.0 - width)
+            deep, deeper = self._beyond.sums(terms)
+            worse, better = worse - deep, better - deeper
+            pull = width * (deep[:, 0] - deeper[:, 0])
+            total = float(problem.C * u @ deep[:, 0])
+            paid, far = 0.5 * width * total, float(problem.C * u @ _short(f, deep))
+        short = _short(f, worse)
+        self.total = float(self.scale @ short) + total
+        squares = (1.0 - f) ** 2 * worse[:, 0] + 2.0 * (1.0 - f) * worse[:, 1] + worse[:, 2]
+        near = max(0.0, 0.5 * float(self.scale @ squares))
+        self.risk, self._paid = near + far - paid, near + paid
+        self.response = self.scale * (short - (1.0 + f) * better[:, 0] + better[:, 1] + pull)
+        self._count = worse[:, 0] + better[:, 0]
+        if not is_hinge:
+            self.hinges = self.risk
+
+    def curved(self, v):
+        """H v, with H the second derivatives of the losses in f."""
+        values = (self._weights * v)[:, None]
+        worse, better = self._active.sums(values)
+        if self._beyond is not None:
+            deep, deeper = self._beyond.sums(values)
+            worse, better = worse - deep, better - deeper
+        return self.scale * (v * self._count - worse[:, 0] - better[:, 0])
+
+    def dual(self, image):
+        """Dual value of the point that f implies, given K @ response."""
+        return self.total - self._paid - 0.5 * float(self.response @ image)
+
+    def dual_of_hinge(self, image):
+        """The same without what the width costs: of the hinge itself."""
+        return self.dual(image) if self._beyond is None else self.total - 0.5 * float(self.response @ image)
+
+    def violation(self, beta):
+        """Largest difference between a coefficient and what the losses ask for, as a share of the largest."""
+        largest = max(float(np.abs(self.response).max(initial=0.0)), float(np.abs(beta).max(initial=0.0)))
+        return float(np.abs(beta - self.response).max(initial=0.0)) / max(largest, 1e-300)
+
+
+def _short(f, worse):
+    """Of each row, by how much its active pairs fall short, counted by the weight of their worse rows."""
+    return (1.0 - f) * worse[:, 0] + worse[:, 1]
+
+
+def _weight(active, weights):
+    worse, _ = active.sums(weights[:, None])
+    with np.errstate(over="ignore"):  # pairs of very large weights count as infinite
+        return float(weights @ worse[:, 0])

@@ -1,0 +1,1 @@
+"""The hyperplanes that separate the data, and points within them."""

@@ -1,0 +1,349 @@
+"""The solutions of one classifier for every C, as one object."""
+
+import numpy as np
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.once import computed_once
+from mercer._jit.threads import Stopped
+from mercer.estimators.fitting.inputs import expansion_input
+from mercer.estimators.fitting.parameters import require_choice, require_number
+from mercer.estimators.fitting.plan import prepare_fit
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.svm.svc import SVC
+from mercer.kernels.base.expansion import Expansion
+from mercer.kernels.evaluation import tiles
+from mercer.problems.svm.soft_margin import BIASES, SoftMargin
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.limits import Limits
+from mercer.solvers.paths.chord_path import Node, approximate_path
+from mercer.solvers.paths.exact_path import follow_path
+from mercer.solvers.result import Status, TracePoint
+
+METHODS = ("auto", "exact", "approximate")
+# Up to this many rows "auto" is "exact".
+EXACT_SIZE = 3_000
+# A tolerance that asks for entries in double precision.
+EXACT_TOL = 1e-12
+# How often a solution is refined until its gap is small enough.
+MOST_TRIES = 6
+# Remedies where they differ from those of a fit.
+_REMEDIES = {
+    Status.ITERATION_LIMIT: "A larger max_iter goes on; C_end says how far the path is known.",
+    Status.TIME_LIMIT: "A larger time_limit goes on; C_end says how far the path is known.",
+    Status.INTERRUPTED: "C_end says how far the path is known.",
+    Status.STALLED: "Ties could not be told apart; C_end says how far the path is known. Scale the features.",
+}
+
+
+class RegularizationPath:
+    """The classifier for every C: alpha, bias, decision values, certificate; made by `regularization_path`.
+
+    Attributes
+    ----------
+    breakpoints : ndarray
+        Every C at which a piece begins (exact), or that was solved for (approximate).
+    lambdas : ndarray
+        1 / C at the breakpoints: alpha / C is piecewise linear in lambda as alpha is in C.
+    C_min, C_end : float
+        Where the path begins and ends; the last piece of an exact path may have no end.
+    n_events : int
+        How often a point changed its set (exact).
+    method : {"exact", "approximate"}
+    gap_bounds : ndarray or None
+        Approximate: a bound on the relative gap of every C between two breakpoints.
+    status : Status
+    classes : ndarray
+        The two labels; the second is positive.
+    signs, weights : ndarray (n,)
+        Labels of the rows as +1 and -1, and what C is multiplied by; zero for rows that take no part.
+    kernel : Kernel
+        Bound to the rows.
+    """
+
+    def __init__(self, found, setup, method):
+        self._found, self._setup = found, setup
+        self.method, self.status = method, found.status
+        self.breakpoints, self.C_end = found.breakpoints, found.C_end
+        self.C_min = 0.0 if method == "exact" else float(found.breakpoints[0])
+        self.n_events = getattr(found, "n_events", 0)
+        self.gap_bounds = getattr(found, "bounds", None)
+        self.classes, self.signs, self.weights = setup.classes, setup.signs, setup.weights
+        self.kernel = setup.data.kernel
+
+    @property
+    def lambdas(self):
+        """1 / C at the breakpoints; infinite at C = 0."""
+        with np.errstate(divide="ignore"):
+            return 1.0 / self.breakpoints
+
+    def coefficients(self, C=None, *, lam=None):
+        """(beta, b): signed coefficients y_i alpha_i of every row, and the bias.
+
+        Parameters
+        ----------
+        C : float
+            Between `C_min` and `C_end`; or give ``lam = 1 / C`` instead.
+        """
+        part, bias = self._found.at(self._at(C, lam))
+        beta = np.zeros(len(self.signs))
+        beta[self._setup.used] = part
+        return beta, self._setup.intercept(part, bias)
+
+    def alpha(self, C=None, *, lam=None):
+        """Dual variables alpha_i >= 0 of every row, shape (n,); (k, n) for several C."""
+        if np.ndim(C if lam is None else lam) == 0:
+            return np.abs(self.coefficients(C, lam=lam)[0])
+        return np.stack([self.alpha(each) for each in C] if lam is None else [self.alpha(lam=each) for each in lam])
+
+    def intercept(self, C=None, *, lam=None):
+        """The bias b."""
+        return self.coefficients(C, lam=lam)[1]
+
+    def decision_function(self, X, C=None, *, lam=None):
+        """f(x) for each row of X, shape (n,); (n, k) for several C, in one product with the kernel."""
+        wanted = C if lam is None else lam
+        given = [{"C": c} if lam is None else {"lam": c} for c in np.atleast_1d(wanted)]
+        pairs = [self.coefficients(**each) for each in given]
+        beta, bias = np.stack([beta for beta, _ in pairs], axis=1), np.array([b for _, b in pairs])
+        support = np.flatnonzero(beta.any(axis=1))
+        data = self._setup.data
+        expansion = Expansion.single(data.kernel, data.expansion_vectors(support), beta[support], bias, data.origin)
+        values = expansion.values(expansion_input(self._setup.model, X), n_jobs=self._setup.parameters["n_jobs"])
+        return values[:, 0] if np.ndim(wanted) == 0 else values
+
+    def predict(self, X, C=None, *, lam=None):
+        """Labels, shape (n,); (n, k) for several C."""
+        return self.classes[(self.decision_function(X, C, lam=lam) > 0).astype(np.intp)]
+
+    def certificate(self, C=None, *, lam=None):
+        """Primal, dual, gap and KKT conditions at C, computed in double precision from the rows."""
+        at = self._at(C, lam)
+        if at == 0:
+            raise ParameterError("C must be positive for a certificate, got 0")
+        return self._setup.certificate(at, *self._found.at(at))
+
+    def gap(self, C=None, *, lam=None):
+        """The duality gap at C, relative to the primal objective."""
+        found = self.certificate(C, lam=lam)
+        return found.gap / found.primal if found.primal > 0 else 0.0
+
+    def events(self):
+        """(C, row, "free", "bounded" or "zero") for every change of a set, in order; exact paths only."""
+        if self.method != "exact":
+            raise ParameterError('events() needs an exact path; ask for method="exact"')
+        return [(C, int(self._setup.used[point]), kind) for C, point, kind in self._found.events()]
+
+    def as_svc(self, C=None, *, lam=None):
+        """A fitted `SVC` with the solution at C: what `fit` would give, without fitting."""
+        at = self._at(C, lam)
+        if at == 0:
+            raise ParameterError("C must be positive for a classifier, got 0")
+        return self._setup.as_svc(at, *self._found.at(at))
+
+    def _at(self, C, lam):
+        if (C is None) == (lam is None):
+            raise ParameterError(f"give C or lam, one of them, got C={C!r} and lam={lam!r}")
+        if lam is not None:
+            require_number("lam", lam, above=0.0)
+        else:
+            require_number("C", C, least=0.0)
+        at = float(C) if lam is None else 1.0 / float(lam)
+        if not self.C_min * (1.0 - 1e-12) <= at <= self.C_end * (1.0 + 1e-12):
+            raise ParameterError(
+                f"C must be between {self.C_min:g} and {self.C_end:g}, where the path is known, got {at:g}; "
+                "C_min and C_max of regularization_path change that"
+            )
+        return min(max(at, self.C_min), self.C_end)
+
+    def __repr__(self):
+        return (
+            f"<RegularizationPath: {self.method}, {len(self.signs)} rows, {len(self.breakpoints)} breakpoints, "
+            f"C from {self.C_min:g} to {self.C_end:g}, {self.status.name}>"
+        )
+
+
+class _Setup:
+    """The rows of a path with their kernel, labels and weights."""
+
+    def __init__(self, parameters, X, y, sample_weight):
+        self.parameters, self.given = parameters, (X, y, sample_weight)
+        self.prepared = prepare_fit(SVC(C=1.0, **parameters), X, y, sample_weight)
+        setup = self.prepared.setup
+        self.classes, self.bias, self.data = setup.classes, setup.bias, self.prepared.data
+        if len(self.classes) != 2:
+            raise DataError(
+                f"y must have two classes for a path, got {len(self.classes)}; follow one class against the rest"
+            )
+        self.signs, self.weights = np.where(setup.codes == 1, 1.0, -1.0), setup.C
+        self.used = setup.tasks[0].indices
+
+    @computed_once
+    def model(self):
+        """A fitted model of these rows, which knows what to ask of others."""
+        return self.as_svc(1.0, np.zeros(len(self.used)), 0.0)
+
+    def problem(self, C):
+        """Soft-SVM at C, of the rows that take part."""
+        return SoftMargin(self.signs[self.used], C * self.weights[self.used], "hinge", self.bias)
+
+    def intercept(self, beta, bias):
+        """b, which is a parameter of the dual only where it is free."""
+        return self.problem(1.0).intercept(beta, bias)
+
+    def projections(self, beta):
+        """<w, psi(x_i)> in double precision."""
+        support = np.flatnonzero(beta)
+        points = self.data.prepare(np.float64, self.used)
+        if len(support) == 0:
+            return np.zeros(len(beta))
+        return tiles.product(self.data.kernel, points, points.take(support), beta[support], self.parameters["n_jobs"])
+
+    def certificate(self, C, beta, bias):
+        return self.problem(C).certificate(beta, self.projections(beta), self.intercept(beta, bias))
+
+    def as_svc(self, C, beta, bias):
+        prepared = prepare_fit(SVC(C=C, **self.parameters), *self.given)
+        return prepared.adopt([beta], [bias])
+
+    def node(self, C, start, gap_tol, limits, matrices):
+        """The solution at C whose gap is at most `gap_tol` of its primal value."""
+        problem, tol = self.problem(C), 1e-3
+        for _ in range(MOST_TRIES):
+            if tol not in matrices:
+                matrices[tol] = self.prepared.matrix(tol, self.used)
+            found = small.solve(
+                problem.dual(),
+                matrices[tol],
+                tol=tol,
+                limits=limits.unwatched(),
+                start=start,
+                convex=self.data.kernel.is_psd is True,
+                memory=self.prepared.budget.working,
+            )
+            projections, intercept = self.projections(found.beta), self.intercept(found.beta, found.bias)
+            seen = problem.certificate(found.beta, projections, intercept)
+            if seen.gap <= gap_tol * seen.primal or found.status != Status.OPTIMAL or limits.stop():
+                break
+            start, tol = found.beta, 0.1 * tol
+        losses = np.maximum(0.0, 1.0 - problem.signs * (projections + intercept))
+        limits.report(
+            TracePoint(limits.seconds, found.iterations, seen.kkt_violation, seen.dual, len(losses), len(losses))
+        )
+        loss = float(self.weights[self.used] @ losses)
+        return Node(C, found.beta, float(found.bias), loss, seen.primal, seen.dual, found.status)
+
+
+def regularization_path(
+    X,
+    y,
+    kernel="rbf",
+    *,
+    gamma="scale",
+    degree=3,
+    coef0=0.0,
+    bias="free",
+    class_weight=None,
+    sample_weight=None,
+    method="auto",
+    C_min=1e-3,
+    C_max=1e3,
+    gap_tol=1e-2,
+    max_iter=-1,
+    time_limit=None,
+    memory_limit=None,
+    n_jobs=None,
+    callbacks=None,
+):
+    """Soft-SVM for every C at once: its coefficients as a piecewise linear function.
+
+    The exact path follows the solution from C = 0, event by event (Hastie et al. 2004), for two classes,
+    the hinge loss and a positive semidefinite kernel; its matrix must fit into memory. The approximate
+    one solves for so many C that the chords between the solutions have a relative duality gap of at most
+    `gap_tol` everywhere, and can say so.
+
+    Parameters
+    ----------
+    X, y
+        Rows (or items, or a precomputed matrix) and labels of two classes.
+    kernel, gamma, degree, coef0, bias, class_weight
+        As for `SVC`; all three kinds of bias have exact paths.
+    sample_weight : array-like of shape (n,), optional
+        Multiplies C for each row.
+    method : {"auto", "exact", "approximate"}
+        "auto" is exact up to 3000 rows.
+    C_min : float, default=1e-3
+        Where an approximate path begins; an exact one begins at 0.
+    C_max : float, default=1e3
+        Where it ends; an exact one may go on to ``inf``.
+    gap_tol : float, default=1e-2
+        Of the approximate path: largest gap, relative to the primal objective, of any C.
+    max_iter : int, default=-1
+        Bound on the events of an exact path, and on the pair steps of each fit of an approximate one.
+    time_limit, memory_limit, n_jobs, callbacks
+        As for `SVC`. A path that ends early says so in `status` and `C_end`, and warns.
+
+    Returns
+    -------
+    RegularizationPath
+
+    Examples
+    --------
+    >>> import mercer
+    >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
+    >>> path = mercer.regularization_path(X, y, kernel="linear", C_max=float("inf"))
+    >>> path.alpha(100.0).round(6)
+    array([0.5, 0.5, 1. , 0. ])
+    >>> path.certificate(0.25).gap < 1e-12
+    True
+    >>> path.as_svc(100.0).coef_.round(6)
+    array([[ 1., -1.]])
+    """
+    require_choice("method", method, METHODS)
+    require_choice("bias", bias, BIASES)
+    require_number("C_min", C_min, above=0.0)
+    if not (isinstance(C_max, float) and C_max == np.inf):
+        require_number("C_max", C_max, above=0.0)
+    require_number("gap_tol", gap_tol, above=0.0)
+    parameters = {
+        "kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0, "bias": bias,
+        "class_weight": class_weight, "max_iter": max_iter, "time_limit": time_limit,
+        "memory_limit": memory_limit, "n_jobs": n_jobs, "callbacks": callbacks,
+    }  # fmt: skip
+    limits = Limits(max_iter, time_limit, callbacks)
+    with limits.in_force():
+        setup = _Setup(parameters, X, y, sample_weight)
+        if method == "auto":
+            method = "exact" if len(setup.used) <= EXACT_SIZE else "approximate"
+        found = (_exact if method == "exact" else _approximate)(setup, C_min, C_max, gap_tol, limits)
+    warn_unless_optimal(found.status, max_iter, _REMEDIES, "certificate(C)")
+    return RegularizationPath(found, setup, method)
+
+
+def _exact(setup, _C_min, C_max, _gap_tol, limits):
+    n, room = len(setup.used), setup.prepared.budget.cache
+    # The matrix, and the tableau.
+    needed = 16 * n**2
+    if needed > room:
+        raise DataError(
+            f"the exact path needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, and memory_limit leaves "
+            f'{room / 2**20:.0f} MiB; method="approximate" does without'
+        )
+    weights = setup.weights[setup.used]
+    try:
+        matrix = setup.prepared.matrix(EXACT_TOL, setup.used).stored(limits.stop)
+        return follow_path(matrix.in_double(), setup.signs[setup.used], weights, setup.bias, C_max, limits)
+    except Stopped:
+        raise DataError(
+            f"the path of {n} rows was ended before it began: no C is known yet; raise time_limit, or draw fewer rows"
+        ) from None
+
+
+def _approximate(setup, C_min, C_max, gap_tol, limits):
+    if not C_min < C_max < np.inf:
+        raise ParameterError(f"C_max must be finite and above C_min={C_min!r} for an approximate path, got {C_max!r}")
+    matrices = {}
+
+    def solve(C, start, own_tol):
+        return setup.node(C, start, own_tol, limits, matrices)
+
+    return approximate_path(solve, float(C_min), float(C_max), float(gap_tol), limits)

@@ -1,0 +1,134 @@
+"""What an estimator is given: rows chosen by position, and at the end of a pipeline what its steps turn out."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from mercer._errors import DataError
+from mercer.estimators.fitting.inputs import is_precomputed
+from mercer.estimators.mkl.base import WeightedKernelModel
+from mercer.estimators.mkl.kernels import is_given
+from mercer.kernels.given.several_precomputed import GivenMatrices
+from mercer.kernels.table.frame import is_data_frame
+from mercer.selection.tuning.shared_matrix import take_part
+
+# The steps of a pipeline are fitted to so many rows at most: enough to see what comes out of them.
+MOST_SEEN = 5_000
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The data of the last step.
+
+    Attributes
+    ----------
+    X : array, sparse matrix, data frame, list or GivenMatrices
+    order : ndarray of int
+        Its rows, so that the first of them are a fair sample.
+    n_columns : int
+        0 where items are not rows.
+    is_transformed : bool
+        Whether steps came before.
+    """
+
+    X: object
+    order: np.ndarray
+    n_columns: int
+    is_transformed: bool = False
+
+    @property
+    def numbers(self):
+        """The rows as numbers, dense or sparse; None where they are something else."""
+        return numbers_of(self.X)
+
+
+def last_step(estimator):
+    """The estimator that learns: of a pipeline its last step."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def weights_of(estimator, sample_weight):
+    """The arguments of `fit` that weigh rows in the last step."""
+    if sample_weight is None:
+        return {}
+    prefix = ""
+    while isinstance(estimator, Pipeline):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return {f"{prefix}sample_weight": sample_weight}
+
+
+def is_gram(estimator):
+    """Whether the data are the kernel matrix, or several of them."""
+    return holds_matrices(estimator) or is_precomputed(getattr(estimator, "kernel", None))
+
+
+def holds_matrices(estimator):
+    """Whether the data are several kernel matrices."""
+    return isinstance(estimator, WeightedKernelModel) and is_given(estimator.kernels)
+
+
+def countable(X, is_several=False):
+    """(rows that can be chosen by position, how many, columns)."""
+    X, n, d = _counted(X, is_several)
+    if n == 0:
+        raise DataError("X must have at least one row, got none")
+    return X, n, d
+
+
+def _counted(X, is_several):
+    if is_several:
+        X = GivenMatrices.of(X, check_finite=False)
+        return X, len(X), 0
+    if sparse.issparse(X):
+        return X.tocsr(), X.shape[0], X.shape[1]
+    if hasattr(X, "iloc") or hasattr(X, "columns"):
+        return X, len(X), len(X.columns) if hasattr(X, "columns") else 0
+    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray)):
+        X = np.asarray(X)
+    if hasattr(X, "ndim") and X.ndim == 2:
+        return np.asarray(X), X.shape[0], X.shape[1]
+    X = list(X)
+    return X, len(X), 0
+
+
+def part_of(X, rows, is_matrix=False):
+    """Some of the rows; of a kernel matrix the same columns too."""
+    if isinstance(X, GivenMatrices):
+        return [matrix[np.ix_(rows, rows)] for matrix in X.matrices]
+    return X.iloc[rows] if hasattr(X, "iloc") else take_part(X, rows, rows, is_matrix)
+
+
+def numbers_of(X):
+    """Rows of numbers, dense or sparse, also of a data frame; None where there are others."""
+    if sparse.issparse(X):
+        return X
+    if is_data_frame(X):
+        X = np.asarray(X)
+    return X if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub" else None
+
+
+def seen_by_last_step(estimator, X, y, order, n_columns):
+    """What the last step of a pipeline is given for X, or for some rows of many; None where a step refuses them."""
+    if not isinstance(estimator, Pipeline):
+        return Seen(X, order, n_columns)
+    rows = order[:MOST_SEEN]
+    part, y = part_of(X, rows), None if y is None else y[rows]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            while isinstance(estimator, Pipeline):
+                if len(estimator.steps) > 1:
+                    part = clone(estimator)[:-1].fit_transform(part, y)
+                estimator = estimator.steps[-1][1]
+        part, n, d = countable(part)
+    except (ValueError, TypeError):
+        # Why, `fit` of a sample says too.
+        return None
+    return Seen(part, np.arange(n), d, is_transformed=True)

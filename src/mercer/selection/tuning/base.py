@@ -1,0 +1,355 @@
+"""What a machine that chooses its own parameters does, whatever it learns."""
+
+import time
+import warnings
+from contextlib import suppress
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
+from mercer.estimators.fitting.auto_strength import choose_kernel, is_auto
+from mercer.estimators.fitting.inputs import is_precomputed, takes_items, tell_input
+from mercer.estimators.fitting.parameters import (
+    require_callbacks,
+    require_choice,
+    require_count,
+    require_flag,
+    require_n_jobs,
+    require_optional_number,
+)
+from mercer.estimators.fitting.training import Budget
+from mercer.estimators.fitting.whole_fit import unchanged_by_errors
+from mercer.selection.tuning.folds import folds_of
+from mercer.selection.tuning.halving import halve
+from mercer.selection.tuning.progress import Progress, print_search
+from mercer.selection.tuning.racing import race
+from mercer.selection.tuning.results import DONE, UNTRIED, Table
+from mercer.selection.tuning.scores import SINGLE, Scores
+from mercer.selection.tuning.search import Search, Task
+from mercer.selection.tuning.settings import middle_of, settings_of
+from mercer.selection.tuning.winner import is_judged, score_of, winner_of
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+
+SEARCHES = ("all", "halving")
+
+
+def is_refitted(search):
+    """Whether a search leaves a machine to predict with."""
+    return bool(search.refit)
+
+
+def _delegated(name, what):
+    def get(self):
+        return getattr(self._best(), name)
+
+    return property(get, doc=what)
+
+
+class TunedModel(BaseEstimator):
+    """Base: a subclass says which machine it tunes (`_machine`) and how its input is checked (`_input`)."""
+
+    _machine: type
+    _default_score: str
+    _classifies: bool
+
+    support_ = _delegated("support_", "Numbers of the support vectors.")
+    support_vectors_ = _delegated("support_vectors_", "The support vectors.")
+    n_support_ = _delegated("n_support_", "How many support vectors there are, by class.")
+    dual_coef_ = _delegated("dual_coef_", "Their coefficients.")
+    intercept_ = _delegated("intercept_", "The bias of each function.")
+    coef_ = _delegated("coef_", "Weights of the features; only for a linear kernel.")
+    n_iter_ = _delegated("n_iter_", "Steps of the refitted machine's solver.")
+    fit_status_ = _delegated("fit_status_", "0 where the refitted machine was solved to its tolerance, else 1.")
+    trace_ = _delegated("trace_", "The rounds of the refitted machine's solver.")
+    certificate_ = _delegated("certificate_", "Certificates of the refitted machine.")
+    expansion_ = _delegated("expansion_", "The refitted machine as sums of kernels.")
+
+    def _best(self):
+        if not self.refit or "best_estimator_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no refitted machine; fit it with refit=True")
+        return self.best_estimator_
+
+    def __sklearn_tags__(self):
+        return tell_input(super().__sklearn_tags__(), self._input_kernel())
+
+    def _input_kernel(self):
+        """The kernel that says what the data may be: of several, one that reads items, if there is one."""
+        several = self.kernels if isinstance(self.kernels, (list, tuple)) and len(self.kernels) else [self.kernel]
+        return next((kernel for kernel in several if takes_items(kernel) or is_auto(kernel)), several[0])
+
+    # --- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None, *, groups=None):
+        """Judge every setting by cross-validation, and fit the best one to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), (n, n) if precomputed, or n items
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Weighs rows in the fits, and in the scores that can weigh them.
+        groups : array-like of shape (n,), optional
+            For a `cv` that keeps groups together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = Limits(time_limit=self.time_limit, callbacks=self._watchers())
+        with unchanged_by_errors(self):
+            with limits.in_force():
+                task = self._task(X, y, sample_weight, groups)
+                scores = Scores(self.scoring, self._default_score, self.refit)
+                template = self._template()
+                template._check_parameters()
+                settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
+                models = _models(template, settings, scores)
+                self.n_splits_ = len(task.folds)
+                table = self._search(models, settings, task, scores, limits)
+            self._keep(table, scores, limits)
+            self._warn_failed(table)
+            self._warn_without_score(table, scores.judge)
+            if self.refit:
+                self._refit(template, X, y, sample_weight)
+            else:
+                vars(self).pop("best_estimator_", None)
+        self._warn_unless_done(table, limits)
+        return self
+
+    def _check_parameters(self):
+        require_choice("search", self.search, SEARCHES)
+        require_flag("early_stop", self.early_stop)
+        require_flag("return_train_score", self.return_train_score)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        require_n_jobs(self.n_jobs)
+        require_callbacks(self.callbacks)
+        require_count("factor", self.factor, 2)
+        if self.n_iter is not None:
+            require_count("n_iter", self.n_iter)
+        is_number = isinstance(self.error_score, Real) and not isinstance(self.error_score, bool)
+        if not is_number and not (isinstance(self.error_score, str) and self.error_score == "raise"):
+            raise ParameterError(f"error_score must be a number or 'raise', got {self.error_score!r}")
+        if self.early_stop and self.search == "halving":
+            raise ParameterError("early_stop=True goes with search='all'; halving stops settings in its own way")
+
+    def _watchers(self):
+        return [*([print_search] if self.verbose else []), *(self.callbacks or [])]
+
+    def _task(self, X, y, sample_weight, groups):
+        probe = self._template().set_params(kernel=self._input_kernel())
+        choose_kernel(probe, X)
+        rows, y = self._input(probe, X, y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(probe, name):
+                setattr(self, name, getattr(probe, name))
+        weights = None if sample_weight is None else self._weights(sample_weight, y)
+        # A splitter may look at the rows as the user has them; an iterator has been used up.
+        given = X if hasattr(X, "__len__") or hasattr(X, "shape") else rows
+        return Task(rows, y, weights, folds_of(self.cv, given, y, groups, self._classifies))
+
+    def _template(self):
+        """The machine with the parameters that are not searched."""
+        own = self.get_params(deep=False)
+        names = self._machine().get_params(deep=False)
+        shared = {name: own[name] for name in names if name in own}
+        return self._machine(**{**shared, "time_limit": None, "callbacks": None, "verbose": False})
+
+    def _search(self, models, settings, task, scores, limits):
+        """The `Table` of what was tried."""
+        budget, judged = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X), []
+        error_score = np.nan if isinstance(self.error_score, str) else self.error_score
+
+        def run(chosen, part, progress, how=Search.run_all):
+            table = Table([settings[k] for k in chosen], len(part.folds), scores.names, error_score)
+            search = Search(
+                [models[k] for k in chosen],
+                part,
+                scores,
+                table,
+                limits=limits,
+                budget=budget,
+                n_jobs=self.n_jobs,
+                error_score=self.error_score,
+                with_train=self.return_train_score,
+                classifies=self._classifies,
+                progress=progress,
+            )
+            with suppress(Stopped):  # a limit: what has been judged is kept
+                how(search)
+            judged.append((table.state == DONE).any())
+            if not any(judged) and limits.reached() == Status.TIME_LIMIT:
+                with suppress(Stopped):
+                    search.run_one(middle_of(table.settings))
+            return table
+
+        if self.search == "halving":
+            return halve(
+                task,
+                len(models),
+                run,
+                factor=self.factor,
+                random_state=self.random_state,
+                classifies=self._classifies,
+                is_gram=is_precomputed(self._input_kernel()),
+                judge=scores.judge,
+                limits=limits,
+            )
+        everything, progress = list(range(len(models))), Progress([(len(models) * len(task.folds), task.n)])
+        return run(everything, task, progress, self._race(scores) if self.early_stop else Search.run_all)
+
+    def _race(self, scores):
+        """How a search leaves out what cannot win."""
+        best_possible, word = scores.best_possible(scores.judge), scores.words.get(scores.judge)
+        if best_possible is None:
+            raise ParameterError(
+                f"early_stop=True needs a score whose best value is known, such as 'accuracy', got {self.scoring!r}"
+            )
+        return lambda search: race(search, best_possible, word)
+
+    # --- what was found ---------------------------------------------------------------------
+
+    def _keep(self, table, scores, limits):
+        tried = table.state == DONE
+        if not tried.any() and (table.errors or limits.reached() is None):
+            reasons = "; ".join(dict.fromkeys(table.errors.values()))
+            raise DataError(f"all the {tried.size} fits failed: {reasons}")
+        if self.refit and limits.reached() is None and not is_judged(table, scores.judge).any():
+            raise DataError(
+                f"scoring={self.scoring!r} is NaN on every fold for every setting, so that none is the best; "
+                "choose another score, or folds on which it is defined"
+            )
+        self.best_index_ = winner_of(table, scores.judge)
+        self.best_params_ = table.settings[self.best_index_]
+        self.best_score_ = score_of(table, scores.judge, self.best_index_)
+        self.cv_results_ = table.as_results(self.return_train_score, scores.kept_names(table))
+        self.multimetric_ = not scores.is_single
+        self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
+
+    def _refit(self, template, X, y, sample_weight):
+        self.best_estimator_ = _with_setting(template, self.best_params_)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        begin = time.perf_counter()
+        self.best_estimator_.fit(X, y, **weights)
+        self.refit_time_ = time.perf_counter() - begin
+        # What "auto" came to, where that was the best.
+        self.C_ = getattr(self.best_estimator_, "C_", self.best_estimator_.C)
+        self.kernel_ = self.best_estimator_.expansion_.kernel
+
+    def _warn_failed(self, table):
+        if not table.errors:
+            return
+        reasons = "; ".join(dict.fromkeys(table.errors.values()))
+        text = (
+            f"{len(table.errors)} of {table.state.size} fits failed and have the score {self.error_score!r}: {reasons}"
+        )
+        lost = np.flatnonzero(table.is_lost().any(axis=0)).tolist()
+        if lost:
+            text = f"{text}. On {_folds_told(lost)} every setting failed; settings are compared on the others"
+        if not table.is_complete().any() and UNTRIED not in table.state:
+            text = f"{text}. No setting was judged on all of them: {self.best_params_} is the best of those on most"
+        warnings.warn(text, FitFailedWarning, stacklevel=3)
+
+    def _warn_without_score(self, table, judge):
+        """Tell of fits that went well and have no score all the same."""
+        is_nan = (table.state == DONE) & np.isnan(table.test[judge])
+        if not is_nan.any():
+            return
+        text = f"{is_nan.sum()} of {table.state.size} fits have the score NaN"
+        blank = np.flatnonzero((table.is_blank(table.test[judge]) & is_nan).any(axis=0)).tolist()
+        if blank:
+            text = f"{text}. On {_folds_told(blank)} no setting has a score; settings are compared on the others"
+        warnings.warn(f"{text}. A setting without a score where others have one cannot win", UserWarning, stacklevel=3)
+
+    def _warn_unless_done(self, table, limits):
+        ended = limits.reached()
+        fitted = self.best_estimator_.status_ if self.refit else Status.OPTIMAL
+        self.status_ = fitted if ended is None or self._is_all_done(table) else ended
+        endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
+        if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
+            warnings.warn(self._what_was_judged(table), ConvergenceWarning, stacklevel=3)
+        elif len(endings):
+            names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
+            text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _what_was_judged(self, table):
+        """What a search that was ended early has to go by."""
+        done, folds = np.count_nonzero(table.state == DONE, axis=1), table.state.shape[1]
+        text = f"{self.status_.name}: {done.sum()} of {table.planned} fits were made"
+        on = int(done[self.best_index_])
+        if on == 0:
+            return f"{text}; nothing was judged, and {self.best_params_}, the middle of the grid, is kept"
+        if np.count_nonzero(done) == 1:
+            text = f"{text}, those of one setting; {self.best_params_} was not compared with any other"
+        elif not table.is_complete()[self.best_index_]:
+            text = f"{text}; {self.best_params_} is the best of those judged on {on} of {folds} folds"
+        else:
+            rivals = table.is_complete() & (table.rounds == table.rounds[self.best_index_])
+            text = f"{text}; the best of {np.count_nonzero(rivals)} settings{self._on_rows(table)} is kept"
+        other = "" if self.search == "halving" else " or search='halving'"
+        return f"{text}. A larger time_limit, a shorter grid{other} judge more"
+
+    def _on_rows(self, table):
+        """How many rows the winner was judged by, where there are rounds."""
+        rows = table.extra.get("n_resources")
+        return "" if rows is None else f", judged by {rows[self.best_index_]} rows,"
+
+    @staticmethod
+    def _is_all_done(table):
+        return UNTRIED not in table.fate() and table.planned == table.state.size
+
+    # --- predicting -------------------------------------------------------------------------
+
+    def _fitted(self):
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    @available_if(is_refitted)
+    def predict(self, X):
+        """What the refitted machine says of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), (n, n_train) if precomputed, or n items
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._fitted().predict(X)
+
+
+def _models(template, settings, scores):
+    """A machine for each setting, or the error by which there is none: the others go on."""
+    models = [_model(template, setting, scores) for setting in settings]
+    if all(isinstance(model, Exception) for model in models):
+        raise models[0]
+    return models
+
+
+def _model(template, setting, scores):
+    try:
+        model = _with_setting(template, setting)
+        scores.require_answers(model)
+    except Exception as error:  # noqa: BLE001 - told when the setting's turn comes
+        return error
+    return model
+
+
+def _with_setting(template, setting):
+    """A machine of its own, down to the kernel: a parameter by path is set in a copy of what the grid has."""
+    own = {name: clone(value) if hasattr(value, "get_params") else value for name, value in setting.items()}
+    return clone(template).set_params(**own)
+
+
+def _folds_told(numbers):
+    return f"fold{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

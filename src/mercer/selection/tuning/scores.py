@@ -1,0 +1,197 @@
+"""What a setting is worth on a fold: scikit-learn's scorers, answered from decision values."""
+
+import inspect
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+
+from mercer._errors import ParameterError
+from mercer.estimators.fitting.parameters import require_choice, require_flag
+
+SINGLE = "score"
+# Scores whose best value is known, for those who stop early; all that begin with neg_ have zero.
+_BEST_IS_ONE = (
+    "accuracy",
+    "balanced_accuracy",
+    "top_k_accuracy",
+    "average_precision",
+    "matthews_corrcoef",
+    "r2",
+    "explained_variance",
+)
+_FAMILIES_OF_ONE = ("f1", "precision", "recall", "jaccard", "roc_auc", "d2_")
+_SCORER = type(get_scorer("accuracy"))
+
+
+class ScoringError(ParameterError):
+    """What a function gives as scores and what `refit` says of them do not go together: no setting is to blame."""
+
+
+class Scores:
+    """One scorer, or several by name.
+
+    Parameters
+    ----------
+    scoring : str, callable, list, tuple, dict or None
+        As for scikit-learn's searches.
+    default : str
+        What None stands for.
+    refit : bool or str
+        Whether the best setting is fitted; of several scores, by which.
+
+    Attributes
+    ----------
+    is_single : bool
+        Whether there is one score. A function may turn out to give several.
+    judge : str
+        Name of the score by which settings are compared.
+    """
+
+    def __init__(self, scoring, default, refit=False):
+        self.is_single = not isinstance(scoring, (list, tuple, set, dict))
+        if self.is_single:
+            named = {SINGLE: default if scoring is None else scoring}
+        else:
+            named = dict(scoring) if isinstance(scoring, dict) else {name: name for name in scoring}
+        if not named:
+            raise ParameterError(f"scoring must name at least one score, got {scoring!r}")
+        self.scorers = {name: _scorer(each) for name, each in named.items()}
+        self.words = {name: each if isinstance(each, str) else None for name, each in named.items()}
+        self.is_function = self.is_single and not isinstance(self.scorers[SINGLE], _SCORER)
+        self.refit, self.judge = refit, self._judge(refit)
+        # Names of those that a function has given.
+        self.several = {}
+
+    def _judge(self, refit):
+        if self.is_function and isinstance(refit, str):
+            return refit
+        if self.is_single:
+            require_flag("refit", refit)
+            return SINGLE
+        if refit is False:
+            return next(iter(self.scorers))
+        require_choice("refit", refit, tuple(self.scorers))
+        return refit
+
+    @property
+    def names(self):
+        """Scores that there will be in any case."""
+        return (self.judge,) if self.is_function else tuple(self.scorers)
+
+    def kept_names(self, table):
+        """The names of the scores of a table that are told."""
+        return list(self.several or table.test)
+
+    @property
+    def need_values_only(self):
+        """Whether the scorers ask for nothing but predictions and decision values."""
+        return all(isinstance(scorer, _SCORER) for scorer in self.scorers.values())
+
+    def require_answers(self, model):
+        """Refuse a machine that will not have the probabilities that a score is of."""
+        if getattr(model, "probability", False):
+            return
+        for name, scorer in self.scorers.items():
+            if getattr(scorer, "_response_method", None) == "predict_proba":
+                remedy = "set probability=True" if hasattr(model, "probability") else "a regression has none"
+                raise ParameterError(f"scoring={self.words[name] or scorer!r} is of probabilities; {remedy}")
+
+    def best_possible(self, name):
+        """The best value that a score can have; None where that is not known."""
+        word = self.words.get(name)
+        if word is None:
+            return None
+        if word.startswith("neg_"):
+            return 0.0
+        return 1.0 if word in _BEST_IS_ONE or word.startswith(_FAMILIES_OF_ONE) else None
+
+    def of(self, machine, X, y, weights):
+        """{name: score} of a fitted machine."""
+        if self.is_function:
+            return self._of_function(_score(self.scorers[SINGLE], machine, X, y, weights))
+        return {name: self._one(name, machine, X, y, weights) for name in self.scorers}
+
+    def _one(self, name, machine, X, y, weights):
+        if self.words[name] == "accuracy" and isinstance(machine, ClassifierAnswers):
+            # The usual score, of which there are hundreds: the checks of the general way take longer than small fits.
+            return float(np.average(machine.predict(X) == y, weights=weights))
+        return float(_score(self.scorers[name], machine, X, y, weights))
+
+    def _of_function(self, found):
+        """The number, or the several, that a function gives."""
+        if not isinstance(found, dict):
+            if isinstance(self.refit, str):
+                raise ScoringError(f"refit must be True or False where scoring gives one number, got {self.refit!r}")
+            return {SINGLE: float(found)}
+        known = ", ".join(map(repr, found))
+        if not found or (self.refit is not False and self.refit not in found):
+            raise ScoringError(f"refit must name one of the scores that scoring gives ({known}), got {self.refit!r}")
+        self.is_single, self.several = False, {**self.several, **dict.fromkeys(found)}
+        scores = {name: float(score) for name, score in found.items()}
+        # Without a refit any of them may stand in the place of the one that decides.
+        return scores if self.refit is not False else {SINGLE: next(iter(scores.values())), **scores}
+
+
+def _scorer(scoring):
+    if callable(scoring):
+        return scoring
+    try:
+        return get_scorer(scoring)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ParameterError(
+            f"scoring must be a name that sklearn.metrics.get_scorer_names() has, or a function, got {scoring!r}"
+        ) from error
+
+
+def _score(scorer, machine, X, y, weights):
+    if weights is None or not takes_weights(scorer):
+        return scorer(machine, X, y)
+    return scorer(machine, X, y, sample_weight=weights)
+
+
+def takes_weights(scorer):
+    """Whether a scorer can weigh rows."""
+    function = getattr(scorer, "_score_func", scorer)
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return "sample_weight" in parameters
+
+
+class _Answers(BaseEstimator):
+    """A machine that knows its decision values at the rows it will be asked for, and nothing else."""
+
+    def __init__(self, model=None, rows=None, values=None):
+        self.model, self.rows, self.values = model, rows, values
+
+    def _own(self, X):
+        if X is not self.rows:
+            raise ValueError("these are the scores of one fold; only its rows can be asked for")
+        return self.values
+
+
+class ClassifierAnswers(ClassifierMixin, _Answers):
+    """A classifier on a fold, for scikit-learn's scorers."""
+
+    @property
+    def classes_(self):
+        """Labels of the fold's training rows."""
+        return self.model.classes_
+
+    def predict(self, X):
+        """Labels."""
+        return self.model._labels(self._own(X))
+
+    def decision_function(self, X):
+        """Decision values."""
+        return self.model._decisions(self._own(X))
+
+
+class RegressorAnswers(RegressorMixin, _Answers):
+    """A regression on a fold, for scikit-learn's scorers."""
+
+    def predict(self, X):
+        """Predicted targets."""
+        return self._own(X)[:, 0]

@@ -1,0 +1,359 @@
+"""Judge settings on folds, with as little work twice as can be.
+
+For each kernel there is one matrix of all rows, whatever the folds, the classes and C; a fold goes
+through the values of C from small to large, each solution being the start of the next
+(`fold_series`). Folds and kernels run side by side on the cores. What cannot share (probabilities,
+scores that want a real machine, matrices that do not fit) is fitted one by one.
+"""
+
+import copy
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn import config_context, get_config
+from sklearn.base import clone
+
+from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.estimators.fitting.inputs import is_precomputed
+from mercer.estimators.fitting.training import SIDE_BY_SIDE
+from mercer.estimators.fitting.weights import target_weights
+from mercer.selection.tuning.fold_series import FoldSeries
+from mercer.selection.tuning.progress import SearchPoint
+from mercer.selection.tuning.results import CUT, DONE, FAILED, UNTRIED
+from mercer.selection.tuning.scores import ClassifierAnswers, RegressorAnswers, ScoringError
+from mercer.selection.tuning.shared_matrix import (
+    Seeds,
+    SharedGram,
+    as_given,
+    grouped,
+    is_same_kernel,
+    needs_double,
+    shares_matrix,
+    take_part,
+)
+from mercer.solvers.result import Status
+
+# With fewer folds than this, a solution for all rows takes longer than it saves.
+WORTH_A_SEED = 4
+
+
+@dataclass
+class Task:
+    """What a search is about: checked rows, targets, weights and folds."""
+
+    X: object
+    y: np.ndarray
+    weights: np.ndarray | None
+    folds: list
+
+    @property
+    def n(self):
+        return len(self.y)
+
+    def weights_at(self, rows):
+        return None if self.weights is None else self.weights[rows]
+
+
+class Search:
+    """Settings judged on folds; the results go to a `Table`.
+
+    Parameters
+    ----------
+    models : list of SVC, SVR or Exception
+        One for each setting, not fitted; or why there is none.
+    task : Task
+    scores : Scores
+    table : Table
+    limits : Limits
+    budget : Budget
+    n_jobs : int or None
+    error_score : float or "raise"
+    with_train : bool
+        Whether training rows are scored too.
+    classifies : bool
+    progress : Progress
+    """
+
+    def __init__(
+        self, models, task, scores, table, *, limits, budget, n_jobs, error_score, with_train, classifies, progress
+    ):
+        self.models, self.task, self.scores, self.table = models, task, scores, table
+        self.limits, self.budget, self.n_jobs = limits, budget, n_jobs
+        self.error_score, self.with_train = error_score, with_train
+        self.config = get_config()
+        self.progress, self._lock = progress, threading.Lock()
+        # Rows of a class next to each other: the entries of a pair of classes then are too.
+        self.classifies = classifies
+        self.order = np.argsort(task.y, kind="stable") if self.classifies else None
+        # In stages of a race the same kernels are asked for again and again: those that fit are kept.
+        self.keeps_grams, self._grams = False, []
+        self._exact = needs_double([len(train) for train, _ in task.folds])
+
+    def run_all(self):
+        """Judge every setting on every fold."""
+        self.run(list(range(len(self.models))), list(range(len(self.task.folds))))
+
+    def run_one(self, number):
+        """Judge one setting on every fold, whatever the time."""
+        self.limits = self.limits.without_deadline()
+        self.run([number], list(range(len(self.task.folds))))
+
+    def run(self, numbers, folds, hopeless=None):
+        """Judge some settings on some folds. Raises `Stopped` when a limit is reached.
+
+        `hopeless`, where given, makes for (setting, fold) a function that says whether to cut it short.
+        """
+        missing = [k for k in numbers if isinstance(self.models[k], Exception)]
+        jobs = [_Failing(self, [k], fold, self.models[k]) for k in missing for fold in folds]
+        numbers, workers = [k for k in numbers if k not in missing], self._workers()
+        chosen = grouped([self.models[k] for k in numbers])
+        for group in chosen:
+            group.members = [numbers[k] for k in group.members]
+        names = {id(self.models[k]): k for k in numbers}
+        for group in chosen:
+            jobs += self._jobs(group, folds, names, workers, hopeless)
+        run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
+
+    def _workers(self):
+        return 1 if self.task.n > SIDE_BY_SIDE else thread_count(self.n_jobs)
+
+    def _jobs(self, group, folds, names, workers, hopeless):
+        if not all(shares_matrix(self.models[k]) for k in group.members):
+            return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
+        try:
+            is_bound = group.is_bound
+        except Exception as error:  # noqa: BLE001 - one bad setting must not end the others
+            return [_Failing(self, group.members, fold, error) for fold in folds]
+        kept = workers if not is_bound else min(2, workers)
+        if not self._can_share(group, kept):
+            return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
+        if is_bound:
+            gram = self._known_gram(group, len(folds))
+            # Scores of a regression are continuous: they show where within `tol` of the solution another start ends.
+            seeds = Seeds() if self.classifies and len(folds) >= WORTH_A_SEED else None
+            return [_Shared(self, group, names, fold, gram, hopeless, seeds) for fold in folds]
+        return [
+            _Shared(self, group, names, fold, self._gram(group, self._bound_to(fold), 1), hopeless) for fold in folds
+        ]
+
+    def _known_gram(self, group, uses):
+        """The matrix of a kernel that does not depend on the fold."""
+        for template, gram in self._grams:
+            if is_same_kernel(template, group.template):
+                gram.expect(uses)
+                return gram
+        everything = np.arange(self.task.n), self.task.weights
+        room = self.budget.cache // (self.task.n**2 * 8)
+        if not self.keeps_grams or len(self._grams) >= room - 2:
+            return self._gram(group, everything, uses)
+        # Never let go of: one use more than there will be.
+        gram = self._gram(group, everything, uses + 1)
+        self._grams.append((group.template, gram))
+        return gram
+
+    def _bound_to(self, fold):
+        train = self.task.folds[fold][0]
+        rows = train if self.order is None else _positions(self.order)[train]
+        return rows, self.task.weights_at(train)
+
+    def _gram(self, group, bound_to, uses):
+        X = self.task.X if self.order is None else take_part(self.task.X, self.order, self.order, self._is_gram(group))
+        return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self._stop)
+
+    def _stop(self, _share=None):
+        """Asked while a kernel matrix is made: whoever watches a search is not shown how far that is."""
+        # Not a bound method of the limits: a matrix that is kept may be made when there are others.
+        return self.limits.unwatched().stop()
+
+    def _is_gram(self, group):
+        return is_precomputed(group.template.kernel)
+
+    def _can_share(self, group, kept):
+        """Whether the scores are of the kind that values answer, and the matrices have room."""
+        if not self.scores.need_values_only:
+            return False
+        itemsize = 8 if self._exact or group.template.tol < 1e-5 else 4
+        return kept * self.task.n**2 * itemsize <= self.budget.cache
+
+    def _run_job(self, job):
+        with config_context(**self.config):
+            job.run()
+        self.report()
+
+    def report(self):
+        """Show whoever watches how far the search is."""
+        with self._lock:
+            self.limits.report(self.point())
+
+    def point(self):
+        """How far the search is."""
+        seconds, here = self.limits.seconds, int(np.count_nonzero(self.table.state != UNTRIED))
+        left = self.progress.seconds_left(here, seconds)
+        done, total = self.progress.done(here), self.progress.total
+        means = np.where(self.table.is_complete(), self.table.means(self.scores.judge), np.nan)
+        if np.isnan(means).all():
+            return SearchPoint(seconds, left, done, total, np.nan, None)
+        best = int(np.nanargmax(means))
+        return SearchPoint(seconds, left, done, total, float(means[best]), self.table.settings[best])
+
+    def fail(self, number, fold, error):
+        """A setting that cannot be fitted: its score is `error_score`, and the others go on."""
+        if isinstance(self.error_score, str):
+            raise error
+        self.table.errors[number, fold] = f"{type(error).__name__}: {error}"
+        self.table.state[number, fold] = FAILED
+        for scores in [*self.table.test.values(), *self.table.train.values()]:
+            scores[number, fold] = self.error_score
+
+    def keep(self, number, fold, machine, answers, seconds, status):
+        """Score a machine; `answers` are (rows it is asked for, row numbers) of the test and training part."""
+        begin = time.perf_counter()
+        for (asked, rows), kept in zip(answers, (self.table.test, self.table.train), strict=False):
+            found = self.scores.of(machine(asked), asked, self.task.y[rows], self.task.weights_at(rows))
+            for name, score in found.items():
+                self.table.scores(kept, name)[number, fold] = score
+        self.table.fit_time[number, fold] = seconds
+        self.table.score_time[number, fold] = time.perf_counter() - begin
+        self.table.status[number, fold] = status
+        self.table.state[number, fold] = DONE
+
+
+def _positions(order):
+    """Where each row stands after sorting."""
+    places = np.empty(len(order), np.intp)
+    places[order] = np.arange(len(order))
+    return places
+
+
+class _Failing:
+    """Settings whose kernel cannot even be made."""
+
+    def __init__(self, search, numbers, fold, error):
+        self.search, self.numbers, self.fold, self.error = search, numbers, fold, error
+
+    def run(self):
+        for number in self.numbers:
+            self.search.fail(number, self.fold, self.error)
+
+
+class _Shared:
+    """The settings of one kernel on one fold, over the shared matrix."""
+
+    def __init__(self, search, group, names, fold, gram, hopeless, seeds=None):
+        self.search, self.group, self.names, self.fold = search, group, names, fold
+        self.gram, self.hopeless, self.seeds = gram, hopeless, seeds
+
+    def run(self):
+        search = self.search
+        try:
+            with self.gram.use() as (matrix, convex):
+                self._solve(matrix, convex)
+        except Stopped:
+            raise
+        except MemoryError:
+            # No room for the matrix after all: rows on demand.
+            _OneByOne(search, [(number, search.models[number]) for number in self._left()], self.fold).run()
+        except Exception as error:  # noqa: BLE001 - recorded; the other kernels go on
+            for number in self._left():
+                search.fail(number, self.fold, error)
+
+    def _left(self):
+        return [number for number in self.group.members if self.search.table.state[number, self.fold] != DONE]
+
+    def _solve(self, matrix, convex):
+        search, task = self.search, self.search.task
+        train, test = task.folds[self.fold]
+        places = np.arange(task.n) if search.order is None else _positions(search.order)
+        asked = np.concatenate([test, train]) if search.with_train else test
+        for place, series in enumerate(self.group.series()):
+            known = [(self.names[id(model)], model, self._setup(model, train)) for _, model in series]
+            known = [each for each in known if each[2] is not None]
+            if not known:
+                continue
+            limits = search.limits.with_max_iter(known[0][1].max_iter).unwatched()
+            solver = FoldSeries(
+                matrix, convex, places[train], places[asked], known[0][1].tol, limits, search.budget.working
+            )
+            seed = self._seed(place, known[0][1], solver.on(places))
+            fits = solver.solve([s for *_, s in known], self._cuts(known, places, matrix), seed)
+            for (number, model, setup), fit in zip(known, fits, strict=True):
+                self._keep(number, model, setup, fit, test, train)
+
+    def _seed(self, place, model, solver):
+        """The solution of the first setting for all rows, where enough folds begin with it."""
+        if self.seeds is None:
+            return None
+        everything = np.arange(self.search.task.n)
+        return self.seeds.of(place, lambda: solver.seed(self._problems(model, everything)))
+
+    def _cuts(self, known, places, matrix):
+        if self.hopeless is None:
+            return None
+        return [self.hopeless(number, self.fold, setup, places, matrix) for number, _, setup in known]
+
+    def _setup(self, model, train):
+        """The problems of a setting on this fold, or None where they cannot be."""
+        try:
+            model._check_parameters()
+            return self._problems(model, train)
+        except Exception as error:  # noqa: BLE001 - recorded; the other settings go on
+            self.search.fail(self.names[id(model)], self.fold, error)
+            return None
+
+    def _problems(self, model, rows):
+        task = self.search.task
+        y, weights = task.y[rows], task.weights_at(rows)
+        if self.search.classifies:
+            return model._setup(y, weights)[0]
+        return model._setup(y, target_weights(weights, len(y)))
+
+    def _keep(self, number, model, setup, fit, test, train):
+        search = self.search
+        if fit.values is None:
+            search.table.state[number, self.fold] = CUT
+            search.table.fit_time[number, self.fold] = fit.seconds
+            return
+        fitted = copy.copy(model)
+        if search.classifies:
+            fitted.classes_ = setup.classes
+        kind = ClassifierAnswers if search.classifies else RegressorAnswers
+        parts = [(test, test)] + ([(train, train)] if search.with_train else [])
+        values = dict(zip(map(id, (test, train)), np.split(fit.values, [len(test)]), strict=True))
+        search.keep(
+            number, self.fold, lambda asked: kind(fitted, asked, values[id(asked)]), parts, fit.seconds, fit.status
+        )
+
+
+class _OneByOne:
+    """Settings on one fold, each fitted by itself."""
+
+    def __init__(self, search, known, fold):
+        self.search, self.known, self.fold = search, known, fold
+
+    def run(self):
+        for number, model in self.known:
+            if self.search.limits.stop():
+                raise Stopped
+            try:
+                self._fit(number, clone(model))
+            except (Stopped, ScoringError):
+                raise
+            except Exception as error:  # noqa: BLE001 - recorded; the other settings go on
+                self.search.fail(number, self.fold, error)
+
+    def _fit(self, number, model):
+        search, task = self.search, self.search.task
+        train, test = task.folds[self.fold]
+        is_gram = is_precomputed(model.kernel)
+        begin = time.perf_counter()
+        model.callbacks = [lambda _: search.limits.stop()]
+        rows = as_given(take_part(task.X, train, train, is_gram))
+        model._fit(rows, task.y[train], task.weights_at(train))
+        if model.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            raise Stopped
+        parts = [(as_given(take_part(task.X, test, train, is_gram)), test)]
+        if search.with_train:
+            parts.append((rows, train))
+        search.keep(number, self.fold, lambda _: model, parts, time.perf_counter() - begin, model.status_)

@@ -1,0 +1,168 @@
+"""Which settings a search tries: a grid, or draws from its ranges."""
+
+import math
+from dataclasses import fields, is_dataclass
+from numbers import Integral
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.utils import check_random_state
+
+from mercer._errors import ParameterError
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.base.parameters import gamma_from_data, is_number
+from mercer.kernels.notation.sklearn_names import takes_parameter
+from mercer.kernels.table.frame import Frame
+from mercer.problems.regularization import Regularization
+
+# A grid of k values of C ends here, and begins a factor of four lower for each.
+LARGEST_C = 2.0**9
+STEP = 4.0
+# Draws of C for each kernel that is drawn: its matrix costs about as much as they do.
+DRAWS_OF_C = 4
+
+
+def settings_of(search, X, weights, names):
+    """The settings, a dictionary of parameters each, in the order in which they are numbered.
+
+    Parameters
+    ----------
+    search : SVCCV or SVRCV
+    X : rows
+        From which a number of gammas is given values.
+    weights : ndarray or None
+    names : container of str
+        Parameters by which a setting may be told.
+    """
+    if search.param_grid is not None:
+        found = _given(search)
+        if not found:
+            raise ParameterError(f"param_grid must have at least one setting, got {search.param_grid!r}")
+    else:
+        kernels = _kernels(search)
+        _require_some_gamma(search, kernels)
+        axes = [_axes(search, kernel, X, weights) for kernel in kernels]
+        found = [each for own in axes for each in _grid(own)] if search.n_iter is None else _drawn(search, axes)
+    for setting in found:
+        _require_known(setting, names)
+        _require_positive_C(setting)
+    return found
+
+
+def middle_of(settings):
+    """The number of the setting whose parameters are nearest to the middle of the numbers that are searched."""
+    off = np.zeros(len(settings))
+    for name in settings[0]:
+        values = [setting.get(name) for setting in settings]
+        if all(is_number(value) for value in values):
+            known, places = np.unique(np.array(values, dtype=np.float64), return_inverse=True)
+            off += np.abs(places / max(1, len(known) - 1) - 0.5)
+    return int(np.argmin(off))
+
+
+def _given(search):
+    try:
+        if search.n_iter is None:
+            return list(ParameterGrid(search.param_grid))
+        return list(ParameterSampler(search.param_grid, search.n_iter, random_state=search.random_state))
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"param_grid must be a dictionary of lists, or a list of such: {error}") from error
+
+
+def _require_known(setting, names):
+    for name in setting:
+        if name.partition("__")[0] not in names:
+            raise ParameterError(f"param_grid has {name!r}, which is not to be searched; it may have {sorted(names)}")
+
+
+def _require_positive_C(setting):
+    C = setting.get("C", 1.0)
+    is_known = isinstance(C, Regularization) or (isinstance(C, str) and C == "auto")
+    if not is_known and not (is_number(C) and C > 0):
+        raise ParameterError(f"C must be positive in every setting, got {C!r}; take it out of the grid")
+
+
+def _kernels(search):
+    if search.kernels is None:
+        return [None]
+    kernels = list(search.kernels) if isinstance(search.kernels, (list, tuple)) else []
+    if not kernels:
+        raise ParameterError(f"kernels must be None or a list of kernels, got {search.kernels!r}")
+    return kernels
+
+
+def _require_some_gamma(search, kernels):
+    """Refuse gammas that no kernel takes; a number of them stands for as many as there is use for."""
+    is_counted = search.gammas is None or isinstance(search.gammas, Integral)
+    if not is_counted and all(_gamma_of(search.kernel if k is None else k) is None for k in kernels):
+        raise ParameterError(
+            f"gammas were given, but {search.kernel if search.kernels is None else search.kernels!r} has no gamma of "
+            "its own; name the parameters of such kernels in param_grid, as kernel__k1__gamma"
+        )
+
+
+def _axes(search, kernel, X, weights):
+    """Values of each parameter for one kernel; None is the kernel of the search itself."""
+    axes = {} if kernel is None else {"kernel": [kernel]}
+    Cs = ["auto"] if isinstance(search.Cs, str) and search.Cs == "auto" else search.Cs
+    axes["C"] = _values("Cs", Cs, lambda count: LARGEST_C * STEP ** np.arange(1 - count, 1.0))
+    place = _gamma_of(search.kernel if kernel is None else kernel)
+    if place is not None and search.gammas is not None:
+        axes[place] = _values("gammas", search.gammas, lambda count: _around_scale(X, weights, count))
+    epsilons = getattr(search, "epsilons", None)
+    if epsilons is not None:
+        axes["epsilon"] = _values("epsilons", epsilons, None)
+    return axes
+
+
+def _gamma_of(kernel):
+    """By what name the gamma of a kernel is set; None where it has none."""
+    if isinstance(kernel, str):
+        return "gamma" if takes_parameter(kernel, "gamma") else None
+    if isinstance(kernel, Kernel) and is_dataclass(kernel):
+        return "kernel__gamma" if "gamma" in {field.name for field in fields(kernel)} else None
+    return None
+
+
+def _around_scale(X, weights, count):
+    """A factor of four apart around gamma="scale"; one value above the middle less than below it."""
+    if isinstance(X, Frame) or not hasattr(X, "shape") or len(X.shape) != 2:
+        raise ParameterError("gammas must be a list of numbers where the items are not rows of numbers")
+    return gamma_from_data("scale", X, weights) * STEP ** (np.arange(float(count)) - count // 2)
+
+
+def _values(name, given, make):
+    """A list of values, from a list, or from how many there are to be."""
+    if isinstance(given, Integral) and not isinstance(given, bool) and make is not None:
+        if given < 1:
+            raise ParameterError(f"{name} must be a positive number of values, or the values, got {given!r}")
+        return [float(value) for value in make(int(given))]
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise ParameterError(f"{name} must be a list of values, or how many, got {given!r}")
+    values = [value.item() if isinstance(value, np.generic) else value for value in given]
+    if not values:
+        raise ParameterError(f"{name} must have at least one value, got an empty list")
+    return values
+
+
+def _grid(axes):
+    return list(ParameterGrid(axes))
+
+
+def _drawn(search, axes):
+    """Draws between the ends of each axis, in equal ratios; each kernel that is drawn serves several C."""
+    rng, found = check_random_state(search.random_state), []
+    while len(found) < search.n_iter:
+        own = axes[rng.randint(len(axes))]
+        setting = {name: _draw(values, rng) for name, values in own.items() if name not in ("C", "epsilon")}
+        for _ in range(min(DRAWS_OF_C, search.n_iter - len(found))):
+            varied = {name: _draw(own[name], rng) for name in ("C", "epsilon") if name in own}
+            found.append({**setting, **varied})
+    return found
+
+
+def _draw(values, rng):
+    if all(is_number(value) and value > 0 for value in values):
+        low, high = math.log(min(values)), math.log(max(values))
+        return float(math.exp(rng.uniform(low, high))) if high > low else float(values[0])
+    return values[rng.randint(len(values))]

@@ -1,0 +1,38 @@
+"""Which setting a search has found to be best, and by which folds."""
+
+import numpy as np
+
+from mercer.selection.tuning.results import DONE
+from mercer.selection.tuning.settings import middle_of
+
+
+def winner_of(table, judge):
+    """The number of the setting of best mean score among those judged on every fold, in the last round that has one.
+
+    Folds on which every setting fails do not count. Where no setting is judged on all the others, because a
+    search was stopped or because each fails on some fold, it is the best of those judged on most folds;
+    where nothing was judged, the middle of the grid.
+    """
+    means = np.where(table.is_complete(), table.means(judge), np.nan)
+    for k in range(int(table.rounds.max()), -1, -1):
+        own = np.where(table.rounds == k, means, np.nan)
+        if not np.isnan(own).all():
+            return int(np.nanargmax(own))
+    counts = is_judged(table, judge).sum(axis=1)
+    if counts.max() == 0:
+        return middle_of(table.settings)
+    partly = [score_of(table, judge, k) if counts[k] == counts.max() else np.nan for k in range(len(counts))]
+    return int(np.nanargmax(partly))
+
+
+def score_of(table, judge, number):
+    """The mean score of a setting: on the folds it was judged on, where those are not all."""
+    if table.is_complete()[number]:
+        return float(table.means(judge)[number])
+    own = table.test[judge][number][is_judged(table, judge)[number]]
+    return float(own.mean()) if len(own) else np.nan
+
+
+def is_judged(table, judge):
+    """Which settings have a score on which folds."""
+    return (table.state == DONE) & ~np.isnan(table.test[judge])

@@ -1,0 +1,1 @@
+"""From decision values to probabilities."""

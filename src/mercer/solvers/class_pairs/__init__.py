@@ -1,0 +1,1 @@
+"""The two-class problems of several classes, solved together."""

@@ -1,0 +1,142 @@
+"""Out-of-fold decision values of all pairs of small classes, in one compiled loop.
+
+A pair without a fold has nearly the support vectors of the whole pair. So of the points that are
+left, only those beyond the margin of the whole solution, or near it, are solved; then the gradient
+of all tells whether the others would have had a say, and only then are they solved too. What does
+not come to an end is left to the caller.
+
+Cost of a fold: the square of its support vectors, and one pass over the rows of these.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer.solvers.class_pairs.solve_pairs import ENDING, LANES, pair_matrix, room_for_pairs
+from mercer.solvers.dual_qp.block_steps import LEFT, OPTIMAL, gradient_afresh, margin, solve_in_precision
+
+# Points so much farther from the hyperplane than the margin take no part at first.
+NEAR = 0.5
+
+
+@jit
+def _taking_part(folds, fold, is_near, places):
+    """Write which points are not in the fold, and near where that is asked for, to `places`; their number."""
+    count = 0
+    for k in range(folds.shape[0]):
+        if folds[k] != fold and is_near[k]:
+            places[count] = k
+            count += 1
+    return count
+
+
+@jit
+def _submatrix(matrix, places, buffer):
+    """The rows and columns at `places`, rows padded with zeros."""
+    m = places.shape[0]
+    width = (m + LANES - 1) // LANES * LANES
+    out = buffer[: m * width].reshape((m, width))
+    for a in range(m):
+        source, target = matrix[places[a]], out[a]
+        for b in range(m):
+            target[b] = source[places[b]]
+        for b in range(m, width):
+            target[b] = 0
+    return out
+
+
+@jit
+def _solve_some(matrix, signs, lower, upper, places, convex, tol, max_iter, buffer, beta):
+    """Solve the points at `places` among themselves; `beta` of the others becomes zero. The ending."""
+    f = places.shape[0]
+    few = _submatrix(matrix, places, buffer)
+    some, gradient = np.empty(f), np.empty(few.shape[1])
+    _, ending, _, _ = solve_in_precision(
+        few, signs[places], lower[places], upper[places], convex, tol, max_iter, some, gradient
+    )
+    for k in range(beta.shape[0]):
+        beta[k] = 0.0
+    for a in range(f):
+        beta[places[a]] = some[a]
+    return ending
+
+
+@jit
+def _without(fold, folds, matrix, signs, lower, upper, near, convex, tol, max_iter, buffer, beta, gradient):
+    """(ending, bias) of a pair without a fold; `gradient` receives that of all its points."""
+    m = beta.shape[0]
+    places, everything = np.empty(m, np.int64), np.ones(m, np.bool_)
+    # No room for the points of the fold: so they are not asked whether they agree.
+    closed_below, closed_above = lower.copy(), upper.copy()
+    for k in range(m):
+        if folds[k] == fold:
+            closed_below[k] = closed_above[k] = 0.0
+    bias = 0.0
+    for attempt in range(2):
+        f = _taking_part(folds, fold, near if attempt == 0 else everything, places)
+        if f == 0:
+            continue
+        ending = _solve_some(matrix, signs, lower, upper, places[:f], convex, tol, max_iter, buffer, beta)
+        gradient_afresh(matrix, signs, beta, gradient)
+        violation, bias = margin(beta, gradient, closed_below, closed_above)
+        if ending == OPTIMAL and violation <= tol:
+            return OPTIMAL, bias
+    return LEFT, bias
+
+
+@jit
+def left_out_class_pairs(
+    K, edges, pairs, box, ridge, folds, n_folds, convex, tol, max_iter, begin, end, table, report, scores
+):
+    """Decision values of the points of the pairs begin..end, each by a solution without its fold.
+
+    Parameters
+    ----------
+    K, edges, pairs, box, ridge, convex, tol, max_iter
+        As in `solve_class_pairs`.
+    folds : ndarray (n,)
+        The fold of each sorted point; -1 where it takes part in all of them.
+    table, report
+        What `solve_class_pairs` wrote. ENDING becomes LEFT where a fold did not come to its end.
+    scores : ndarray (n, n_pairs)
+        Receives the values; those of points of other classes are not touched.
+    """
+    largest, width = room_for_pairs(edges)
+    buffer, part = np.empty(largest * width, K.dtype), np.empty(largest * width, K.dtype)
+    signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest)
+    beta, gradient, near = np.empty(largest), np.empty(largest), np.empty(largest, np.bool_)
+    rows, own_folds = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    for p in range(begin, end):
+        i, j = pairs[p, 0], pairs[p, 1]
+        pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
+        matrix = pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper)
+        m, own = matrix.shape[0], pair[1] - pair[0]
+        for k in range(m):
+            rows[k] = pair[0] + k if k < own else pair[2] + k - own
+            beta[k] = table[j - 1 if k < own else i, rows[k]]
+            own_folds[k] = folds[rows[k]]
+        gradient_afresh(matrix, signs[:m], beta[:m], gradient[:m])
+        _, bias = margin(beta[:m], gradient[:m], lower[:m], upper[:m])
+        for k in range(m):
+            near[k] = beta[k] != 0.0 or signs[k] * (gradient[k] - bias) > -NEAR
+        for fold in range(-1, n_folds):
+            if fold >= 0:
+                ending, bias = _without(
+                    fold,
+                    own_folds[:m],
+                    matrix,
+                    signs[:m],
+                    lower[:m],
+                    upper[:m],
+                    near[:m],
+                    convex,
+                    tol,
+                    max_iter,
+                    part,
+                    beta[:m],
+                    gradient[:m],
+                )
+                if ending == LEFT:
+                    report[p, ENDING] = LEFT
+            for k in range(m):
+                if own_folds[k] == fold:
+                    scores[rows[k], p] = signs[k] - gradient[k] + bias

@@ -1,0 +1,1 @@
+"""The machine of Crammer and Singer (2001)."""

@@ -1,0 +1,397 @@
+"""Steps of one row at a time for the machine of Crammer & Singer with a kernel.
+
+Method (Crammer & Singer 2001): the row that violates its optimality conditions most has its
+coefficients of all classes solved for, a projection onto a simplex with one bound (`crammer_singer`). This
+happens among the rows of a working set, whose matrix is in memory, until they are done; then all
+scores are brought up to date and the rows that violate most are the next working set.
+
+An iteration is as many steps as there are rows. Cost of a step: q K multiplications for q rows in the set
+and K classes, and as many for the choice of the next one. Where there are few rows, Newton steps on the
+coefficients away from their bounds take over from steps that crawl. Needs of a matrix: `submatrix` and `product`.
+
+Free biases are the multipliers of one equation for each class, and are found by the method of multipliers (Hestenes
+1969; Powell 1969): with biases that cost the square of their distance from a centre, solve as above; then the biases
+found are the next centre. What the equations lack at the end, which is little, goes to rows with room for it.
+"""
+
+from math import isqrt
+
+import numpy as np
+
+from mercer._jit.compile import UNBOUNDED, jit
+from mercer._jit.threads import Stopped
+from mercer.kernels.gram.kernel_matrix import padded
+from mercer.problems.certificate import relative_gap
+from mercer.solvers.crammer_singer.linear import project, settle
+from mercer.solvers.limits import SLICE_SECONDS, Limits
+from mercer.solvers.result import Solution, Status, TracePoint
+
+# Rows of a working set at most, where their matrix has room; so many or fewer are solved together.
+LARGEST_SET = 4000
+# Each round goes on until the violation among its rows is this share of what it was.
+INNER_SHARE = 0.1
+# Steps for each row of a working set, after which something else is tried.
+PATIENCE = 3000
+# Up to so many rows a few more steps cost nothing, and take the solution to rounding error: then the order of rows,
+# and weights in the place of repeated ones, do not show.
+SMALL = 400
+POLISHED = 1e-11
+# Steps for each of them before Newton steps are tried, how often, and how many of those.
+CRAWLING, RESCUES, NEWTON_STEPS, LARGEST_FACE = 20, 25, 30, 800
+# A violation this small counts as solved where rounding ends progress.
+INACCURATE = 1e-6
+# Free biases: centres at most, the share of `tol` (times C) that the equations of the classes may lack, and how much
+# more accurate than that a centre's problem is solved.
+CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
+# Rounds, or centres, that bring nothing before they end: rounding may leave more than a centre's problem asks for.
+IDLE = 5
+
+
+@jit
+def _row_violation(scores, alpha, code, C):
+    """Largest score (plus 1 for other classes) minus the smallest of those that may still rise."""
+    largest, smallest = -UNBOUNDED, UNBOUNDED
+    for m in range(scores.shape[0]):
+        value = scores[m] if m == code else scores[m] + 1.0
+        largest = max(largest, value)
+        if alpha[m] < (C if m == code else 0.0) - 1e-13 * C:
+            smallest = min(smallest, value)
+    return largest - smallest if smallest < UNBOUNDED else 0.0
+
+
+@jit
+def row_steps(matrix, codes, C, alpha, scores, violations, tol, max_steps):
+    """Steps until no row violates by more than `tol`; (their number, the largest violation)."""
+    n, n_classes = alpha.shape
+    B, goal, change = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    for r in range(n):
+        violations[r] = _row_violation(scores[r], alpha[r], codes[r], C[r])
+    for step in range(max_steps + 1):
+        i = 0
+        for r in range(1, n):
+            if violations[r] > violations[i]:
+                i = r
+        if violations[i] <= tol or step == max_steps:
+            return step, violations[i]
+        curvature = max(np.float64(matrix[i, i]), 1e-12)
+        for m in range(n_classes):
+            B[m] = scores[i, m] + (0.0 if m == codes[i] else 1.0) - curvature * alpha[i, m]
+        project(B, codes[i], C[i], curvature, goal)
+        settle(goal, codes[i], C[i])
+        for m in range(n_classes):
+            change[m] = goal[m] - alpha[i, m]
+            alpha[i, m] = goal[m]
+        row = matrix[i]
+        for r in range(n):
+            entry = np.float64(row[r])
+            for m in range(n_classes):
+                scores[r, m] += entry * change[m]
+            violations[r] = _row_violation(scores[r], alpha[r], codes[r], C[r])
+    return max_steps, violations[0]
+
+
+@jit
+def _settle_rows(codes, C, alpha):
+    """Sums of zero within the bounds, which a solved system keeps only as well as its condition allows."""
+    for r in range(alpha.shape[0]):
+        settle(alpha[r], codes[r], C[r])
+
+
+def newton_on_rows(K, codes, C, alpha, scores, stop):
+    """Newton steps on the coefficients that are away from their bounds; alpha and scores are changed.
+
+    The classes of a row keep their sum. A step ends where the first coefficient meets its bound;
+    `stop` is asked before every step.
+    """
+    upper = np.zeros_like(alpha)
+    upper[np.arange(len(codes)), codes] = C
+    for _ in range(NEWTON_STEPS):
+        free = alpha < upper - 1e-12 * C[:, None]
+        free[free.sum(axis=1) < 2] = False
+        rows, classes = np.nonzero(free)
+        if not 0 < len(rows) <= LARGEST_FACE or stop():
+            return
+        step = _on_face(K, rows, classes, scores[rows, classes] + (classes != codes[rows]))
+        room = upper[rows, classes] - alpha[rows, classes]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = np.where(step > 0, room / step, np.inf)
+        first = int(np.argmin(lengths))
+        length = min(1.0, float(lengths[first]))
+        change = np.zeros_like(alpha)
+        change[rows, classes] = length * step
+        if not np.isfinite(change).all():
+            return
+        alpha += change
+        if length < 1.0:
+            alpha[rows[first], classes[first]] = upper[rows[first], classes[first]]
+        scores += K @ change
+        if length == 1.0:
+            return
+
+
+def _on_face(K, rows, classes, gradient):
+    """The step to the optimum of the free coefficients, whose sum over the classes of a row is zero."""
+    f, (_, owner) = len(rows), np.unique(rows, return_inverse=True)
+    H = K[np.ix_(rows, rows)].astype(np.float64) * (classes[:, None] == classes)
+    H[np.diag_indices(f)] += 1e-12 * np.abs(H.diagonal()).mean()
+    sums = (owner == np.arange(owner.max() + 1)[:, None]).astype(np.float64)
+    system = np.block([[H, sums.T], [sums, np.zeros((len(sums), len(sums)))]])
+    return np.linalg.solve(system, np.concatenate([-gradient, np.zeros(len(sums))]))[:f]
+
+
+def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
+    """Solve a `KernelCrammerSinger` problem.
+
+    Parameters
+    ----------
+    problem : KernelCrammerSinger
+        All weights positive.
+    matrix : KernelMatrix
+    tol : float
+        Largest violation of a row's optimality conditions, in units of its scores.
+    limits : Limits, optional
+    start : ndarray (n, K), optional
+    gap_tol : float, optional
+        The relative duality gap to end at, in the place of `tol`.
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+    memory : int
+        Bytes that the matrix of a working set may take.
+
+    Returns
+    -------
+    Solution
+        `beta` has a column, `bias` an entry for each class.
+    """
+    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
+
+
+class _Progress:
+    """Whether something that should become small still does, or the dual still grows."""
+
+    def __init__(self):
+        self.least, self.dual, self.idle = np.inf, -np.inf, 0
+
+    def has_ended(self, value, dual=-np.inf):
+        """After `IDLE` values in a row that are hardly less than the least before."""
+        is_better = value < 0.9 * self.least or dual > self.dual + 1e-9 * abs(dual)
+        self.idle = 0 if is_better else self.idle + 1
+        self.least, self.dual = min(value, self.least), max(dual, self.dual)
+        return self.idle >= IDLE
+
+
+class _Rounds:
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory):
+        self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
+        self.limits, self.convex = limits, convex
+        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        self.largest = min(LARGEST_SET, max(SMALL, isqrt(memory // self.matrix.dtype.itemsize)))
+        shape = matrix.n, problem.n_classes
+        self.alpha = np.zeros(shape) if start is None else np.array(start, dtype=np.float64)
+        self.scores = np.zeros(shape)
+        self.steps, self.trace, self.target = 0, [], tol
+        self.centre = np.zeros(problem.n_classes)
+        self.shift = max(float(np.mean(self.matrix.diag)), 1e-12) if problem.is_free else problem.shift
+
+    @property
+    def bias(self):
+        """Of each class."""
+        return self.centre + self.shift * self.alpha.sum(axis=0)
+
+    def run(self):
+        try:
+            self._refresh()
+            status = self._run_with_centres() if self.problem.is_free else self._run_to_rounding()
+        except Stopped:
+            status = self.limits.reached()
+        except MemoryError:
+            status = Status.MEMORY_LIMIT
+        bias = self.problem.intercept(self.alpha, self.bias)
+        return Solution(self.alpha, -self.scores, bias, status, self._iterations, trace=self.trace)
+
+    def _run_to_rounding(self):
+        status = self._run()
+        if status == Status.OPTIMAL and len(self.alpha) <= SMALL:
+            self._polish()
+        return status
+
+    def _run_with_centres(self):
+        """Solve with biases near a centre, and move it, until the coefficients of each class have sum zero."""
+        is_small, scale = len(self.alpha) <= SMALL, float(self.problem.C.max())
+        enough = POLISHED * scale if is_small else BALANCED * min(1.0, self.tol) * scale
+        progress = _Progress()
+        for _ in range(CENTRES):
+            status = self._run_to_rounding()
+            if status != Status.OPTIMAL:
+                return status
+            lacking = self.alpha.sum(axis=0)
+            if progress.has_ended(float(np.abs(lacking).max())):
+                break
+            if np.abs(lacking).max() <= enough:
+                self._balance()
+                if self._has_small_gap():
+                    return status
+                self.target *= 0.1
+            moved = self.shift * lacking
+            self.centre += moved
+            self.scores += moved
+            self.target = min(self.target, max(AHEAD * float(np.abs(moved).max()), AHEAD * self.shift * enough))
+        self._balance()
+        # With sums of zero the conditions are all that counts, however little the centres came to.
+        is_solved = self._violation <= self.tol and self._has_small_gap()
+        return Status.OPTIMAL if is_solved and self._is_balanced(enough) else Status.OPTIMAL_INACCURATE
+
+    @property
+    def _violation(self):
+        return self.problem.violation(self.alpha, self.scores)
+
+    def _is_balanced(self, enough):
+        return float(np.abs(self.alpha.sum(axis=0)).max()) <= enough
+
+    def _has_small_gap(self):
+        if self.gap_tol is None:
+            return True
+        primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
+        return primal - dual <= self.gap_tol * max(1.0, abs(primal))
+
+    def _balance(self):
+        """Move what is lacking between classes, in rows where that does least harm; the biases stay."""
+        bias, upper = self.bias, self.problem.upper()
+        for _ in range(2 * self.problem.n_classes):
+            lacking = self.alpha.sum(axis=0)
+            giver, taker = int(lacking.argmax()), int(lacking.argmin())
+            amount = min(float(lacking[giver]), -float(lacking[taker]))
+            if not amount > 0:
+                break
+            gradient = self.scores + 1.0
+            gradient[np.arange(len(self.alpha)), self.problem.codes] -= 1.0
+            has_room = self.alpha[:, taker] + amount <= upper[:, taker]
+            row = int(np.where(has_room, gradient.max(axis=1) - gradient[:, giver], np.inf).argmin())
+            if not has_room[row]:
+                break
+            self.alpha[row, giver] -= amount
+            self.alpha[row, taker] += amount
+        self.centre = bias - self.shift * self.alpha.sum(axis=0)
+        self._refresh()
+
+    @property
+    def _iterations(self):
+        return -(-self.steps // max(1, len(self.alpha)))
+
+    @property
+    def _steps_left(self):
+        left = self.limits.iterations_left(0)
+        return left if left >= 2**62 else left * len(self.alpha) - self.steps
+
+    def _refresh(self):
+        """All scores from the coefficients, summed in double precision."""
+        self.scores[...] = self.centre
+        self._add(np.flatnonzero(self.alpha.any(axis=1)), self.alpha)
+
+    def _add(self, places, change):
+        for m in range(change.shape[1]):
+            moved = places[change[places, m] != 0]
+            if len(moved):
+                self.scores[:, m] += self.matrix.product(moved, change[moved, m], stop=self.limits.stop)
+        self.scores += self.shift * change[places].sum(axis=0)
+
+    def _run(self):
+        progress = _Progress()
+        while True:
+            violation = self._violation
+            primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
+            n = len(self.alpha)
+            size, gap = min(n, self.largest), relative_gap(primal, dual)
+            self.trace.append(TracePoint(self.limits.seconds, self._iterations, violation, dual, size, n, gap=gap))
+            self.limits.report(self.trace[-1])
+            if self._is_solved(violation, primal, dual):
+                return Status.OPTIMAL
+            if self.limits.stop():
+                return self.limits.reached()
+            if self._steps_left <= 0:
+                return Status.ITERATION_LIMIT
+            if progress.has_ended(violation, dual) or not self._round(violation):
+                return self._stuck(violation)
+
+    def _is_solved(self, violation, primal, dual):
+        if self.gap_tol is None or self.problem.is_free:
+            return violation <= self.target
+        # A gap that is still too large asks for less violation.
+        self.target = min(self.target, 0.3 * violation)
+        return primal - dual <= self.gap_tol * max(1.0, abs(primal))
+
+    def _stuck(self, violation):
+        if self.gap_tol is None and violation <= self.tol:
+            return Status.OPTIMAL  # only a centre asks for more than the user
+        if not self.convex:
+            return Status.NOT_CONVEX
+        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+
+    def _round(self, violation):
+        """Solve the rows that violate most among themselves; False if none of them moved."""
+        chosen = self._chosen()
+        q = len(chosen)
+        block = np.zeros((q, padded(q)), self.matrix.dtype)
+        self.matrix.submatrix(chosen, block, self.limits.stop)
+        block[:, :q] += block.dtype.type(self.shift)
+        alpha, scores = self.alpha[chosen].copy(), self.scores[chosen].copy()
+        is_whole = q == len(self.alpha)
+        tol = 0.9 * self.target if is_whole else max(0.5 * self.target, INNER_SHARE * violation)
+        if q <= SMALL:
+            self._steps_and_newton(block[:, :q], chosen, alpha, scores, tol)
+        else:
+            self._steps(block, chosen, alpha, scores, tol, PATIENCE)
+        change = np.zeros_like(self.alpha)
+        change[chosen] = alpha - self.alpha[chosen]
+        moved = np.flatnonzero(change.any(axis=1))
+        self.alpha[chosen] = alpha
+        self._add(moved, change)
+        return len(moved) > 0
+
+    def _chosen(self):
+        n = len(self.alpha)
+        if n <= self.largest:
+            return np.arange(n)
+        problem = self.problem
+        gradient = self.scores + 1.0
+        gradient[np.arange(n), problem.codes] -= 1.0
+        inside = self.alpha < problem.upper() - 1e-13 * problem.C[:, None]
+        violations = gradient.max(axis=1) - np.where(inside, gradient, np.inf).min(axis=1)
+        return np.sort(np.argsort(-violations, kind="stable")[: self.largest // 2])
+
+    def _steps_and_newton(self, block, chosen, alpha, scores, tol):
+        codes, C = self.problem.codes[chosen], self.problem.C[chosen]
+        for _ in range(RESCUES):
+            if self._steps(block, chosen, alpha, scores, tol, CRAWLING) <= tol:
+                return
+            newton_on_rows(block, codes, C, alpha, scores, self.limits.stop)
+            _settle_rows(codes, C, alpha)
+
+    def _polish(self):
+        """Go on to rounding error, for a while, from fresh scores."""
+        self._refresh()
+        everything = np.arange(len(self.alpha))
+        block = np.zeros((len(everything), padded(len(everything))), self.matrix.dtype)
+        self.matrix.submatrix(everything, block, self.limits.stop)
+        block[:, : len(everything)] += block.dtype.type(self.shift)
+        self._steps_and_newton(block[:, : len(everything)], everything, self.alpha, self.scores, POLISHED)
+
+    def _steps(self, block, chosen, alpha, scores, tol, patience):
+        """Steps in slices of 100 ms, until `tol`, a limit, or too many of them.
+
+        Returns the largest violation left, or 0 at a limit.
+        """
+        problem, violations = self.problem, np.zeros(len(chosen))
+        codes, C = problem.codes[chosen], problem.C[chosen]
+        pace = max(16, int(SLICE_SECONDS * 1e9 / (4.0 * alpha.size + 1000.0)))
+        taken, violation = 0, np.inf
+        while taken < patience * len(chosen):
+            allowed = max(0, min(pace, self._steps_left, patience * len(chosen) - taken))
+            steps, violation = row_steps(block, codes, C, alpha, scores, violations, tol, allowed)
+            self.steps += steps
+            taken += steps
+            if self._steps_left <= 0 or self.limits.stop():
+                return 0.0
+            if steps < allowed:
+                break
+        return violation

@@ -1,0 +1,213 @@
+"""A small problem with a free bias, from beginning to end in one compiled call.
+
+Pair steps, then Newton steps to rounding error, as in `small`, for the usual case: a box and
+one sum that is zero. A fit of a hundred points takes less time than setting it up in Python,
+step by step, would. Where entries are rounded to single precision, Newton steps have nothing to
+be exact about: then pair steps alone go to the tolerance.
+"""
+
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+from mercer._jit.compile import UNBOUNDED, jit
+from mercer._jit.vectors import vector_loop
+from mercer.solvers.dual_qp.active_set_newton import EXACT, newton_steps
+from mercer.solvers.dual_qp.bias import common_bias
+from mercer.solvers.dual_qp.decomposition import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
+from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps, set_masks
+
+# Pair steps for each point before Newton steps are tried: three are usual.
+PAIR_STEPS = 20
+# Newton steps take over at so many times the tolerance: by then most of the points that will be free are, and each of
+# the few others costs one Newton step. Where that is too early, pair steps go on to the tolerance.
+TAKE_OVER = 20.0
+# How many Newton steps between two looks at the limits.
+NEWTON_SLICE = 16
+# How often rounded steps go on from a gradient computed afresh.
+MOST_REFRESHES = 4
+# They are taken to this share of the tolerance: what they add up is rounded.
+STEP_SHARE = 0.9
+# In pairs of small classes a twentieth of the tolerance costs few steps more, and the relative gap of a small objective
+# asks for it; but not less than rounded gradients can tell.
+FINE_SHARE, FINEST = 0.05, 5e-5
+# Steps for each point after which rounded ones are given up.
+STEPS_FOR_EACH = 50
+# A violation this small counts as none.
+ROUNDING = 1e-11
+UNDERFLOW = 1e-290
+# Endings: values of `Status`, or left to the caller.
+OPTIMAL, OPTIMAL_INACCURATE, ITERATION_LIMIT, STALLED, NOT_CONVEX, LEFT = 0, 1, 2, 5, 6, -1
+
+
+@jit
+def begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
+    """The state of `pair_steps` at beta = 0."""
+    m = matrix.shape[0]
+    for i in range(m):
+        beta[i], gradient[i], diag[i] = 0.0, linear[i], matrix[i, i]
+        set_masks(i, beta, lower, upper, 0.0, rise, fall)
+    for i in range(m, matrix.shape[1]):
+        gradient[i], diag[i], rise[i], fall[i] = 0.0, 1.0, -MASK, MASK
+
+
+@jit
+def gradient_afresh(matrix, linear, beta, gradient):
+    """gradient = linear - matrix beta, afresh; the largest |beta|."""
+    m, largest = beta.shape[0], 0.0
+    for i in range(m):
+        gradient[i] = linear[i]
+    for k in range(m):
+        if beta[k] != 0.0:
+            _subtract(matrix[k], beta[k], gradient[:m])
+            largest = max(largest, abs(beta[k]))
+    return largest
+
+
+@jit
+def _subtract(row, factor, values):
+    vector_loop()
+    for i in range(values.shape[0]):
+        values[i] -= factor * row[i]
+
+
+@jit
+def margin(beta, gradient, lower, upper):
+    """(violation, bias): as `DualProblem.violation` and `DualProblem.bias`."""
+    highest, lowest = -UNBOUNDED, UNBOUNDED
+    for i in range(beta.shape[0]):
+        if beta[i] < upper[i]:
+            highest = max(highest, gradient[i])
+        if beta[i] > lower[i]:
+            lowest = min(lowest, gradient[i])
+    bias = common_bias(beta, gradient, lower, upper)
+    # Kernel values that underflow leave a remainder of their own size.
+    return max(0.0, highest - lowest), bias if abs(bias) > UNDERFLOW else 0.0
+
+
+@jit
+def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+    """Solve a small problem from beta = 0. Returns (steps, ending, violation, bias).
+
+    Parameters
+    ----------
+    matrix : ndarray (m, whole vectors)
+        K + R, rows padded with zeros.
+    linear, lower, upper : ndarray (m,)
+        The linear term and finite bounds.
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+    max_iter : int
+        Bound on the pair steps; -1 for none.
+    beta : ndarray (m,)
+    gradient : ndarray, as long as a row of `matrix`
+        Receive the solution.
+    """
+    m, width = matrix.shape
+    diag, scores, rise, fall = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall)
+    allowed, taken = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter), 0
+    fine = STEP_SHARE * tol
+    enough = TAKE_OVER * tol if convex else fine
+    while True:
+        steps, highest, lowest, curvature = pair_steps(
+            matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, enough, allowed - taken, scores
+        )
+        taken += steps
+        largest = gradient_afresh(matrix, linear, beta, gradient)
+        violation, bias = margin(beta, gradient, lower, upper)
+        stepped = highest - lowest <= max(tol, enough)
+        if not stepped and taken == max_iter:
+            return taken, ITERATION_LIMIT, violation, bias
+        if not largest < NEVER_BINDS or not (stepped or convex):
+            return taken, LEFT, violation, bias
+        if not convex and curvature < NEGATIVE_CURVATURE:
+            return taken, NOT_CONVEX, violation, bias
+        if violation <= ROUNDING:
+            return taken, OPTIMAL if violation <= tol else OPTIMAL_INACCURATE, violation, bias
+        exact, violation, bias = _finish(matrix, linear, lower, upper, violation, bias, beta, gradient)
+        if violation <= tol:
+            return taken, OPTIMAL, violation, bias
+        if enough == fine or not stepped:
+            break
+        enough = fine
+        for i in range(m):
+            set_masks(i, beta, lower, upper, 0.0, rise, fall)
+    if not exact or _reach(lower, upper) > NEVER_BINDS:
+        return taken, LEFT, violation, bias
+    return taken, OPTIMAL_INACCURATE if violation <= INACCURATE else STALLED, violation, bias
+
+
+@jit
+def _finish(matrix, linear, lower, upper, violation, bias, beta, gradient):
+    """Newton steps to rounding error: (whether they got there, violation, bias), the better point in `beta`."""
+    m, width = matrix.shape
+    better, moved, free = np.empty(m), np.empty(width), np.empty(m, np.bool_)
+    for i in range(width):
+        moved[i] = gradient[i]
+    for i in range(m):
+        better[i], free[i] = beta[i], lower[i] < beta[i] < upper[i]
+    groups = np.zeros(m, np.int64)
+    exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
+    if gradient_afresh(matrix, linear, better, moved) < NEVER_BINDS:
+        improved, its_bias = margin(better, moved, lower, upper)
+        if improved <= violation:
+            for i in range(m):
+                beta[i], gradient[i] = better[i], moved[i]
+            return exact, improved, its_bias
+    return exact, violation, bias
+
+
+@jit
+def _reach(lower, upper):
+    """The longest way between two bounds."""
+    reach = 0.0
+    for i in range(lower.shape[0]):
+        reach = max(reach, upper[i] - lower[i])
+    return reach
+
+
+@jit
+def step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+    """As `solve_plain` for a matrix in single precision, by pair steps alone and to `tol`.
+
+    A kernel that may be indefinite is left to the caller. `gradient` is in double precision.
+    """
+    m, width, single = matrix.shape[0], matrix.shape[1], matrix.dtype.type
+    rough, diag, scores = np.empty(width, matrix.dtype), np.empty(width, matrix.dtype), np.empty(width, matrix.dtype)
+    rise, fall = np.empty(width, matrix.dtype), np.empty(width, matrix.dtype)
+    begin(matrix, linear, lower, upper, beta, rough, diag, rise, fall)
+    most = STEPS_FOR_EACH * m if max_iter < 0 else min(STEPS_FOR_EACH * m, max_iter)
+    taken, violation, bias = 0, 0.0, 0.0
+    enough = single(max(FINE_SHARE * tol, min(STEP_SHARE * tol, FINEST)))
+    for _ in range(MOST_REFRESHES if convex else 0):
+        steps, _, _, _ = pair_steps(
+            matrix, rough, beta, lower, upper, 0.0, diag, rise, fall, enough, most - taken, scores
+        )
+        taken += steps
+        gradient_afresh(matrix, linear, beta, gradient)
+        violation, bias = margin(beta, gradient, lower, upper)
+        if violation <= tol:
+            return taken, OPTIMAL, violation, bias
+        if taken == max_iter:
+            return taken, ITERATION_LIMIT, violation, bias
+        for i in range(m):
+            rough[i] = gradient[i]
+    return taken, LEFT, violation, bias
+
+
+def solve_in_precision(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+    """`solve_plain` for a matrix in double precision, `step_plain` for one in single; inside compiled code."""
+    solve = solve_plain if matrix.dtype == np.float64 else step_plain
+    return solve(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+
+
+@overload(solve_in_precision, inline="always")
+def _chosen_by_precision(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):  # noqa: ARG001
+    def exactly(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+        return solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+
+    def by_steps(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+        return step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+
+    return exactly if matrix.dtype == types.float64 else by_steps

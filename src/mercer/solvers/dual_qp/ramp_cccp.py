@@ -1,0 +1,243 @@
+"""The concave-convex procedure for the ramp loss.
+
+Method (Yuille & Rangarajan 2003; Collobert, Sinz, Weston & Bottou 2006): the ramp objective is
+a convex function minus a convex one. Begin with the hinge loss, which is the ramp without its
+flat part; then replace, again and again, the subtracted part by its tangent at the current
+point and minimise. What is minimised lies above the ramp objective and touches it at the
+current point, so the objective never rises; there are finitely many tangents, so it ends, in a
+point whose own tangent gives it back. Where some margin lies exactly at s there are two tangents, and such a point may
+even be a local maximum: the others are tried too (see `mercer.problems.losses.ramp_kinks`), and where one leads down, the procedure
+goes on from there. The end need not be the global minimum, which is hard to find: `solve_from_several` begins at
+several sets of outliers and keeps the best end.
+
+Cost of a step: one dual problem, begun from the coefficients of the last one, over the same
+kernel matrix. Needs of a problem: `RampMargin`; of a matrix: `KernelMatrix`.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.result import Solution, Status
+
+# Where the objective rises, the convex problems were not solved well enough: so often more accurately.
+MOST_REFINEMENTS = 3
+# A rise this small, relative to the objective, is rounding.
+ROUNDING = 1e-9
+SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+
+
+@dataclass(frozen=True)
+class CCCPStep:
+    """One convex problem on the way, solved.
+
+    Attributes
+    ----------
+    objective : float
+        The ramp objective J at its solution.
+    bound : float
+        The convex objective there, nowhere below J: the ramp objective of the step before, or
+        less, up to the accuracy of the solver.
+    gap : float
+        Relative duality gap of the convex problem.
+    n_outliers, n_changed : int
+        Points taken for outliers, and how many of them were not in the step before or are not
+        any more.
+    iterations : int
+        Steps of the solver.
+    seconds : float
+        Since the fit began.
+    """
+
+    objective: float
+    bound: float
+    gap: float
+    n_outliers: int
+    n_changed: int
+    iterations: int
+    seconds: float
+
+
+@dataclass
+class RampSolution(Solution):
+    """A solution with the convex problem it solves last, and the steps that led there."""
+
+    problem: object = None
+    steps: list[CCCPStep] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)
+
+
+def solve(problem, matrix, *, tol, limits, start=None, max_steps=100, **options):
+    """Find a stationary point of the ramp objective.
+
+    Parameters
+    ----------
+    problem : RampMargin
+        Its outliers are those of the first step.
+    matrix : KernelMatrix
+    tol : float
+        Largest violation of the KKT conditions of each convex problem, and of the margins
+        against the tangent.
+    limits : Limits
+    start : ndarray, optional
+        Coefficients to start from.
+    max_steps : int
+        Convex problems at most.
+    options
+        As in `small.solve`.
+
+    Returns
+    -------
+    RampSolution
+    """
+    return _Steps(replace(problem, near=tol), matrix, tol, limits, max_steps, options).run(start)
+
+
+def solve_from_several(problem, matrix, outlier_sets, *, limits, start=None, **options):
+    """The best of the stationary points that are found from several sets of outliers.
+
+    `start`, as in `solve`, is for the first of them. `objectives` of the solution has the ramp objective of each.
+    """
+    best, objectives = None, []
+    for outliers in outlier_sets:
+        found = solve(problem.linearised(outliers), matrix, limits=limits, start=start, **options)
+        start = None
+        objectives.append(found.steps[-1].objective if found.steps else np.inf)
+        if best is None or objectives[-1] < min(objectives[:-1]):
+            best = found
+        if limits.stop():
+            # What was not tried might have been better.
+            best.status = limits.reached()
+            break
+    best.objectives = objectives
+    return best
+
+
+def random_outliers(n, count, rng):
+    """`count` sets of outliers, each with every row in it by a chance of its own between none and one half."""
+    return [rng.random(n) < share for share in rng.uniform(0.0, 0.5, count)]
+
+
+class _Steps:
+    """The steps of `solve`."""
+
+    def __init__(self, problem, matrix, tol, limits, max_steps, options):
+        self.problem, self.matrix, self.limits = problem, matrix, limits
+        self.tol, self.max_steps, self.options = tol, max_steps, options
+        self.accuracy, self.refinements = tol, 0
+        self.steps, self.trace, self.iterations = [], [], 0
+        self.before = problem.current_outliers
+        self.seen = {self.before.tobytes()}
+        self.best = None
+
+    def run(self, start):
+        while True:
+            solution = self._solve_convex(start)
+            if not solution.is_gradient_complete or solution.status not in SOLVED:
+                return self._stopped(solution)
+            step, following = self._judge(solution)
+            if self._has_risen(step.objective):
+                if self.refinements == MOST_REFINEMENTS:
+                    return self._ended(Status.OPTIMAL_INACCURATE)
+                self.refinements, self.accuracy = self.refinements + 1, 0.1 * self.accuracy
+                start = solution.beta
+                continue
+            self.steps.append(step)
+            self.best = solution, self.problem
+            if np.array_equal(following, self.problem.current_outliers):
+                start = self._across_kinks(solution)
+                if start is None:
+                    return self._ended(self.limits.reached() or solution.status)
+                if len(self.steps) >= self.max_steps:
+                    return self._ended(Status.ITERATION_LIMIT)
+                continue
+            if following.tobytes() in self.seen:
+                return self._ended(Status.OPTIMAL_INACCURATE)
+            if self.limits.stop():
+                return self._ended(self.limits.reached())
+            if len(self.steps) >= self.max_steps:
+                return self._ended(Status.ITERATION_LIMIT)
+            self.seen.add(following.tobytes())
+            self.before, start = self.problem.current_outliers, solution.beta
+            self.problem = self.problem.linearised(following)
+
+    def _across_kinks(self, solution):
+        """Coefficients that are better and stand on another side of a kink, whose problem is then that of the next
+        step; None where there are none."""
+        here = self.problem
+        for problem in here.other_sides(here.at_kink(*self._parts(here, solution))):
+            if self.limits.stop():
+                break
+            found = self._solve_convex(solution.beta, problem)
+            is_solved = found.is_gradient_complete and found.status in SOLVED
+            if is_solved and self._has_fallen(problem.objective(found.beta, *self._parts(problem, found))):
+                self.before, self.problem, self.seen = here.current_outliers, problem, {problem.outliers.tobytes()}
+                return found.beta
+        return None
+
+    @staticmethod
+    def _parts(problem, solution):
+        """Projections and intercept."""
+        return problem.projections(solution.beta, solution.gradient), problem.intercept(solution.beta, solution.bias)
+
+    def _solve_convex(self, start, problem=None):
+        problem = self.problem if problem is None else problem
+        solution = small.solve(
+            problem.dual(),
+            self.matrix,
+            tol=self.accuracy,
+            limits=self.limits,
+            start=start,
+            gap=problem.gap,
+            **self.options,
+        )
+        self.iterations += solution.iterations
+        self.trace.extend(solution.trace)
+        return solution
+
+    def _judge(self, solution):
+        """The step as it is told, and the outliers of the next one."""
+        problem, beta = self.problem, solution.beta
+        projections, intercept = self._parts(problem, solution)
+        following = problem.next_outliers(projections, intercept)
+        step = CCCPStep(
+            objective=problem.objective(beta, projections, intercept),
+            bound=problem.primal(beta, projections, intercept),
+            gap=problem.gap(beta, solution.gradient),
+            n_outliers=int(problem.current_outliers.sum()),
+            n_changed=int((problem.current_outliers != self.before).sum()),
+            iterations=solution.iterations,
+            seconds=self.limits.seconds,
+        )
+        return step, following
+
+    def _has_risen(self, objective):
+        if not self.steps:
+            return False
+        last = self.steps[-1].objective
+        return objective > last + ROUNDING * max(1.0, abs(last))
+
+    def _has_fallen(self, objective):
+        last = self.steps[-1].objective
+        return objective < last - ROUNDING * max(1.0, abs(last))
+
+    def _stopped(self, solution):
+        """A convex problem was left unfinished: the last finished one is the better model."""
+        if self.best is None:
+            self.best = solution, self.problem
+        return self._ended(solution.status)
+
+    def _ended(self, status):
+        solution, problem = self.best
+        return RampSolution(
+            solution.beta,
+            solution.gradient,
+            solution.bias,
+            status,
+            self.iterations,
+            solution.is_gradient_complete,
+            self.trace,
+            problem=problem,
+            steps=self.steps,
+        )

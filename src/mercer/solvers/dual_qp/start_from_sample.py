@@ -1,0 +1,75 @@
+"""Where to begin when a sum of coefficients is fixed: zero is not allowed, and a good start is worth much.
+
+Two groups begin where least squares would have them (`least_squares_start`). One group has no targets, and
+a sample of its points is solved first, with the bounds scaled so that its sum is that of the whole.
+Its solution says of every point how much it wants to be a support vector; those that want it most
+are set to their bound until the sum is reached. In one class, of which about a share nu of the
+points end at their bound, most of them are then where they belong.
+
+Cost: that of the sample, and n kernel entries for each of its support vectors. Needs: a
+`DualProblem` with a sum that is not zero.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import start_from_least_squares
+
+# Problems up to this size begin with the first points at their bound.
+SMALLEST = 2000
+SHARE = 8
+# A sample is solved only roughly: to this share of what gradients are (a sum times a kernel value).
+SAMPLE_TOL = 2e-3
+
+
+def solve(problem, matrix, *, tol, limits, start=None, **options):
+    """As `small.solve`, from a point near the solution where no start is given."""
+    if start is None:
+        start = sampled_start(problem, matrix, tol, limits, options)
+    return small.solve(problem, matrix, tol=tol, limits=limits, start=start, **options)
+
+
+def sampled_start(problem, matrix, tol, limits, options):
+    """A feasible point for `problem`, near its solution, or None where looking for one would take as long as
+    the steps that it saves; a sample is solved within the same limits."""
+    smallest = SMALLEST if problem.groups is None else start_from_least_squares.SMALLEST
+    if len(problem) <= smallest or isinstance(matrix, StoredMatrix):
+        return None
+    if problem.groups is not None:
+        return start_from_least_squares.start(problem, matrix)
+    sample = _draw(problem, np.random.default_rng(0))
+    part = scaled_part(problem, sample)
+    if part is None:
+        return problem.beginning()
+    size = float(np.abs(problem.total).max()) * float(np.abs(matrix.diag).mean())
+    rough = {**options, "gap": None, "gap_tol": None}
+    found = solve(part, matrix.view(sample), tol=max(tol, SAMPLE_TOL * size), limits=limits.unwatched(), **rough)
+    support = np.flatnonzero(found.beta)
+    try:
+        product = problem.quadratic_product(matrix, sample[support], found.beta[support], stop=limits.stop)
+    except Stopped:
+        return problem.beginning()
+    return problem.filled(problem.linear - product)
+
+
+def _draw(problem, rng):
+    """An eighth of the points, sorted."""
+    n = len(problem)
+    return np.sort(rng.permutation(n)[: max(SMALLEST // 4, n // SHARE)])
+
+
+def scaled_part(problem, sample):
+    """The problem of a sample, its box widened so that the sum can be what it is in the whole; None where
+    a bound is infinite."""
+    lower, upper = (
+        bounds[sample] * (bounds.sum() / reach if (reach := bounds[sample].sum()) else 1.0)
+        for bounds in (problem.lower, problem.upper)
+    )
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+        return None
+    ridge = None if problem.ridge is None else problem.ridge[sample]
+    return replace(problem, linear=problem.linear[sample], lower=lower, upper=upper, ridge=ridge)

@@ -1,0 +1,207 @@
+"""A working set: some coordinates of a dual problem with their own small matrix in memory."""
+
+import numpy as np
+
+from mercer._jit.compile import UNBOUNDED
+from mercer._jit.scratch import scratch
+from mercer._jit.threads import thread_count
+from mercer.kernels.evaluation.row_cache import add_weighted_rows
+from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered, padded
+from mercer.solvers.dual_qp.face_newton import newton_on_face
+from mercer.solvers.dual_qp.pair_steps import MASK, grouped_pair_steps, pair_steps, single_steps
+from mercer.solvers.limits import SLICE_SECONDS
+
+# Steps without a smaller violation after which a working set gives up.
+PATIENCE = 100_000
+MOST_RESCUES = 50
+
+
+class WorkingSet:
+    """Chosen coordinates, solved among themselves while the others are held fixed.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    matrix : KernelMatrix
+    indices : ndarray of int
+        The coordinates, sorted.
+    beta, gradient : ndarray
+        Current values for all coordinates.
+    bias : float, or ndarray (2,), optional
+        About what free gradients have in common: taken off before they are rounded to single
+        precision, where it may be thousands of times their differences.
+    buffers : Buffers, optional
+        Where a large matrix is built, so that the next working set finds the memory again.
+    """
+
+    def __init__(self, problem, matrix, indices, beta, gradient, buffers=None, stop=None, bias=0.0):
+        self.problem = problem
+        self.indices, self.split = _by_group(problem, indices)
+        self.values = self._matrix(problem, matrix, buffers, stop)
+        self.start = beta[self.indices]
+        self.beta = self.start.copy()
+        self.lower = np.maximum(problem.lower[self.indices], -UNBOUNDED)
+        self.upper = np.minimum(problem.upper[self.indices], UNBOUNDED)
+        self.bias = bias
+        self.gradient = self._padded(gradient[self.indices] - problem.thresholds(bias, self.indices), 0.0)
+        self.diag = self._padded(self.values.diagonal(), 1.0)
+        self._set_masks()
+        self._scores = np.empty_like(self.gradient)
+        self._extremes = np.zeros((2, 2))
+        self._steps = self._chosen_steps()
+        self.highest = self.lowest = 0.0
+        self.curvature = 1.0
+        self.is_stalled = False
+
+    def _chosen_steps(self):
+        if not self.problem.has_equality:
+            return single_steps
+        return pair_steps if self.split is None else self._grouped_steps
+
+    def _grouped_steps(self, *arguments):
+        *state, tol, max_steps, scores = arguments
+        return grouped_pair_steps(*state, self.split, tol, max_steps, scores, self._extremes)
+
+    def _matrix(self, problem, matrix, buffers, stop):
+        """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
+        m = len(self.indices)
+        plain = not problem.shift and problem.ridge is None
+        if plain and m == matrix.n and isinstance(matrix, StoredMatrix) and is_ordered(self.indices):
+            return matrix.values
+        values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
+        values[:, m:] = 0.0
+        matrix.submatrix(self.indices, values, stop)
+        if problem.shift:
+            values[:, :m] += values.dtype.type(problem.shift)
+        if problem.ridge is not None:
+            values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(values.dtype)
+        return values
+
+    def _set_masks(self):
+        kink = self.problem.kink
+        rise, fall = np.where(self.beta < 0, kink, -kink), np.where(self.beta > 0, -kink, kink)
+        self.rise = self._padded(np.where(self.beta < self.upper, rise, -MASK), -MASK)
+        self.fall = self._padded(np.where(self.beta > self.lower, fall, MASK), MASK)
+
+    def _padded(self, values, filler):
+        out = np.full(self.values.shape[1], filler, self.values.dtype)
+        out[: len(values)] = values
+        return out
+
+    @property
+    def violation(self):
+        return float(self.highest) - float(self.lowest)
+
+    @property
+    def middle(self):
+        """The bias, or two of them, halfway between what may rise and what may fall."""
+        if self.split is None:
+            return self.bias + 0.5 * (float(self.highest) + float(self.lowest))
+        # A group of which nothing is here, or nothing may move, keeps its bias.
+        known = np.abs(self._extremes).max(axis=1) < 0.5 * MASK
+        return self.bias + np.where(known, self._extremes.mean(axis=1), 0.0)
+
+    def run(self, tol, limits, iterations_done):
+        """Take steps until the violation is `tol`, a limit is reached, or many steps have
+        brought nothing (then `is_stalled`); returns their number."""
+        taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
+        # How many steps make a slice depends on the clock; what is decided, and when, must not.
+        patience = max(PATIENCE, 50 * len(self.indices))
+        between = patience // 16
+        while True:
+            allowed = min(pace, between - taken % between, limits.iterations_left(iterations_done + taken))
+            if allowed <= 0:
+                self._slice(tol, 0)  # no step, but the violation is known
+                return taken
+            begin = limits.seconds
+            steps = self._slice(tol, allowed)
+            taken += steps
+            if steps < allowed or limits.stop():
+                return taken
+            pace = max(64, int(steps * min(4.0, SLICE_SECONDS / max(limits.seconds - begin, 1e-6))))
+            if taken % between:
+                continue
+            fruitless = 0 if self.violation < 0.99 * best else fruitless + between
+            best = min(best, self.violation)
+            if fruitless >= patience:
+                self.is_stalled = True
+                return taken
+            if fruitless >= patience // 4 and rescues < MOST_RESCUES and self.newton(limits.stop):
+                fruitless, rescues = 0, rescues + 1
+
+    def newton(self, stop):
+        """Try Newton steps on the free coordinates; True if the dual grew."""
+        if self.split is not None:
+            return False
+        beta, gradient = self.beta.copy(), self.gradient.copy()
+        piece = Piece(self.problem, self.beta, self.lower, self.upper, gradient[: len(beta)])
+        self.gradient[: len(beta)] -= piece.slope
+        gain = newton_on_face(
+            self.values, self.gradient, self.beta, piece.lower, piece.upper, self.problem.has_equality, stop
+        )
+        self.gradient[: len(beta)] += piece.slope
+        if not gain > 0:
+            self.beta, self.gradient = beta, gradient
+        self._set_masks()
+        return gain > 0
+
+    def _first_pace(self):
+        # About 1 ns for each entry of the rows that a step reads, on a slow day.
+        return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
+
+    def _slice(self, tol, max_steps):
+        steps, self.highest, self.lowest, curvature = self._steps(
+            self.values,
+            self.gradient,
+            self.beta,
+            self.lower,
+            self.upper,
+            float(self.problem.kink),
+            self.diag,
+            self.rise,
+            self.fall,
+            self.values.dtype.type(tol),
+            max_steps,
+            self._scores,
+        )
+        self.curvature = min(self.curvature, curvature)
+        return steps
+
+    def change(self):
+        """(coordinates that moved, by how much)."""
+        moved = self._moved
+        return self.indices[moved], self.beta[moved] - self.start[moved]
+
+    @property
+    def _moved(self):
+        return np.flatnonzero(self.beta != self.start)
+
+    def own_product(self, n_jobs):
+        """(K + s 11' + R) among the chosen coordinates times what changed, from the entries at hand."""
+        moved, out = self._moved, np.zeros(len(self.indices))
+        add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, thread_count(n_jobs))
+        return out
+
+
+class Piece:
+    """The part of the box around a point on which the dual is quadratic: all of it, or on one side
+    of each kink. `slope` is what the kink takes off the gradient there.
+
+    A coordinate at its kink is given the side to which its gradient points.
+    """
+
+    def __init__(self, problem, beta, lower, upper, gradient, bias=0.0):
+        self.lower, self.upper, self.slope = lower, upper, np.zeros(len(beta), gradient.dtype)
+        if problem.kink:
+            is_positive = np.where(beta != 0, beta > 0, gradient > bias)
+            self.lower = np.where(is_positive, np.maximum(lower, 0.0), lower)
+            self.upper = np.where(is_positive, upper, np.minimum(upper, 0.0))
+            self.slope = np.where(is_positive, problem.kink, -problem.kink).astype(gradient.dtype)
+
+
+def _by_group(problem, indices):
+    """The coordinates, those of the first group first, and where the second begins."""
+    if problem.groups is None:
+        return indices, None
+    own = problem.groups[indices]
+    return indices[np.argsort(own, kind="stable")], int(np.count_nonzero(own == 0))

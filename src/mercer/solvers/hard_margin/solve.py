@@ -1,0 +1,250 @@
+"""Hard-SVM: the machine, or the proof that there is none.
+
+Method: the nearest points of the hulls of the classes (`nearest_points`), from coordinates where
+the kernel has few of them, else from kernel values. Coordinates decide to the last digits of the
+data. Kernel values are squares of lengths, so they cannot tell a distance below 1e-8 of the radius
+from none.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from mercer._errors import DataError
+from mercer.solvers.hard_margin.cholesky_corral import KernelCorral
+from mercer.solvers.hard_margin.qr_corral import FeatureCorral
+from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
+from mercer.solvers.linalg.definiteness import refuse_indefinite
+from mercer.solvers.linalg.pivoted_cholesky import pivoted_factor
+from mercer.solvers.result import Solution, Status
+
+# Coordinates beyond this many cost more than kernel values do.
+MOST_FEATURES = 512
+EPSILON = float(np.finfo(np.float64).eps)
+# A square below minus this share of the radius is no square: the kernel is indefinite.
+INDEFINITE = 1e-12
+# Errors of a kernel value, in units of the last place.
+VALUE_ERROR = 2.0
+# Endings that are due to rounding errors, not to limits.
+ROUNDING = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
+
+
+@dataclass
+class Separation(Solution):
+    """A solution of the hard margin.
+
+    Attributes
+    ----------
+    bias : float
+        b_0, also where it is penalised.
+    margin : float
+        1 / |w_0|, or 1 / |(w_0, b_0)| where the bias is penalised; not positive if the search was stopped before it
+        found a hyperplane.
+    distance : float
+        Of the nearest point from the hyperplane: 1 / |w_0| whatever the bias.
+    normal : ndarray or None
+        w_0 in coordinates, where they were used.
+    """
+
+    margin: float = 0.0
+    distance: float = 0.0
+    normal: np.ndarray | None = None
+
+
+@dataclass
+class Overlap:
+    """The hulls meet: rows and weights of a point that they have in common, and the radius."""
+
+    members: np.ndarray
+    weights: np.ndarray
+    radius: float
+
+
+def separate_features(problem, features, limits, tol):
+    """Solve in coordinates.
+
+    Where columns are of such different sizes that the widest margin is lost in rounding errors,
+    columns of one size decide: that changes margins, but neither a common point of the hulls nor
+    whether there is one.
+
+    Parameters
+    ----------
+    problem : HardMargin
+    features : ndarray or CSR matrix (n, r)
+        psi(x_i), in double precision.
+    limits : Limits
+    tol : float
+        The largest violation of a margin of 1 that counts as none.
+
+    Returns
+    -------
+    Separation or Overlap
+    """
+    if problem.bias == "penalised":
+        features = _with_constant(features)
+    sizes = _column_sizes(features)
+    units = np.full(len(sizes), _power_of_two(sizes.max(initial=0.0)))
+    answer = _separate(problem, features, units, limits, tol)
+    if isinstance(answer, Overlap) or answer.margin > 0.0 or answer.status not in ROUNDING:
+        return answer
+    units = column_units(features)
+    other = _separate(problem, features, units, limits, tol)
+    if isinstance(other, Separation) and other.margin > 0.0:
+        other.status = max(other.status, Status.STALLED)
+    return other
+
+
+def _separate(problem, features, units, limits, tol, error=0.0):
+    """`separate_features` with each column in a unit of its own; `error` is that of an inner product."""
+    scaled, origin = _moved_and_scaled(problem, features, units)
+    corral = FeatureCorral(_signed(scaled, problem.signs), problem.groups)
+    found = nearest_points(corral, limits)
+    found.noise = max(found.noise, error / units.max() / units.max())
+    if _has_met(found):
+        return _overlap(problem, found, corral.radius * units.max())
+    scale = problem.scale(found.square, found.lows)
+    normal = scale * found.point
+    offset = float(normal @ origin)
+    bias = problem.free_bias(found.lows, scale) - offset
+    constant = float(normal[-1] / units[-1]) if problem.bias == "penalised" else 0.0
+    projections = problem.signs * scale * found.scores + offset - constant
+    separation = _separation(problem, found, scale, projections, bias + constant, tol)
+    with np.errstate(over="ignore"):
+        # Only in one unit for all columns are the weights of the points the multipliers too.
+        separation.beta = separation.beta / units.max() / units.max()
+        separation.normal = (normal / units)[: -1 if problem.bias == "penalised" else None]
+        separation.margin *= units.max()
+        separation.distance = _distance(problem, separation.margin, lambda: linalg.norm(separation.normal))
+    if not (np.isfinite(separation.beta).all() and np.isfinite(separation.normal).all()):
+        raise DataError("the margin is too small for the weights to be finite numbers; scale the features")
+    return separation
+
+
+def _overlap(problem, found, radius):
+    """The common point; rounding errors are taken out of the sums of its weights."""
+    groups = problem.groups[found.members]
+    sums = np.bincount(groups, found.weights)
+    return Overlap(found.members, found.weights / sums[groups], radius)
+
+
+def _has_met(found):
+    """Whether the search has ended, and not with a hyperplane but with a common point."""
+    if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
+        return not found.is_separating
+    return found.status == Status.STALLED and found.square <= 2.75 * len(found.lows) * found.noise
+
+
+def _moved_and_scaled(problem, features, units):
+    """(points in their units, what was subtracted)."""
+    scaled = features @ sparse.diags_array(1.0 / units) if sparse.issparse(features) else features / units
+    origin = np.zeros(len(units))
+    if problem.bias == "free" and not sparse.issparse(features):
+        # Hulls move with the data; near the origin their points have more digits.
+        origin = scaled.mean(axis=0)
+        scaled = scaled - origin
+    return scaled, origin
+
+
+def separate_matrix(problem, matrix, limits, tol, memory):
+    """Solve with kernel values; `memory` bounds the bytes of rows that are kept.
+
+    A matrix of low rank, which is where kernel values are hard to work with, is factored into
+    coordinates first.
+
+    Returns
+    -------
+    Separation or Overlap
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        If the matrix is found to be indefinite.
+    """
+    most = min(MOST_FEATURES, memory // (16 * max(1, matrix.n)))
+    features = pivoted_factor(matrix, most, limits.stop)
+    if features is not None:
+        return _separate_factor(problem, features, limits, tol)
+    corral = KernelCorral(matrix, problem.signs, problem.groups, problem.shift, memory)
+    found = nearest_points(corral, limits)
+    if found.square < -INDEFINITE * corral.radius**2:
+        refuse_indefinite(matrix, found.members)
+    if _has_met(found):
+        return _overlap(problem, found, corral.radius)
+    scale = problem.scale(found.square, found.lows)
+    constant = problem.shift * scale * float(problem.signs[found.members] @ found.weights)
+    projections = problem.signs * scale * found.scores - constant
+    bias = problem.free_bias(found.lows, scale) + constant
+    separation = _separation(problem, found, scale, projections, bias, tol)
+    square = max(0.0, float(separation.beta @ projections))
+    separation.distance = _distance(problem, separation.margin, lambda: np.sqrt(square))
+    return separation
+
+
+def _separate_factor(problem, features, limits, tol):
+    """Solve in coordinates that reproduce kernel values, to the precision of those."""
+    if problem.bias == "penalised":
+        features = _with_constant(features)
+    sizes = _column_sizes(features)
+    units = np.full(len(sizes), _power_of_two(sizes.max(initial=0.0)))
+    radius = float(np.sqrt(np.einsum("ij,ij->i", features, features).max(initial=0.0)))
+    answer = _separate(problem, features, units, limits, tol, VALUE_ERROR * EPSILON * radius**2)
+    if isinstance(answer, Overlap):
+        # Kernel values have the precision of the largest of them, wherever the mean is.
+        return Overlap(answer.members, answer.weights, radius)
+    answer.normal = None
+    return answer
+
+
+def _distance(problem, margin, length):
+    """1 / |w_0|, from the margin where that has no bias in it; `length` gives |w_0|."""
+    if problem.bias != "penalised" or margin <= 0.0:
+        return margin
+    norm = length()
+    return 1.0 / float(norm) if norm > 0.0 else np.inf
+
+
+def _separation(problem, found, scale, projections, bias, tol):
+    """The solution in the units of the corral."""
+    reach = max(found.square, np.finfo(np.float64).tiny)
+    violation = max(found.square - float(found.lows.sum()), len(found.lows) * found.noise) / reach
+    is_inaccurate = found.status == Status.OPTIMAL and violation > tol
+    return Separation(
+        beta=problem.beta(found.members, found.weights, scale),
+        gradient=problem.signs - projections,
+        bias=bias,
+        status=Status.OPTIMAL_INACCURATE if is_inaccurate else found.status,
+        iterations=found.iterations,
+        trace=found.trace,
+        margin=problem.margin(found.square, found.lows),
+    )
+
+
+def _column_sizes(features):
+    """The largest absolute value of each column."""
+    largest = abs(features).max(axis=0)
+    return largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest).ravel()
+
+
+def column_units(features):
+    """For each column, a power of two that is about its largest absolute value."""
+    return np.array([_power_of_two(size) for size in _column_sizes(features)])
+
+
+def _power_of_two(size):
+    """A unit in which `size` is about one, so that squares neither over- nor underflow; division is exact."""
+    return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if size > 0.0 else 1.0
+
+
+def _with_constant(features):
+    """A penalised bias is the weight of a further feature."""
+    column = np.ones((features.shape[0], 1))
+    if sparse.issparse(features):
+        return sparse.hstack([features, sparse.csr_array(column)], format="csr")
+    return np.hstack([features, column])
+
+
+def _signed(features, signs):
+    if sparse.issparse(features):
+        return sparse.csr_array(sparse.diags_array(signs) @ features)
+    return features * signs[:, None]

@@ -1,0 +1,138 @@
+"""Cholesky factorisation in place, of the lower triangle, in either precision, on both cores.
+
+Method: left-looking by panels of a `Triangle` (Golub & Van Loan 2013, section 4.2). A panel is
+brought up to date by matrix products with what is left of it, its diagonal block is factorised
+by LAPACK, and the rest of it is multiplied by that block's inverse, which is kept: so all the
+work but one part in the number of panels is matrix products, divided among threads by rows.
+
+Cost: n^3 / 3 multiplications; no memory beyond the triangle but a block for each panel.
+Needs: a positive definite matrix. The first column at which it is not is reported.
+"""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from mercer._jit.scratch import scratch
+from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.kernels.evaluation import tiles
+
+# Up to this size one thread is enough.
+_SMALL = 1024
+# Rows of a diagonal block that a thread brings up to date at a time, and columns of a panel that it finishes.
+_PIECE = 128
+
+
+class NotPositiveDefinite(Exception):
+    """The leading minor of order `order` is not positive."""
+
+    def __init__(self, order):
+        super().__init__(f"the leading minor of order {order} is not positive")
+        self.order = order
+
+
+class CholeskyFactor:
+    """L with L L' = A, in a `Triangle`, and the inverses of its diagonal blocks."""
+
+    def __init__(self, triangle, inverses):
+        self.triangle, self.inverses = triangle, inverses
+
+    def half_solve(self, right):
+        """L^-1 right, in the precision of the factor; `right` has shape (n, k)."""
+        out = np.array(right, dtype=self.triangle.dtype)
+        for (begin, end, rows), inverse in zip(self.triangle, self.inverses, strict=True):
+            out[begin:end] = inverse @ (out[begin:end] - rows[:, :begin] @ out[:begin])
+        return out
+
+    def solve(self, right):
+        """A^-1 right, worked out in the precision of the factor."""
+        out = self.half_solve(right)
+        for (begin, end, rows), inverse in zip(reversed(list(self.triangle)), reversed(self.inverses), strict=True):
+            out[begin:end] = inverse.T @ out[begin:end]
+            out[:begin] -= rows[:, :begin].T @ out[begin:end]
+        return out.astype(np.float64)
+
+    def inverse_diagonal(self, n_jobs=None, stop=None):
+        """The diagonal of A^-1: the column sums of squares of L^-1, n^3 / 3 more work."""
+        out = np.empty(self.triangle.n)
+
+        def columns(place):
+            begin, end = self.triangle.spans[place]
+            out[begin:end] = self._inverse_columns(place, stop)
+
+        run_parallel(columns, range(len(self.inverses)), thread_count(n_jobs), stop)
+        return out
+
+    def _inverse_columns(self, place, stop):
+        """Sums of squares over the columns of L^-1 that belong to one diagonal block."""
+        first = self.triangle.spans[place][0]
+        part = np.zeros((self.triangle.n - first, len(self.inverses[place])), self.triangle.dtype)
+        part[: part.shape[1]] = self.inverses[place]
+        for (begin, end, rows), inverse in zip(
+            list(self.triangle)[place + 1 :], self.inverses[place + 1 :], strict=True
+        ):
+            if stop is not None and stop():
+                raise Stopped
+            part[begin - first : end - first] = -(inverse @ (rows[:, first:begin] @ part[: begin - first]))
+        return np.einsum("ij,ij->j", part, part, dtype=np.float64)
+
+
+def factorise(triangle, n_jobs=None, stop=None):
+    """Overwrite a `Triangle` by its Cholesky factor.
+
+    Raises
+    ------
+    NotPositiveDefinite
+        The triangle is then overwritten in part.
+    Stopped
+        If `stop`, which is asked several times a panel, says so.
+    """
+    workers = 1 if triangle.n <= _SMALL else thread_count(n_jobs)
+    inverses = []
+    for place, (begin, end) in enumerate(triangle.spans):
+        own = triangle.panels[place]
+        run_parallel(_updating_diagonal(own, begin), tiles.spans(end - begin, _PIECE), workers, stop)
+        inverses.append(_factorise_block(own[:, begin:end], begin))
+        run_parallel(_updating(own, begin, end, inverses[-1].T), triangle.panels[place + 1 :], workers, stop)
+    return CholeskyFactor(triangle, inverses)
+
+
+def _updating_diagonal(own, begin):
+    """What one thread does to some rows of a diagonal block, up to their own columns."""
+
+    def update(span):
+        if begin:
+            top, bottom = span
+            product = scratch("panel", (bottom - top, bottom), own.dtype)
+            np.matmul(own[top:bottom, :begin], own[:bottom, :begin].T, out=product)
+            own[top:bottom, begin : begin + bottom] -= product
+
+    return update
+
+
+def _updating(own, begin, end, finish):
+    """What one thread does to some rows below: subtract what is left of the panel, then finish."""
+    head = own[:, :begin].T
+    steps = [(slice(0, right), slice(left, right)) for left, right in tiles.spans(end - begin, _PIECE)]
+
+    def update(rows):
+        part = rows[:, begin:end]
+        product = scratch("panel", part.shape, own.dtype)
+        if begin:
+            part -= np.matmul(rows[:, :begin], head, out=product)
+        # `finish` is upper triangular: nothing below its diagonal is multiplied.
+        for above, columns in steps:
+            np.matmul(part[:, above], finish[above, columns], out=product[:, columns])
+        part[...] = product
+
+    return update
+
+
+def _factorise_block(block, begin):
+    """Factorise a diagonal block in place; its inverse."""
+    potrf, trtri = lapack.get_lapack_funcs(("potrf", "trtri"), dtype=block.dtype)
+    factor, info = potrf(np.asfortranarray(block), lower=1, clean=1, overwrite_a=1)
+    if info or not np.isfinite(factor).all():
+        raise NotPositiveDefinite(begin + max(info, 1))
+    block[...] = factor
+    inverse, _ = trtri(factor, lower=1, overwrite_c=1)
+    return np.ascontiguousarray(inverse)

@@ -1,0 +1,58 @@
+"""A kernel matrix that turns out to be indefinite is refused, with a vector that shows it, or told by a status."""
+
+import numpy as np
+
+from mercer._errors import NotPositiveSemidefiniteError
+from mercer.kernels.given.precomputed import most_asymmetric
+from mercer.solvers.linalg import dense_eigen
+
+# What a rounding error makes negative is above this share of the largest entry.
+INDEFINITE = -1e-8
+# What entries in single precision explain is above minus this share of the largest eigenvalue, or of its bound.
+ROUNDING = 1e-7
+
+
+def is_seen_indefinite(gram, share=ROUNDING):
+    """Whether a symmetric matrix has an eigenvalue below minus a share of the largest, or rather of its bound."""
+    largest = float(np.abs(gram).max(initial=0.0))
+    if not 0.0 < largest < np.inf:
+        return False
+    gram = gram / largest
+    return not is_definite(gram, share * float(np.abs(gram).sum(axis=1).max()), is_symmetric=True)
+
+
+def refuse_indefinite(matrix, indices):
+    """Raise if K[indices, indices] has a negative eigenvalue; its vector is the witness.
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        With a witness v, of the length of the matrix: v'Kv < 0.
+    """
+    indices = np.asarray(indices)
+    values, vectors = np.linalg.eigh(matrix.rows(indices)[:, indices].astype(np.float64))
+    if values[0] >= 0.0:
+        return
+    witness = np.zeros(matrix.n)
+    witness[indices] = vectors[:, 0]
+    raise NotPositiveSemidefiniteError(
+        f"the kernel is not positive semidefinite on these rows: v'Kv = {values[0]:.3g} for v = error.witness, so "
+        "there is no feature space to separate them in; SVC(C=...) finds a stationary point, other parameters may help",
+        witness,
+    )
+
+
+def is_definite(gram, tolerance, is_symmetric=False):
+    """Whether a matrix is symmetric, and has no eigenvalue below minus `tolerance`: it can be factored then."""
+    if not is_symmetric and most_asymmetric(np.array(gram, dtype=np.float64, order="C"))[2] > tolerance:
+        return False
+    return dense_eigen.is_definite(gram, tolerance)
+
+
+def are_definite(grams):
+    """Whether all of several symmetric matrices can be factored."""
+    try:
+        np.linalg.cholesky(grams)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,244 @@
+"""The largest eigenvalues of a symmetric operator, and their vectors.
+
+Methods: `krylov` is block Lanczos with thick restarts and full orthogonalisation (Golub & Underwood
+1977; Wu & Simon 2000), begun from random vectors; `randomised` takes a fixed number of power steps
+(Halko, Martinsson & Tropp 2011); `dense` is LAPACK's on the whole matrix.
+
+Cost: of an iteration of `krylov`, one product with a block of columns and 4 n m b operations for a
+basis of m vectors; `dense` takes 4/3 n^3 operations to begin with, most of them slow. Where the largest
+eigenvalues are too close together for `krylov`, it stops when it has cost a few times what `dense` does.
+Needs: a `SymmetricOperator` of moderate size; `dense` needs memory for two matrices (`dense_memory`).
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import linalg
+
+from mercer._jit.threads import Stopped, one_blas_thread
+from mercer.solvers.linalg.dense_eigen import eigenpairs, is_definite
+from mercer.solvers.result import Status, TracePoint
+
+# The residual that tol=0 stands for, relative to the largest eigenvalue.
+FINEST = 1e-10
+# Values below this share of the largest are rounding (times n).
+_EPS = float(np.finfo(np.float64).eps)
+# Vectors that keep less than this share of their length are in the basis already.
+_DEPENDENT = 1e-10
+# Products with so many vectors for each item, and so many blocks, are all that `krylov` is given.
+_PATIENCE, _BLOCKS = 2, 50
+
+
+@dataclass
+class EigenSolution:
+    """Eigenvalues in descending order, vectors in columns, residuals |A v - value v|.
+
+    `least` is the least v'Av that was seen, |v| = 1: below zero, it shows that A is not positive semidefinite.
+    """
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+    status: Status
+    iterations: int
+    trace: list = field(default_factory=list)
+    least: float = np.inf
+
+    @classmethod
+    def none(cls, n, count, status):
+        """Zeros: what there is before the first step."""
+        return cls(np.zeros(count), np.zeros((n, count)), np.zeros(count), status, 0)
+
+
+def dense_memory(n, count):
+    """Bytes that `dense` takes for n items, or what is made of its vectors after it, where that is more."""
+    return 8 * n * max(2 * n, n + 2 * count, 5 * count)
+
+
+def dense(operator, count, stop=None, margin=None):
+    """By LAPACK, from the whole matrix.
+
+    With a `margin` all eigenvalues are looked at, where one is below minus it: `least` is the least of them then.
+    """
+    n, matrix = operator.n, operator.lower(np.float64, stop).square()
+    if margin is not None and not is_definite(matrix, margin, stop):
+        del matrix
+        return _leading(dense(operator, n, stop), count)
+    found, vectors = eigenpairs(matrix, stop, count=count, driver="evr")
+    if len(found) < count:
+        # Asked for some of many equal eigenvalues, LAPACK may find fewer.
+        found, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
+        found, vectors = found[n - count :], vectors[:, n - count :]
+    order = slice(None, None, -1)
+    residuals = np.full(count, n * _EPS * float(np.abs(found).max(initial=0.0)))
+    vectors, least = np.ascontiguousarray(vectors[:, order]), float(found.min(initial=np.inf))
+    return EigenSolution(found[order], vectors, residuals, Status.OPTIMAL, 1, least=least)
+
+
+def _leading(found, count):
+    kept = slice(0, count)
+    return replace(found, values=found.values[kept], vectors=found.vectors[:, kept], residuals=found.residuals[kept])
+
+
+def randomised(operator, count, power, rng, stop=None, oversample=10):
+    """By `power` products with a random block, and one more for the values."""
+    width = min(operator.n, count + oversample)
+    Q = linalg.qr(rng.standard_normal((operator.n, width)), mode="economic")[0]
+    least = np.inf
+    for _ in range(power):
+        product = operator.product(Q, stop)
+        least = min(least, float(_small_eigen(Q.T @ product)[0][-1]))
+        Q = linalg.qr(product, mode="economic")[0]
+    values, vectors, residuals = _ritz(Q, operator.product(Q, stop))
+    least = min(least, float(values[-1]))
+    return _leading(EigenSolution(values, vectors, residuals, Status.OPTIMAL, power + 1, least=least), count)
+
+
+def _ritz(V, AV):
+    """Ritz values, vectors and residuals of a basis, largest first."""
+    values, S = _small_eigen(V.T @ AV)
+    vectors = V @ S
+    return values, vectors, np.linalg.norm(AV @ S - vectors * values, axis=0)
+
+
+def _small_eigen(T):
+    values, S = np.linalg.eigh((T + T.T) / 2)
+    return values[::-1], S[:, ::-1]
+
+
+def krylov(operator, count, tol, rng, limits):
+    """The `count` largest eigenvalues, each with a residual of at most tol times the largest.
+
+    An operator that errs says so by its `noise`; where that is too much, its `exact` goes on from what was found.
+    The status is STALLED where `dense` would have been the better way.
+    """
+    tol = max(float(tol), FINEST)
+    found = _lanczos(operator, count, tol, rng, limits)
+    is_exact = 2.0 * operator.noise <= tol * float(np.abs(found.values).max(initial=0.0))
+    return found if found.status != Status.OPTIMAL or is_exact else _refined(found, operator, tol, rng, limits)
+
+
+def _refined(found, operator, tol, rng, limits):
+    more = _lanczos(operator.exact, len(found.values), tol, rng, limits, found.vectors)
+    more.iterations, more.trace = more.iterations + found.iterations, found.trace + more.trace
+    more.least = min(more.least, found.least)
+    return more
+
+
+def _lanczos(operator, count, tol, rng, limits, start=None):
+    """The same to any `tol`; `start`, orthonormal columns, is taken in the place of random vectors."""
+    run = _Lanczos(operator, count, rng, limits.stop, start)
+    status = None
+    while status is None:
+        try:
+            run.grow()
+        except Stopped:
+            status = limits.reached() or Status.INTERRUPTED
+            break
+        run.note(limits)
+        status = _ending(run, tol, limits)
+    return run.solution(status)
+
+
+def _ending(run, tol, limits):
+    if run.is_done(tol):
+        return Status.OPTIMAL
+    if limits.reached() is not None:
+        return limits.reached()
+    if limits.iterations_left(run.iterations) <= 0:
+        return Status.ITERATION_LIMIT
+    return Status.STALLED if run.is_out_of_patience() else None
+
+
+class _Lanczos:
+    """An orthonormal basis V, the product A V, and the block that is to join them."""
+
+    def __init__(self, operator, count, rng, stop, start=None):
+        self.operator, self.count, self.rng, self.stop = operator, count, rng, stop
+        self.width = min(operator.n, max(8, min(32, count // 2)))
+        self.most = min(operator.n, 2 * count + 8 * self.width)
+        self.V = np.empty((operator.n, 0))
+        self.AV = np.empty((operator.n, 0))
+        self.T = np.empty((0, 0))
+        self.next = self._random_block() if start is None else start
+        self.iterations, self.probes, self.trace = 0, 0, []
+        self.values = self.S = self.residuals = None
+        # The largest size and the least of all Ritz values so far: restarts forget those that are not wanted.
+        self.scale, self.least = float(np.finfo(np.float64).tiny), np.inf
+
+    def _random_block(self):
+        block = self.rng.standard_normal((self.operator.n, self.width))
+        return self._orthonormal(block, floor=0.0)
+
+    def _orthonormal(self, block, floor):
+        """What `block` adds to the basis, orthonormal; nothing where it adds no more than `floor`."""
+        sizes = np.linalg.norm(block, axis=0)
+        for _ in range(2):
+            block = block - self.V @ (self.V.T @ block)
+        kept = np.linalg.norm(block, axis=0) > np.maximum(_DEPENDENT * sizes, floor)
+        block = block[:, kept][:, : self.operator.n - self.V.shape[1]]
+        if block.shape[1] == 0:
+            return block
+        Q, R, _ = linalg.qr(block, mode="economic", pivoting=True)
+        sound = np.abs(R.diagonal()) > max(_DEPENDENT * np.abs(R[0, 0]), floor)
+        Q = Q[:, sound]
+        return linalg.qr(Q - self.V @ (self.V.T @ Q), mode="economic")[0] if Q.shape[1] else Q
+
+    def grow(self):
+        """Add the next block, and find out what follows it."""
+        if self.next.shape[1] == 0:
+            self.next = self._random_block()
+            self.probes += 1
+        product = self.operator.product(self.next, self.stop)
+        self.iterations += 1
+        # Blocks of a few columns: to wake a second thread of BLAS takes longer than the work.
+        with one_blas_thread():
+            self._append(product)
+            self.values, self.S = _small_eigen(self.T)
+            self.scale = max(self.scale, float(np.abs(self.values).max(initial=0.0)))
+            self.least = min(self.least, float(self.values.min(initial=np.inf)))
+            R = self.AV @ self.S[:, : self.count] - (self.V @ self.S[:, : self.count]) * self.values[: self.count]
+            self.residuals = np.linalg.norm(R, axis=0)
+            self.next = self._orthonormal(product, 10.0 * _EPS * self.scale)
+            if self.V.shape[1] + self.width > self.most:
+                self._restart()
+
+    def _append(self, product):
+        """The next block to V, its product to A V, and what follows of them to T = V'AV."""
+        self.V, self.AV = np.hstack([self.V, self.next]), np.hstack([self.AV, product])
+        border = self.V.T @ product
+        old = len(self.T)
+        self.T = np.block([[self.T, border[:old]], [border[:old].T, border[old:]]])
+
+    def _restart(self):
+        """Keep the best Ritz vectors; with the next block they span all that matters."""
+        S = self.S[:, : min(self.count + self.width, self.V.shape[1])]
+        self.V, self.AV = self.V @ S, self.AV @ S
+        self.values, self.S = self.values[: S.shape[1]], np.eye(S.shape[1])
+        self.T = np.diag(self.values)
+        self.residuals = self.residuals[: self.count]
+
+    def is_out_of_patience(self):
+        return self.iterations * self.width > _PATIENCE * self.operator.n + _BLOCKS * self.width
+
+    def is_done(self, tol):
+        if self.V.shape[1] >= self.operator.n:
+            return True
+        if len(self.residuals) < self.count or (self.residuals > tol * self.scale).any():
+            return False
+        # A basis that nothing follows may have missed copies of an eigenvalue: new random vectors
+        # must have had their chance.
+        return self.next.shape[1] > 0 or self.probes > 0
+
+    def note(self, limits):
+        share = float(self.residuals.max(initial=0.0)) / self.scale
+        point = TracePoint(limits.seconds, self.iterations, share, np.nan, self.width, self.V.shape[1])
+        self.trace.append(point)
+        limits.report(point)
+
+    def solution(self, status):
+        if self.values is None:
+            return EigenSolution.none(self.operator.n, self.count, status)
+        found = EigenSolution(self.values, self.V @ self.S[:, : self.count], self.residuals, status, self.iterations)
+        found.trace, found.least = self.trace, self.least
+        return _leading(found, self.count)

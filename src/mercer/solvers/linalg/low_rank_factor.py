@@ -1,0 +1,57 @@
+"""K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `kernel_newton`."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from mercer.solvers.linalg.pivoted_cholesky import partial_factor
+from mercer.solvers.smooth.newton_system import Indefinite
+
+# Rank of the preconditioner, over all functions together.
+RANK = 160
+RANK_OF_ALL = 480
+# The same where the matrix is rounded: random rows of it are cheap.
+LANDMARKS = 192
+LANDMARKS_OF_ALL, LANDMARKS_BESIDE_BYTES = 480, 240
+# What is described to this share of a unit of curvature needs no coordinate of its own.
+DESCRIBED = 0.03
+SINGLE = float(np.finfo(np.float32).eps)
+
+
+def low_rank_factor(K, root):
+    """L for a `NewtonMatrix` and the root of the Hessian that there is to begin with."""
+    factor = _pivoted(K, root) if K.rounded is None else _of_landmarks(K)
+    if K.problem.bias == "penalised":
+        factor = np.column_stack([factor, np.ones(K.n, factor.dtype)])
+    return factor
+
+
+def _pivoted(K, root):
+    """From the rows that are described worst; of a kernel that is not convex, as far as it goes."""
+    most, largest = max(8, min(RANK, RANK_OF_ALL // K.k)), float(K.matrix.diag.max(initial=0.0))
+    curvature = float(np.max(root.total)) / K.n
+    negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * largest)
+    factor, _ = partial_factor(K.matrix, most, negligible, K.limits.stop)
+    # A preconditioner may be rough, as long as its own rounding is less than what it leaves out.
+    is_mild = K.n * largest * curvature * SINGLE <= DESCRIBED
+    return factor.astype(np.float32) if is_mild else factor
+
+
+def _of_landmarks(K):
+    """From random rows of the rounded matrix."""
+    # With products that take next to nothing, it is not worth as much.
+    of_all = LANDMARKS_OF_ALL if K.rough is None else LANDMARKS_BESIDE_BYTES
+    return _nystroem(K.rounded, max(8, min(LANDMARKS, of_all // K.k)))
+
+
+def _nystroem(rounded, most):
+    """L of Nystroem, float32, from `most` random rows of a `RoundedMatrix` (Frangella, Tropp & Udell 2023)."""
+    chosen = np.sort(np.random.default_rng(0).permutation(rounded.n)[:most])
+    rows = rounded.rows(chosen)
+    core = rows[:, chosen].astype(np.float64)
+    # Rounding, which may be negative, is outweighed.
+    core[np.diag_indices_from(core)] += max(2.0 * rounded.noise, len(chosen) * rounded.unit)
+    try:
+        inverse = solve_triangular(cholesky(core, lower=True), np.eye(len(chosen)), lower=True)
+    except LinAlgError as error:
+        raise Indefinite from error
+    return rows.T @ inverse.T.astype(np.float32)

@@ -1,0 +1,63 @@
+"""Coordinates for the items of a kernel matrix: an incomplete Cholesky factorisation with pivots.
+
+Method (Fine & Scheinberg 2001; Higham 2002, section 10.3): the item that is worst described joins
+the basis, until none is left that differs from its description by more than rounding. K = L L'
+then holds to the precision of K, and row i of L stands for psi(x_i).
+
+Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
+"""
+
+import numpy as np
+
+from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
+
+# A squared distance below this share of the largest squared norm is rounding.
+NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
+
+
+def pivoted_factor(matrix, most, stop=None):
+    """L with L L' = K, shape (n, r); None where r would exceed `most`, or if `stop` says so.
+
+    Parameters
+    ----------
+    matrix : KernelMatrix
+        In double precision.
+    most : int
+        Coordinates at most.
+    stop : callable, optional
+        Asked before every row.
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        If the matrix is found to be indefinite.
+    """
+    scale = np.abs(matrix.diag).max(initial=0.0)
+    factor, is_partial = partial_factor(matrix, most, NEGLIGIBLE * scale, stop, INDEFINITE * scale)
+    return None if is_partial else factor
+
+
+def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
+    """(L, whether something is left): as `pivoted_factor`, but as far as `most` coordinates go.
+
+    An item is described well enough where its squared distance to its description is at most
+    `negligible`; a squared distance below `lowest` says that the matrix is indefinite.
+    """
+    left, pivots = matrix.diag.copy(), []
+    factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
+    for r in range(factor.shape[1] + 1):
+        pivot = int(left.argmax())
+        if left.min() < lowest:
+            refuse_indefinite(matrix, [*pivots, int(left.argmin())])
+        if left[pivot] <= negligible:
+            return np.ascontiguousarray(factor[:, :r]), False
+        if r == factor.shape[1] or (stop is not None and stop()):
+            break
+        column = matrix.rows(np.array([pivot]))[0].astype(np.float64)
+        column -= factor[:, :r] @ factor[pivot, :r]
+        column /= np.sqrt(left[pivot])
+        factor[:, r] = column
+        left -= column**2
+        left[pivot] = 0.0
+        pivots.append(pivot)
+    return np.ascontiguousarray(factor[:, :r]), True

@@ -1,0 +1,42 @@
+"""K X = B in the sense of least squares and of least norm.
+
+Method: eigenvalues of K (Golub & Van Loan 2013, section 5.5); those below a cutoff are taken to be zero.
+Cost: 9 n^3 operations, once. Needs: memory for four matrices.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.solvers.linalg.dense_eigen import eigenpairs
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class LeastNorm:
+    """X, the eigenvalues that were kept, the smallest of all relative to the largest, and how small may not be kept."""
+
+    X: np.ndarray
+    eigenvalues: np.ndarray
+    smallest: float
+    cutoff: float = 0.0
+
+
+def memory(n):
+    """Bytes for n items: their matrix, its eigenvectors, and LAPACK's room to find those by dividing."""
+    return 4 * 8 * n**2
+
+
+def solve(operator, right, cutoff=None, stop=None):
+    """The solution of least norm; eigenvalues of size below cutoff times the largest count as zero.
+
+    `cutoff` None is n times the spacing of doubles.
+    """
+    values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
+    largest = float(np.abs(values).max(initial=0.0))
+    cutoff = operator.n * _EPS if cutoff is None else cutoff
+    kept = (np.abs(values) > cutoff * largest) & (largest > 0)
+    vectors, kept_values = vectors[:, kept], values[kept]
+    X = vectors @ ((vectors.T @ right) / kept_values[:, None])
+    return LeastNorm(X, kept_values, float(values.min(initial=0.0)) / max(largest, 1e-300), cutoff)

@@ -1,0 +1,266 @@
+"""Solve (K + lambda I) X = B for a kernel matrix K.
+
+Method: where the triangle of K fits into memory, a Cholesky factorisation, in single precision if
+the entries allow that, is the preconditioner of conjugate gradients whose products with K are in
+double precision: two or three of them, and the answer is as accurate as from double precision
+throughout, in half the time and a quarter of the memory. Where single precision is too coarse, the
+factor is made in double; where K + lambda I is singular even there, lambda is raised by a jitter,
+which is reported. Where the triangle does not fit, the preconditioner is of low rank.
+
+Where lambda is large enough that rounded entries hardly change the equations, and a preconditioner of low rank
+leaves a few dozen iterations, a factorisation is not worth its n^3: the triangle is kept as whole numbers
+(`mercer.kernels.gram.fixed_point`), and conjugate gradients with sums in single precision are refined with sums in double.
+
+Cost: n^3 / 3 and two or three products; or r rows of K, and a product for each iteration.
+Needs: a `SymmetricOperator`, positive semidefinite. One that is not is solved by its eigenvalues,
+and the status says so.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer._jit.threads import Stopped, one_blas_thread
+from mercer.kernels.gram.fixed_point import FixedPointOperator
+from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
+from mercer.solvers.linalg import conjugate_gradient
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite, factorise
+from mercer.solvers.linalg.dense_eigen import eigenpairs
+from mercer.solvers.linalg.low_rank_preconditioner import low_rank
+from mercer.solvers.result import Status
+
+METHODS = ("auto", "cholesky", "cg")
+# Single precision is tried where its entries err by no more than this share of the largest.
+COARSEST_ENTRY = 1e-5
+# A factor that needs more products than this is too coarse.
+MOST_REFINEMENTS = 20
+# From so many items on, iterations on a triangle that is kept may be worth more than a factor.
+ITERATED = 3000
+# Sums in single precision, as a share of lambda, that a refinement makes good.
+ROUGH = 0.05
+# What a refinement leaves of the residual.
+REFINED = 1e-4
+# Rows that their preconditioner takes, at most.
+LANDMARKS = 256
+# So many iterations, for each item and column, take as long as half a factorisation.
+WORTHWHILE = 0.04
+# Jitters tried, as multiples of n eps max K_ii.
+JITTERS = (1e3, 1e5, 1e7)
+_EPS = float(np.finfo(np.float64).eps)
+SINGLE = float(np.finfo(np.float32).eps)
+
+
+@dataclass
+class RegularisedSolution:
+    """X, how the method ended, and what had to be added to lambda."""
+
+    X: np.ndarray
+    status: Status
+    method: str
+    iterations: int = 0
+    jitter: float = 0.0
+    residual: np.ndarray | None = None
+    inverse_diagonal: np.ndarray | None = None
+    trace: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of `solve`: tolerance, limits, memory in bytes, and by which method."""
+
+    tol: float
+    limits: object
+    memory: float
+    method: str = "auto"
+    rank: int = 500
+    rng: object = None
+    with_inverse: bool = False
+    n_jobs: int | None = None
+
+    def chosen(self, n):
+        """The method for n items: direct where a triangle in single precision fits."""
+        if self.method != "auto":
+            return self.method
+        return "cholesky" if self.factor_bytes(n) <= self.memory else "cg"
+
+    def factor_bytes(self, n):
+        """What the triangle takes that is factorised: in single precision, unless its inverse is asked for."""
+        return n * n * (8 if self.with_inverse else 4) // 2
+
+
+def solve(operator, right, shift, request):
+    """Solve (K + shift I) X = right.
+
+    Parameters
+    ----------
+    operator : SymmetricOperator
+    right : ndarray of shape (n, k)
+    shift : float
+        Not negative.
+    request : Request
+    """
+    method = request.chosen(operator.n)
+    try:
+        if shift == 0 and _is_zero(operator, request.limits.stop):
+            return _nothing(right, method, request)
+        if method == "cg":
+            return _by_iterations(operator, right, shift, request)
+        found = _by_refined_iterations(operator, right, shift, request)
+        return found if found is not None else _by_factor(operator, right, shift, request)
+    except Stopped:
+        return RegularisedSolution(np.zeros(right.shape), request.limits.reached() or Status.INTERRUPTED, method)
+    except MemoryError:
+        return RegularisedSolution(np.zeros(right.shape), Status.MEMORY_LIMIT, method)
+
+
+def _is_zero(operator, stop):
+    """Whether K = 0: no jitter is small beside it, and a diagonal of zeros alone may be that of an indefinite K."""
+    if operator.diag.any():
+        return False
+    return not operator.product(np.random.default_rng(0).normal(size=(operator.n, 1)), stop).any()
+
+
+def _nothing(right, method, request):
+    """X = 0, the least of all: with K = 0 and no penalty each X is as good, and none meets a target but zero."""
+    status = Status.OPTIMAL_INACCURATE if right.any() else Status.OPTIMAL
+    inverse = np.zeros(len(right)) if request.with_inverse else None
+    return RegularisedSolution(np.zeros(right.shape), status, method, inverse_diagonal=inverse)
+
+
+def _by_factor(operator, right, shift, request):
+    if not request.with_inverse and shift > 0 and operator.n > 1000 and operator.suits_single(COARSEST_ENTRY):
+        found = _attempt(operator, right, shift, 0.0, np.float32, request)
+        if found is not None and found.status != Status.STALLED:
+            return found
+    scale = operator.n * _EPS * float(operator.diag.max(initial=0.0))
+    for jitter in (0.0, *(factor * scale for factor in JITTERS)):
+        found = _attempt(operator, right, shift, jitter, np.float64, request)
+        if found is not None:
+            return found
+    return _by_eigenvalues(operator, right, shift, request)
+
+
+def _attempt(operator, right, shift, jitter, dtype, request):
+    """By a factor in `dtype` of K + (shift + jitter) I; None where it is not positive definite."""
+    triangle = operator.lower(dtype, request.limits.stop)
+    triangle.set_diagonal(operator.diag + (shift + jitter))
+    try:
+        factor = factorise(triangle, request.n_jobs, request.limits.stop)
+    except NotPositiveDefinite:
+        return None
+    limits = request.limits.at_most(MOST_REFINEMENTS) if dtype == np.float32 else request.limits
+    total = shift + jitter
+    # Errors of single precision that are large in a few rows only cost a few more products.
+    patience = 8 if dtype == np.float32 else 2
+    found = _certain(operator, right, total, factor.solve, request, limits, patience)
+    status = _judged(found, jitter, dtype)
+    inverse = factor.inverse_diagonal(request.n_jobs, request.limits.stop) if request.with_inverse else None
+    return RegularisedSolution(
+        found.X, status, "cholesky", found.iterations, jitter, found.residual, inverse, found.trace
+    )
+
+
+def _certain(operator, right, shift, precondition, request, limits, patience):
+    """By conjugate gradients; where rounding may have misled them, the residual is computed anew.
+
+    Their own residual is right up to eps |A| |x|, and |A|, of what products sum, is at most its trace.
+    """
+    apply = _shifted(operator, shift, request)
+    found = conjugate_gradient.solve(apply, right, precondition, request.tol, limits, patience)
+    sizes = np.linalg.norm(right, axis=0)
+    sizes[sizes == 0] = 1.0
+    doubt = _EPS * (np.abs(operator.summed_diag).sum() + shift) * np.linalg.norm(found.X, axis=0) / sizes
+    if found.status != Status.OPTIMAL or (doubt <= request.tol).all():
+        return found
+    left = right - apply(found.X)
+    more = conjugate_gradient.solve(apply, left, precondition, 1e-3, limits, patience)
+    for X in (found.X + more.X, found.X):
+        found.X, found.residual = X, np.linalg.norm(right - apply(X), axis=0) / sizes
+        if (found.residual <= request.tol).all():
+            return found
+    found.status = Status.STALLED
+    return found
+
+
+def _judged(found, jitter, dtype):
+    if found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        return found.status
+    if found.status == Status.OPTIMAL:
+        return Status.OPTIMAL_INACCURATE if jitter else Status.OPTIMAL
+    # A factor in single precision that is of no use gives way to one in double.
+    return Status.STALLED if dtype == np.float32 else Status.OPTIMAL_INACCURATE
+
+
+def _by_iterations(operator, right, shift, request):
+    scale = operator.n * _EPS * float(operator.diag.max(initial=0.0))
+    jitter = 0.0 if shift > scale else scale
+    total = shift + jitter
+    preconditioner = low_rank(operator, request.rank, total, request.limits.stop, request.rng)
+    found = _certain(operator, right, total, preconditioner, request, request.limits, patience=200)
+    status = Status.OPTIMAL_INACCURATE if jitter and found.status == Status.OPTIMAL else found.status
+    return RegularisedSolution(found.X, status, "cg", found.iterations, jitter, found.residual, None, found.trace)
+
+
+def _by_refined_iterations(operator, right, shift, request):
+    """Conjugate gradients on a triangle of whole numbers; None where a factorisation is the better way."""
+    size = float(operator.diag.max(initial=0.0)) * operator.n
+    is_worth_it = request.method == "auto" and not request.with_inverse and operator.n >= ITERATED
+    if not (is_worth_it and isinstance(operator, EvaluatedOperator) and size * SINGLE <= ROUGH * shift):
+        return None
+    kept = FixedPointOperator.of(operator, request.limits.stop)
+    most = int(WORTHWHILE * operator.n / right.shape[1])
+    if kept is None or most < 1:
+        return None
+    rank, rng = min(request.rank, LANDMARKS), np.random.default_rng(0)
+    # BLAS threads that are woken between products with K wait for each other more than they work.
+    with one_blas_thread():
+        precondition = low_rank(kept, rank, shift, request.limits.stop, rng, np.float32)
+        return _refined(kept, right, shift, precondition, request, most)
+
+
+def _refined(kept, right, shift, precondition, request, most):
+    """Iterative refinement, each correction by conjugate gradients; None after `most` of their iterations."""
+    limits, done, trace, method = request.limits, 0, [], "cg"
+    sizes = np.linalg.norm(right, axis=0)
+    sizes[sizes == 0] = 1.0
+    X, left = np.zeros(right.shape), right
+
+    def rough(columns):
+        return kept.rough_product(columns, limits.stop) + shift * columns
+
+    exact = kept
+    while True:
+        found = conjugate_gradient.solve(rough, left, precondition, REFINED, limits.after(done).at_most(most - done))
+        X, done, trace = X + found.X, done + found.iterations, trace + found.trace
+        if limits.reached() is not None or limits.iterations_left(done) <= 0:
+            status = limits.reached() or Status.ITERATION_LIMIT
+            return RegularisedSolution(X, status, method, done, 0.0, None, None, trace)
+        if done >= most or found.status == Status.STALLED:
+            return None
+        doubt = kept.noise * np.linalg.norm(X, axis=0) / sizes
+        if (doubt > 0.5 * request.tol).any():
+            # What whole numbers cannot say is asked of the items.
+            exact, doubt = kept.exact, 0.0
+        left = right - _shifted(exact, shift, request)(X)
+        residual = np.linalg.norm(left, axis=0) / sizes
+        if (residual + doubt <= request.tol).all():
+            return RegularisedSolution(X, Status.OPTIMAL, method, done, 0.0, residual, None, trace)
+
+
+def _by_eigenvalues(operator, right, shift, request):
+    """The stationary point of least norm, for K that is not positive semidefinite."""
+    stop = request.limits.stop
+    values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
+    moved = values + shift
+    kept = np.abs(moved) > operator.n * _EPS * np.abs(moved).max(initial=0.0)
+    inverse = np.divide(1.0, moved, out=np.zeros_like(moved), where=kept)
+    X = vectors @ (inverse[:, None] * (vectors.T @ right))
+    diagonal = (vectors**2) @ inverse if request.with_inverse else None
+    return RegularisedSolution(X, Status.NOT_CONVEX, "eigenvalues", inverse_diagonal=diagonal)
+
+
+def _shifted(operator, shift, request):
+    def apply(columns):
+        return operator.product(columns, request.limits.stop) + shift * columns
+
+    return apply

@@ -1,0 +1,152 @@
+"""Passes of dual coordinate descent: which rows, and how often.
+
+Rows that sit firmly at a bound leave; where the loss has a kink, the others are visited as often as their
+preferences say (`coordinate_steps`). A pass makes as many steps as there are active rows.
+
+A bias is a feature that all rows have. As the dual has it, with a value s that is as large as a whole row, each step
+is about the bias as much as about its own row, and the next ones undo that: twice the passes. So the bias is held by
+a proximal term (Rockafellar 1976), 1/(2t) (b - centre)^2 with 1/t = 1/scale^2 - 1/s^2, which leaves a constant
+feature of a smaller value `scale` and a *price*, the share (1 - scale^2/s^2) of the centre; after each pass the centre
+moves to the bias. With a free bias, s without end, this is the method of multipliers (Hestenes 1969).
+"""
+
+import math
+
+import numpy as np
+
+from mercer.solvers.linear.cd_steps import (
+    BETA,
+    CURVATURE,
+    LINEAR,
+    LOWER,
+    RIDGE,
+    UPPER,
+    WIDTH,
+    remaining,
+    schedule,
+    shuffle,
+    sweep,
+)
+from mercer.solvers.linear.loss_loops import BEYOND
+
+# Entries of rows in a slice: some 50 ms.
+SLICE_ENTRIES = 15_000_000
+SEED = 0x9E3779B97F4A7C15
+# A row at a bound is left out if its slope is below minus this share of the largest among those that moved. The
+# whole of it is what Hsieh et al. take; a check brings back what was left out too early, so less is safe and faster.
+FIRM = 0.1
+# What the constant feature adds to the curvature of a step: this share of its mean, and more where rows are few, since
+# the bias has a pass to settle.
+CONSTANT, ENOUGH_ROWS = 0.02, 5000
+# Passes after which preferences follow what steps gain, and after which they are heeded.
+SETTLING, SETTLED = 2, 4
+
+
+class Passes:
+    """The state of coordinate descent: coefficients, weights, active rows.
+
+    Parameters
+    ----------
+    products : RowProducts
+    dual : LinearDual
+    start : ndarray (n,) or None
+    seed : int
+    """
+
+    def __init__(self, products, dual, start, seed):
+        self.products, self.dual = products, dual
+        self.scale, self.price, self.bias = self._constant(), 0.0, 0.0
+        self.points = self._points(start)
+        self.state = np.array([(seed * 2 + 1) * SEED % 2**64], np.uint64)
+        self.w = np.zeros(products.n_features + 1)
+        if start is not None:
+            products.combination(self.beta, self.w[:-1])
+            self.w[-1] = self.scale * self.beta.sum()
+            if not dual.has_equality:
+                self.hold(dual.scale**2 * self.beta.sum())
+        self.firm, self.done, self.gap, self.loss = BEYOND, 0, math.inf, math.inf
+        # Where the loss has no kink all rows go on moving, and none deserves more visits.
+        self.has_preferences = not dual.ridge.all()
+        self.preferences = np.ones(products.n, np.float32)
+        self.credit, self.pace = None, np.array([1.0, 0.0, 0.0])
+        self.active = self.all_rows()
+
+    def _constant(self):
+        """The value of the constant feature that steps see."""
+        dual = self.dual
+        mean = float(np.mean(self.products.squares() + dual.ridge))
+        if dual.scale == 0.0 or mean == 0.0:
+            return dual.scale
+        scale = math.sqrt(CONSTANT * max(1.0, ENOUGH_ROWS / self.products.n) * mean)
+        return scale if dual.has_equality else min(scale, dual.scale)
+
+    def hold(self, bias):
+        """Move the centre of the proximal term to `bias`, which is what the rows saw last."""
+        self.bias = bias
+        self.price = bias if self.dual.has_equality else (1.0 - (self.scale / self.dual.scale) ** 2) * bias
+
+    def _points(self, start):
+        dual = self.dual
+        points = np.zeros((self.products.n, WIDTH))
+        points[:, LINEAR], points[:, LOWER], points[:, UPPER] = dual.linear, dual.lower, dual.upper
+        points[:, RIDGE] = dual.ridge
+        # A row of zeros moves to its bound at once, whatever its curvature is called.
+        points[:, CURVATURE] = np.maximum(self.products.squares() + self.scale**2 + dual.ridge, 1e-300)
+        if start is not None:
+            points[:, BETA] = dual.feasible(start)
+        return points.ravel()
+
+    def all_rows(self):
+        """Every row, in order."""
+        return np.arange(self.products.n, dtype=np.int32 if self.products.n < 2**31 else np.int64)
+
+    def look_at(self, rows):
+        """The rows of the next passes, until they leave."""
+        self.active = rows
+        np.abs(self.preferences, out=self.preferences)
+
+    def sample(self, share):
+        """Look at one row in `share` only."""
+        shuffle(self.active, self.state)
+        self.look_at(self.active[: self.products.n // share])
+
+    @property
+    def beta(self):
+        return self.points[BETA::WIDTH]
+
+    def run(self, limits):
+        """One pass in slices; False if a limit was met within."""
+        order = self._order()
+        self.pace[2] = 1.0 / max(1, len(order))
+        pace = self.pace if self.has_preferences and self.done >= SETTLING else None
+        mean = max(1, self.products.n_entries // self.products.n)
+        size, begin, largest, self.gap, self.loss = max(1, SLICE_ENTRIES // mean), 0, 0.0, 0.0, 0.0
+        while begin < len(order):
+            if begin and limits.stop():
+                break
+            met, gap, loss = sweep(
+                self.products.rows, self.points, self.dual.epsilon, self.scale, self.price, self.w,
+                order, begin, min(begin + size, len(order)), self.firm, self.preferences, pace,
+            )  # fmt: skip
+            begin, largest = begin + size, max(largest, met)
+            self.gap, self.loss = self.gap + gap, self.loss + loss
+        if self.scale:
+            self.hold(self.price + self.scale * self.w[-1])
+        self.firm = FIRM * largest
+        self.active = self.active[: remaining(self.active, self.preferences)]
+        is_whole = begin >= len(order)
+        self.done += is_whole
+        return is_whole
+
+    def _order(self):
+        """The rows to visit, in order."""
+        if not (self.has_preferences and self.done >= SETTLED):
+            shuffle(self.active, self.state)
+            return self.active
+        if self.credit is None:
+            self.credit = np.full(self.products.n, 0.5, np.float32)
+        order = np.empty(2 * len(self.active), self.active.dtype)
+        visits, self.pace[0] = schedule(self.active, self.preferences, self.credit, order)
+        order = order[:visits]
+        shuffle(order, self.state)
+        return order

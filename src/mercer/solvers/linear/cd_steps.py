@@ -1,0 +1,144 @@
+"""Compiled passes of dual coordinate descent.
+
+A step maximises the dual of `mercer.problems.linear.dual` over one beta_i with w kept up to date:
+one inner product with a row, and one addition of it where beta_i moves. Rows are visited in random
+order (any other order that was tried needs more passes), so everything that belongs to a row stands
+in one cache line, and the rows that come next are fetched while this one is worked on.
+
+Rows whose steps have lately gained more than the mean are visited more often, the others less (adaptive
+coordinate frequencies, Glasmachers & Dogan 2013): their *preference* says how often.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+from mercer._jit.prefetch import prefetch
+from mercer._jit.row_views import row_add, row_announce, row_dot_fresh, row_prefetch
+from mercer.solvers.linear.loss_loops import BEYOND, dual_slope, row_loss, shrunk
+
+# What `points[i]` holds of row i.
+LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA = range(6)
+WIDTH = 8
+# How many rows ahead the data of a row, and where they stand, are asked for.
+AHEAD, FAR_AHEAD = 1, 2
+# How fast a preference follows what the steps of a row gain, and its bounds.
+EAGERNESS, LEAST, MOST = 0.5, 0.2, 5.0
+
+
+@jit
+def next_random(state, below):
+    """A whole number in [0, below), below < 2^32, by xorshift (Marsaglia 2003)."""
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return np.int64(((x >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32))
+
+
+@jit
+def shuffle(order, state):
+    """Put the entries of `order` in random order."""
+    for k in range(order.shape[0] - 1, 0, -1):
+        j = next_random(state, k + 1)
+        order[k], order[j] = order[j], order[k]
+
+
+@jit
+def _best(beta, gradient, curvature, epsilon, lower, upper):
+    """The beta_i that maximises the dual when all others stay."""
+    goal = shrunk(curvature * beta + gradient, epsilon) / curvature
+    goal = goal if goal > lower else lower
+    return goal if goal < upper else upper
+
+
+@jit
+def _fetch(rows, points, active, k):
+    """Ask for the rows that come after the k-th."""
+    n = active.shape[0]
+    if k + FAR_AHEAD < n:
+        i = active[k + FAR_AHEAD]
+        prefetch(points, i * WIDTH)
+        row_announce(rows, i)
+    if k + AHEAD < n:
+        row_prefetch(rows, active[k + AHEAD])
+
+
+@jit
+def schedule(active, preferences, credit, order):
+    """Write the rows of the next pass to `order`, each as often as its preference says; (visits, mean preference)."""
+    total = 0.0
+    for k in range(active.shape[0]):
+        total += preferences[active[k]]
+    mean, visits = total / active.shape[0], 0
+    for k in range(active.shape[0]):
+        i = active[k]
+        credit[i] += preferences[i] / mean
+        while credit[i] >= 1.0 and visits < order.shape[0]:
+            order[visits] = i
+            credit[i] -= 1.0
+            visits += 1
+    return visits, mean
+
+
+@jit
+def remaining(active, preferences):
+    """Move the rows that have not left to the front of `active`; how many they are."""
+    kept = 0
+    for k in range(active.shape[0]):
+        if preferences[active[k]] > 0.0:
+            active[kept] = active[k]
+            kept += 1
+    return kept
+
+
+@jit
+def _follow(preferences, i, gain, pace):
+    """Visit a row more or less often, after a step that gained this much."""
+    mean = pace[1]
+    if mean > 0.0:
+        change = EAGERNESS * (gain / mean - 1.0)
+        wanted = abs(preferences[i]) * np.exp(change if change < 3.0 else 3.0)
+        preferences[i] = min(max(wanted, LEAST), MOST)
+    pace[1] = mean + pace[2] * (gain - mean)
+
+
+@jit
+def sweep(rows, points, epsilon, scale, price, w, order, begin, end, firm, preferences, pace):
+    """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap, loss).
+
+    A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,
+    with WIDTH numbers for each row. The bias is `price` and `scale` times the last entry of w. `pace`,
+    unless it is None and preferences stay what they are, holds the mean preference, the mean gain of a step, and the
+    share that a new one has in that mean. The duality gap is a sum over rows, and `gap` is what these rows had of
+    it when their turn came, as `loss` is of the losses: estimates that cost nothing.
+    """
+    last = w.shape[0] - 1
+    largest, gap, losses = 0.0, 0.0, 0.0
+    for k in range(begin, end):
+        _fetch(rows, points, order, k)
+        i = order[k]
+        # Places without a sign, and no slice: a step on a short row takes half the time.
+        place = np.uint64(i) * np.uint64(WIDTH)
+        beta, ridge = points[place + np.uint64(BETA)], points[place + np.uint64(RIDGE)]
+        lower, upper = points[place + np.uint64(LOWER)], points[place + np.uint64(UPPER)]
+        z = points[place + np.uint64(LINEAR)] - row_dot_fresh(rows, i, w) - price - scale * w[last]
+        loss = row_loss(z, lower, upper, ridge, epsilon)
+        part = loss - (z - 0.5 * ridge * beta) * beta + epsilon * abs(beta)
+        gradient, curvature = z - ridge * beta, points[place + np.uint64(CURVATURE)]
+        moved = _best(beta, gradient, curvature, epsilon, lower, upper)
+        if pace is not None:
+            part *= pace[0] / abs(preferences[i])
+            _follow(preferences, i, curvature * (moved - beta) ** 2, pace)
+        gap += part
+        losses += loss
+        if moved == beta:
+            if firm < BEYOND and dual_slope(beta, gradient, epsilon, lower, upper) < -firm:
+                preferences[i] = -abs(preferences[i])
+        else:
+            pull = abs(gradient) - epsilon
+            largest = pull if pull > largest else largest
+            points[place + np.uint64(BETA)] = moved
+            row_add(rows, i, moved - beta, w)
+            w[last] += scale * (moved - beta)
+    return largest, gap, losses

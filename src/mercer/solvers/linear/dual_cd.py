@@ -1,0 +1,253 @@
+"""Dual coordinate descent for linear machines (Hsieh et al. 2008; for regression Ho & Lin 2012).
+
+Each step maximises the dual over one beta_i and keeps w = sum beta_i x_i up to date. A pass costs two
+operations for each entry of the rows that are looked at; rows that sit firmly at a bound are left out
+until the next check (shrinking). A check computes f(x_i) for all rows, on all cores, and from it
+the duality gap, which decides when to stop; how often one is made follows from how fast the gap falls.
+
+Needs: a `LinearDual` with finite C, rows in a `RowProducts`. Best where rows are sparse and features
+many; on few, ill-conditioned features `primal_newton` is faster.
+"""
+
+import math
+
+import numpy as np
+
+from mercer._jit.once import computed_once
+from mercer.problems.linear.dual import balanced
+from mercer.solvers.linear.cd_passes import Passes
+from mercer.solvers.linear.loss_loops import bracketed_minimum, separable_dual, settled_bias, steepest, total_loss
+from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
+from mercer.solvers.result import Status, TracePoint
+
+FIRST_CHECK = 4
+# The first passes are over a share of the rows: most of what a first pass over all of them does is undone later.
+SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 1, 1000
+# Passes between checks, as a share of those done: a check costs about half a pass.
+LONGEST_WAIT = 0.5
+# The gap, in units of the one that is asked for, from which on the primal point is searched for.
+NEAR = 30.0
+# Passes by which a check that is due may wait for one that promises more.
+POSTPONED = 3
+# Of the gap that rows have when their turn comes, what searches for the primal point leave.
+SHARE_LEFT = 0.7
+# Passes without a better gap after which rounding errors are all that is left.
+HOPELESS = 3000
+
+
+def solve(products, dual, *, gap_tol, limits, start=None, seed=0, patience=math.inf):
+    """Solve a linear machine.
+
+    Parameters
+    ----------
+    products : RowProducts
+    dual : LinearDual
+    gap_tol : float
+        Stop when the duality gap is at most this share of the primal objective.
+    limits : Limits
+    start : ndarray (n,), optional
+        Coefficients to begin from.
+    seed : int
+        Of the order in which rows are visited.
+    patience : float
+        Return with status None when more passes than this seem to be needed.
+
+    Returns
+    -------
+    LinearSolution
+    """
+    descent = _Descent(products, dual, start, seed, gap_tol)
+    status = descent.run(limits, patience)
+    return descent.solution(status)
+
+
+class _Descent:
+    def __init__(self, products, dual, start, seed, gap_tol):
+        self.products, self.dual, self.gap_tol = products, dual, gap_tol
+        self.passes = Passes(products, dual, start, seed)
+        self.is_sampled = start is None and products.n >= SAMPLE * FEWEST_SAMPLED
+        if self.is_sampled:
+            self.passes.sample(SAMPLE)
+        if start is not None and dual.has_equality:
+            self.passes.hold(self._free_bias(products.dots(self.passes.w[:-1])))
+        self.epochs = 0
+        self.primal, self.dual_value = math.inf, -math.inf
+        self.best, self.trace = None, []
+
+    def run(self, limits, patience):
+        """Passes and checks until an end; the status, or None if patience is out."""
+        wait = FIRST_CHECK
+        last_better = last_check = 0
+        while True:
+            status = self._descend(wait, limits)
+            before = share_of_gap(self.primal, self.dual_value), last_check
+            self._check()
+            gap, last_check = share_of_gap(self.primal, self.dual_value), self.epochs
+            point = TracePoint(
+                limits.seconds, self.epochs, gap, self.dual_value, len(self.passes.active), self.products.n, gap=gap
+            )
+            self.trace.append(point)
+            limits.report(point)
+            if is_within(self.primal, self.dual_value, self.gap_tol):
+                return Status.OPTIMAL
+            status = status or limits.reached()
+            if status is not None:
+                return status
+            if gap < before[0]:
+                last_better = self.epochs
+            elif self.epochs - last_better > HOPELESS:
+                return Status.OPTIMAL_INACCURATE
+            left = passes_left(before, (gap, self.epochs), self.gap_tol)
+            if left > patience and self.epochs >= max(2 * FIRST_CHECK, before[1] + FIRST_CHECK):
+                return None
+            wait = next_wait(left, self.epochs)
+
+    def _descend(self, count, limits):
+        """Passes over the active rows until the gap seems small enough, and until it will be by the next one.
+
+        A status, if a limit was met.
+        """
+        passes = self.passes
+        for k in range(count + POSTPONED):
+            if self.is_sampled and self.epochs == SAMPLE_PASSES:
+                passes.look_at(passes.all_rows())
+            if limits.iterations_left(self.epochs) <= 0:
+                return Status.ITERATION_LIMIT
+            if len(passes.active) == 0:
+                break
+            before = passes.gap
+            if not passes.run(limits):
+                return limits.reached()
+            self.epochs += 1
+            goal = self.gap_tol * self._rough_primal() / (SHARE_LEFT if passes.has_preferences else 1.0)
+            after = _expected_gap(before, passes.gap)
+            if after <= goal or (k + 1 >= count and _expected_gap(passes.gap, after) > goal):
+                break
+        return None
+
+    def _rough_primal(self):
+        """The primal objective of the last check, or before the first one what the last pass saw of it."""
+        if self.primal < math.inf:
+            return abs(self.primal)
+        w = self.passes.w
+        return self.passes.loss + 0.5 * float(w[:-1] @ w[:-1])
+
+    def _check(self):
+        """Both objectives, the best of each kept; which rows to look at next."""
+        dual, passes = self.dual, self.passes
+        w, beta = passes.w[:-1], np.ascontiguousarray(passes.beta)
+        values = self.products.dots(w)
+        self._keep_primal(w, values)
+        self._keep_dual(beta, w)
+        self._settle_bias(values, beta)
+        values += passes.bias
+        rows = np.empty(len(beta), passes.active.dtype)
+        count, _ = steepest(
+            values, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, beta, passes.firm, rows
+        )
+        passes.look_at(rows[:count] if count else passes.all_rows())
+
+    def _settle_bias(self, values, beta):
+        """Move the bias to the best one for w, where the gap is mostly about it, or no row is left that could move it.
+
+        Such are rows much shorter than the constant feature: all of them sit at their bounds long before the bias is
+        where they push it, a little in each pass.
+        """
+        dual, passes = self.dual, self.passes
+        is_left_alone = len(passes.active) == 0
+        if dual.has_equality:
+            if is_left_alone:
+                passes.hold(self._free_bias(values))
+        elif dual.scale:
+            distance = 0.5 * (passes.bias / dual.scale - dual.scale * beta.sum()) ** 2
+            if is_left_alone or distance > 0.5 * (self.primal - self.dual_value):
+                passes.hold(self._penalised_bias(values, passes.bias))
+
+    def _keep_primal(self, w, values):
+        """The best point between w, with the best bias for it, and the best so far.
+
+        A loss with a kink feels the noise of the last steps in first order, the dual only in second: without these
+        two searches the primal would be what a fit waits for. Far from the end they are not worth their time.
+        """
+        dual = self.dual
+        is_near = self.passes.gap <= NEAR * self.gap_tol * self.primal < math.inf
+        bias = self.passes.bias
+        if dual.has_equality:
+            bias = self._free_bias(values)
+        elif dual.scale and is_near:
+            bias = self._penalised_bias(values, bias)
+        point = w.copy(), bias, values + bias
+        if is_near and self.passes.has_preferences and self.best is not None:
+            point = self._between(self.best, point)
+        w, bias, values = point
+        primal = self.dual.penalty(w, bias) + self._loss(values)
+        if self.best is None or primal < self.primal:
+            self.primal, self.best = primal, point
+
+    def _loss(self, values):
+        dual = self.dual
+        return total_loss(values, 0.0, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon)
+
+    def _penalised_bias(self, values, bias):
+        """The bias that minimises the primal for the present w, where it has a price."""
+        scale = self.dual.scale
+        step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, *self._rounded)
+        better = bias + scale * step
+        before, after = (0.5 * (b / scale) ** 2 + self._loss(values + b) for b in (bias, better))
+        return better if after < before else bias
+
+    def _between(self, best, point):
+        """The best point on the line from `best` through `point`."""
+        (w, bias, values), (other, other_bias, other_values) = best, point
+        step, shift, direction = other - w, other_bias - bias, other_values - values
+        price = 0.0 if self.dual.has_equality or self.dual.scale == 0.0 else self.dual.scale**-2
+        along, square = float(w @ step) + price * bias * shift, float(step @ step) + price * shift * shift
+        t = bracketed_minimum(values, direction, along, square, 1.0, *self._rounded)
+        return w + t * step, bias + t * shift, values + t * direction
+
+    def _keep_dual(self, beta, w):
+        if self.dual.has_equality:
+            feasible = balanced(beta)
+            w = self.products.combination(feasible - beta, w.copy())
+            beta = feasible
+        separable, balance = separable_dual(beta, self.dual.linear, self.dual.ridge, self.dual.epsilon)
+        bias = 0.0 if self.dual.has_equality else (self.dual.scale * balance) ** 2
+        value = separable - 0.5 * (w @ w + bias)
+        if value > self.dual_value:
+            self.dual_value, self.best_beta = value, beta
+
+    def _free_bias(self, values):
+        """The bias that minimises the primal for the present w, where it has no price."""
+        return settled_bias(values, *self._rounded)
+
+    @computed_once
+    def _rounded(self):
+        """What searches want to know of the losses: a proximal term too small to be seen gives a kink its slope."""
+        dual = self.dual
+        tiny = np.where(dual.ridge == 0.0, 1e-9 / np.where(dual.reach > 0.0, dual.reach, 1.0), 0.0)
+        return dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual))
+
+    def solution(self, status):
+        """The best that was met."""
+        w, bias, _ = self.best
+        return LinearSolution(w, float(bias), self.best_beta, status, self.epochs, self.trace)
+
+
+def _expected_gap(before, now):
+    """The gap after a pass, from that of its rows on the way and of the pass before."""
+    if before == math.inf:
+        return now
+    return now * min(1.0, now / before) if before > 0.0 else 0.0
+
+
+def next_wait(left, done):
+    """Passes until the next check: most of those that seem to be left, but not too many blindly."""
+    return int(max(1, min(1.5 * left + 0.5, max(2 * FIRST_CHECK, LONGEST_WAIT * done))))
+
+
+def passes_left(before, now, gap_tol):
+    """How many more passes there are if the gap goes on falling as it did."""
+    if not (math.isfinite(before[0]) and now[0] < before[0]) or now[1] <= before[1]:
+        return now[1] * 2.0
+    rate = math.log(before[0] / now[0]) / (now[1] - before[1])
+    return math.log(now[0] / gap_tol) / rate

@@ -1,0 +1,249 @@
+"""Compiled loops over the losses of `mercer.problems.linear.dual`, each through its conjugate.
+
+The beta that attains h_i(f) is the *response* of row i to the value f. With a proximal term
+(1/2) v_i (beta - centre_i)^2 in the dual, the loss is rounded off over a width of v_i times the box,
+and the response becomes continuous and piecewise linear (Rockafellar 1976).
+"""
+
+import numpy as np
+
+from mercer._jit.compile import jit
+
+# Compiled code does not know infinity; a bracket that is still open ends here.
+BEYOND = 1e300
+
+
+@jit
+def shrunk(z, epsilon):
+    """z moved towards zero by epsilon."""
+    return z - epsilon if z > epsilon else (z + epsilon if z < -epsilon else 0.0)
+
+
+@jit
+def row_loss(z, lower, upper, ridge, epsilon):
+    """h_i where p_i - f = z."""
+    excess = shrunk(z, epsilon)
+    if excess == 0.0:
+        return 0.0
+    if ridge == 0.0:
+        return excess * upper if excess > 0.0 else excess * lower
+    beta = excess / ridge
+    beta = beta if beta > lower else lower
+    beta = beta if beta < upper else upper
+    return (excess - 0.5 * ridge * beta) * beta
+
+
+@jit
+def total_loss(values, shift, linear, lower, upper, ridge, epsilon):
+    """Sum of h_i at values + shift."""
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += row_loss(linear[i] - values[i] - shift, lower[i], upper[i], ridge[i], epsilon)
+    return total
+
+
+@jit
+def _response(z, lower, upper, curvature, pull, epsilon):
+    """(beta, whether it moves with z): the maximiser of (z + pull) b - epsilon |b| - curvature b^2 / 2."""
+    goal = shrunk(z + pull, epsilon) / curvature
+    if goal <= lower:
+        return lower, False
+    if goal >= upper:
+        return upper, False
+    return goal, goal != 0.0 or epsilon == 0.0
+
+
+@jit
+def respond(values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope):
+    """Responses to `values` with the proximal term; returns (total loss, size of the proximal term).
+
+    `change` receives how far each beta moved, `slope` its derivative (0 at a bound or at a kink).
+    """
+    loss, distance = 0.0, 0.0
+    for i in range(values.shape[0]):
+        z = linear[i] - values[i]
+        loss += row_loss(z, lower[i], upper[i], ridge[i], epsilon)
+        curvature = ridge[i] + inverse[i]
+        moved, inside = _response(z, lower[i], upper[i], curvature, inverse[i] * centre[i], epsilon)
+        change[i] = moved - beta[i]
+        beta[i] = moved
+        slope[i] = 1.0 / curvature if inside else 0.0
+        distance += inverse[i] * (moved - centre[i]) ** 2
+    return loss, distance
+
+
+@jit
+def slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre):
+    """First and second derivative of the rounded losses at values + t direction."""
+    first, second = 0.0, 0.0
+    for i in range(values.shape[0]):
+        z = linear[i] - values[i] - t * direction[i]
+        curvature = ridge[i] + inverse[i]
+        beta, inside = _response(z, lower[i], upper[i], curvature, inverse[i] * centre[i], epsilon)
+        first -= beta * direction[i]
+        if inside:
+            second += direction[i] * direction[i] / curvature
+    return first, second
+
+
+@jit
+def line_minimum(values, direction, along, square, linear, lower, upper, ridge, epsilon, inverse, centre):
+    """t > 0 at which along t + square t^2 / 2 + rounded losses(values + t direction) has its minimum.
+
+    Newton steps on the derivative, which rises and is piecewise linear, between bounds that close in.
+    """
+    first, second = slope_along(0.0, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+    goal = 0.1 * abs(first + along)
+    low, high, t = 0.0, BEYOND, 1.0
+    for _ in range(60):
+        first, second = slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        first += along + square * t
+        second += square
+        if abs(first) <= goal:
+            break
+        if first > 0.0:
+            high = t
+        else:
+            low = t
+        step = t - first / second if second > 0.0 else 2.0 * t
+        if step <= low or step >= high:
+            step = 2.0 * t if high == BEYOND else 0.5 * (low + high)
+        t = step
+    return t
+
+
+@jit
+def bracketed_minimum(values, direction, along, square, step, linear, lower, upper, ridge, epsilon, inverse, centre):
+    """t, of either sign, near which along t + square t^2 / 2 + losses(values + t direction) has its minimum.
+
+    False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a tenth of what it
+    was; the first guess of t is `step`.
+    """
+    at, _ = slope_along(0.0, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+    at += along
+    if at == 0.0:
+        return 0.0
+    goal, here, ahead = 0.1 * abs(at), 0.0, -step if at > 0.0 else step
+    then = at
+    for _ in range(40):
+        then, _ = slope_along(ahead, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        then += along + square * ahead
+        if then * at <= 0.0:
+            break
+        here, at, ahead = ahead, then, 4.0 * ahead
+    if then * at > 0.0:
+        return here
+    t = ahead
+    for _ in range(30):
+        t = (here * then - ahead * at) / (then - at)
+        now, _ = slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        now += along + square * t
+        if abs(now) <= goal:
+            break
+        if now * then < 0.0:
+            here, at = ahead, then
+        else:
+            at *= 0.5
+        ahead, then = t, now
+    return t
+
+
+@jit
+def settled_bias(values, linear, lower, upper, ridge, epsilon, inverse, centre):
+    """The shift of all values at which the responses add up to zero."""
+    ones, low, high, t = np.ones(values.shape[0]), -BEYOND, BEYOND, 0.0
+    reach = 1.0
+    for _ in range(200):
+        first, second = slope_along(t, values, ones, linear, lower, upper, ridge, epsilon, inverse, centre)
+        if first == 0.0:
+            break
+        if first > 0.0:
+            high = t
+        else:
+            low = t
+        if high - low <= 1e-15 * (abs(high) + abs(low)):
+            break
+        step = t - first / second if second > 0.0 else t
+        if step <= low or step >= high or second == 0.0:
+            reach *= 2.0
+            if high == BEYOND:
+                step = t + reach
+            elif low == -BEYOND:
+                step = t - reach
+            else:
+                step = 0.5 * (low + high)
+        t = step
+    return t
+
+
+@jit
+def steepest(values, linear, lower, upper, ridge, epsilon, beta, firm, active):
+    """Write to `active` the rows whose slope in the dual is not below -firm; how many, and the largest."""
+    count, largest = 0, 0.0
+    for i in range(values.shape[0]):
+        gradient = linear[i] - values[i] - ridge[i] * beta[i]
+        slope = dual_slope(beta[i], gradient, epsilon, lower[i], upper[i])
+        if slope >= -firm:
+            active[count] = i
+            count += 1
+        largest = slope if slope > largest else largest
+    return count, largest
+
+
+@jit
+def dual_slope(beta, gradient, epsilon, lower, upper):
+    """How fast the dual can grow by moving beta_i; negative where it sits firmly at a bound or a kink."""
+    rise = gradient - epsilon if beta >= 0.0 else gradient + epsilon
+    fall = -gradient - epsilon if beta <= 0.0 else epsilon - gradient
+    rise = rise if beta < upper else -1e300
+    fall = fall if beta > lower else -1e300
+    return rise if rise > fall else fall
+
+
+@jit
+def separable_dual(beta, linear, ridge, epsilon):
+    """(p'b - epsilon |b|_1 - b'Rb / 2, sum of b)."""
+    value, total = 0.0, 0.0
+    for i in range(beta.shape[0]):
+        value += (linear[i] - 0.5 * ridge[i] * beta[i]) * beta[i] - epsilon * abs(beta[i])
+        total += beta[i]
+    return value, total
+
+
+@jit
+def improve_dual(best, best_sum, value, beta, total, linear, ridge, epsilon, scale):
+    """Move `best` (with its sum of rows and its dual value) towards beta as far as the dual grows.
+
+    The dual is concave along the segment: its values at the ends and its curvature give the parabola
+    whose top is wanted. (With epsilon it is one only in pieces, and the top is a good guess.) Returns the
+    dual value reached. `scale` is 0 where a free bias does not count.
+    """
+    square, balance = 0.0, 0.0
+    for i in range(beta.shape[0]):
+        step = beta[i] - best[i]
+        square += ridge[i] * step * step
+        balance += step
+    square += (scale * balance) ** 2
+    for j in range(total.shape[0]):
+        square += (total[j] - best_sum[j]) ** 2
+    rise = dual_value(beta, total, linear, ridge, epsilon, scale) - value
+    # Rows of zeros do not curve the dual: it is a straight line then.
+    t = 0.5 + rise / square if square > 0.0 else rise
+    if t <= 0.0:
+        return value
+    t = t if t < 1.0 and square > 0.0 else 1.0
+    for i in range(beta.shape[0]):
+        best[i] += t * (beta[i] - best[i])
+    for j in range(total.shape[0]):
+        best_sum[j] += t * (total[j] - best_sum[j])
+    return dual_value(best, best_sum, linear, ridge, epsilon, scale)
+
+
+@jit
+def dual_value(beta, total, linear, ridge, epsilon, scale):
+    """The dual objective at beta, given the sum of beta_i x_i."""
+    separable, balance = separable_dual(beta, linear, ridge, epsilon)
+    square = (scale * balance) ** 2
+    for j in range(total.shape[0]):
+        square += total[j] * total[j]
+    return separable - 0.5 * square

@@ -1,0 +1,253 @@
+"""Newton's method on the primal of a linear machine, with proximal steps in the dual where it has kinks.
+
+Squared losses have a gradient that is piecewise linear in (w, b), and Newton steps with an exact line
+search end in a handful of steps (Mangasarian 2002; Keerthi & DeCoste 2005). The hinge and the
+epsilon-insensitive loss are rounded off by a proximal term around the present dual coefficients, which
+moves with them and loses weight: the method of multipliers, whose inner problems are again solved by
+Newton steps in which only the rows within the rounded zone take part (Rockafellar 1976; Yan & Li 2020).
+
+Every step has a feasible dual point, the responses of the rows; the best combination of the last two is
+kept. A step costs two passes over the rows (the second only over those whose response changed) and the
+system of `newton_system`.
+"""
+
+import numpy as np
+
+from mercer.problems.linear.dual import balanced
+from mercer.solvers.linear import small_newton
+from mercer.solvers.linear.loss_loops import dual_value, improve_dual, line_minimum, respond, settled_bias
+from mercer.solvers.linear.proximal_newton_system import NewtonSystem
+from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
+from mercer.solvers.result import Status, TracePoint
+
+# The rounded zone at first, in mean residuals, and how much narrower each proximal step makes it.
+FIRST_WIDTH, NARROWER = 3.0, 4.0
+# A proximal step is over when the squared residual of the inner problem is below this share of its length.
+INNER = 2.0
+MOST_STEPS = 1000
+# Steps without a better gap after which rounding errors are all that is left.
+HOPELESS = 15
+INACCURATE = 1e-6
+# Steps along which no response moved, after which the weights of the best dual point are tried.
+STUCK = 5
+# A residual this small beside w is rounding.
+ROUNDING = 1e-11
+MOST_POLISHING = 20
+
+
+def solve(products, dual, *, gap_tol, limits, start=None, polish=False):
+    """Solve a linear machine.
+
+    Parameters
+    ----------
+    products : RowProducts
+    dual : LinearDual
+    gap_tol : float
+        Stop when the duality gap is at most this share of the primal objective.
+    limits : Limits
+    start : LinearSolution, optional
+        Weights, bias and coefficients to begin from.
+    polish : bool
+        Go on until only rounding errors are left: a few steps more, since the method ends by itself once
+        it has found which rows have a response that moves.
+
+    Returns
+    -------
+    LinearSolution
+    """
+    newton = _Newton(products, dual, start)
+    status = newton.run(gap_tol, limits, MOST_POLISHING if polish else 0)
+    return newton.solution(status)
+
+
+class _Newton:
+    def __init__(self, products, dual, start):
+        self.products, self.dual = products, dual
+        n, d = products.n, products.n_features
+        self.w = np.zeros(d + 1)  # the last is the weight of the constant feature
+        self.beta, self.sum = np.zeros(n), np.zeros(d)
+        self.values, self.centre = np.zeros(n), np.zeros(n)
+        if start is not None:
+            self._begin_from(start)
+        self.system = NewtonSystem(products, dual.scale, 0.0 if dual.has_equality else 1.0)
+        self.change, self.slope = np.empty(n), np.empty(n)
+        self.is_fused = d < small_newton.LARGEST and products.n_entries <= small_newton.MOST_ENTRIES
+        if self.is_fused:
+            self.H, self.direction = np.empty((d + 1, d + 1)), np.empty(n)
+        self.best_beta, self.best_sum = self.beta.copy(), self.sum.copy()
+        self.has_kinks = not dual.ridge.all()
+        self.width = FIRST_WIDTH * max(float(np.mean(np.abs(dual.linear - self.values))), 1e-12)
+        self._narrow(1.0)
+        # With a free bias the sum of beta is zero, and has no price.
+        self.priced = 0.0 if dual.has_equality else dual.scale
+        self.primal = np.inf
+        self.dual_value = dual_value(self.beta, self.sum, dual.linear, dual.ridge, dual.epsilon, self.priced)
+        self.best, self.steps, self.trace = (self.w.copy(), 0.0), 0, []
+        self.flat_steps = 0
+
+    def _begin_from(self, start):
+        dual = self.dual
+        self.w[:-1] = start.w
+        self.w[-1] = start.bias / dual.scale if dual.scale else 0.0
+        self.beta = dual.feasible(start.beta)
+        self.centre = self.beta.copy()
+        self.sum = self.products.combination(self.beta)
+        self.values = self.products.dots(self.w[:-1])
+        self.values += self._bias
+
+    @property
+    def _bias(self):
+        return self.dual.scale * self.w[-1]
+
+    @property
+    def _rounded(self):
+        """What the compiled loops want to know of the rounded losses."""
+        dual = self.dual
+        return dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, self.inverse, self.centre
+
+    def _narrow(self, times):
+        self.width /= times
+        reach = self.dual.reach
+        inverse = np.maximum(self.width / np.where(reach > 0.0, reach, 1.0), small_newton.SMALLEST)
+        self.inverse = np.where(self.dual.ridge == 0.0, inverse, 0.0)
+
+    def run(self, gap_tol, limits, polish):
+        """Newton steps until an end; the status."""
+        last_better, gap, before = 0, np.inf, np.inf
+        patience = HOPELESS * (5 if self.has_kinks else 1)
+        if (
+            self.is_fused
+            and self.products.n_entries <= small_newton.FEW_ENTRIES
+            and not (limits.callbacks or limits.stop())
+        ):
+            self._run_in_one(gap_tol, min(small_newton.STEPS_IN_ONE, limits.iterations_left(0)))
+        while True:
+            distance = self._respond()
+            residual = self._residual()
+            before, gap = gap, share_of_gap(self.primal, self.dual_value)
+            last_better = self.steps if gap < 0.99 * before else last_better
+            self._report(gap, limits)
+            is_solved = is_within(self.primal, self.dual_value, gap_tol)
+            if is_solved and not (polish > 0 and self._is_rough(residual, distance)):
+                return Status.OPTIMAL
+            polish -= is_solved
+            status = limits.reached() or self._limit(limits, last_better, patience, gap)
+            if status is not None:
+                return Status.OPTIMAL if is_solved else status
+            if self.has_kinks and residual @ residual <= INNER * distance:
+                self.centre = self.beta.copy()
+                self._narrow(NARROWER)
+                self._respond()
+                residual = self._residual()
+            elif self._is_stuck():
+                residual = self._restarted()
+            self._step(residual)
+
+    def _is_stuck(self):
+        """Whether steps have long been tiny: all responses are at bounds, and a free bias and w hold each other."""
+        if self.has_kinks and self.dual.has_equality and not self.slope.any():
+            self.flat_steps += 1
+        return self.flat_steps == STUCK
+
+    def _restarted(self):
+        """Begin again at the w of the best dual point, which may be solved by then; the residual there."""
+        self.flat_steps = 0
+        self.w[:-1] = self.best_sum
+        self.values = self.products.dots(self.best_sum)
+        self.values += self._bias
+        self._respond()
+        return self._residual()
+
+    def _run_in_one(self, gap_tol, steps):
+        """The first steps in one compiled call, which no callback would see one by one."""
+        numbers, best_w = np.array([1e300, self.dual_value]), self.w.copy()
+        weight = 0.0 if self.dual.has_equality else 1.0
+        before = self.inverse.max(initial=0.0)
+        self.steps = small_newton.fused_run(
+            self.products.rows, self.values, *self._rounded, self.beta, self.change, self.slope, self.sum,
+            self.best_beta, self.best_sum, self.w, best_w, self.H, self.direction, self.dual.scale, weight,
+            self.has_kinks, INNER, NARROWER, numbers, gap_tol, steps,
+        )  # fmt: skip
+        self.primal, self.dual_value = numbers
+        self.best = best_w, self.dual.scale * best_w[-1]
+        if before > 0.0:
+            self.width *= self.inverse.max() / before
+
+    def _limit(self, limits, last_better, patience, gap):
+        """The status that ends the steps now, or None."""
+        if limits.iterations_left(self.steps) <= 0:
+            return Status.ITERATION_LIMIT
+        if self.steps - last_better > patience or self.steps >= MOST_STEPS:
+            return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+        return None
+
+    def _is_rough(self, residual, distance):
+        """Whether another step would change more than rounding does."""
+        size = self.w @ self.w + 1e-300
+        return residual @ residual > ROUNDING**2 * size or distance > ROUNDING**2 * size
+
+    def _report(self, gap, limits):
+        moving = int(np.count_nonzero(self.slope))
+        point = TracePoint(limits.seconds, self.steps, gap, self.dual_value, moving, len(self.beta), gap=gap)
+        self.trace.append(point)
+        limits.report(point)
+
+    def _respond(self):
+        """Responses of the rows, both objectives, the best of each; the length of the proximal step."""
+        dual = self.dual
+        if dual.has_equality:
+            shift = settled_bias(self.values, *self._rounded)
+            self.w[-1] += shift
+            self.values += shift
+        if self.is_fused:
+            loss, distance, self.balance = small_newton.fused_response(
+                self.products.rows, self.values, *self._rounded, self.beta, self.change, self.slope, self.sum
+            )
+        else:
+            loss, distance = respond(self.values, *self._rounded, self.beta, self.change, self.slope)
+            self.products.combination(self.change, self.sum)
+            self.balance = self.beta.sum()
+        primal = dual.penalty(self.w[:-1], self._bias) + loss
+        if primal < self.primal:
+            self.primal, self.best = primal, (self.w.copy(), self._bias)
+        self.dual_value = improve_dual(
+            self.best_beta, self.best_sum, self.dual_value, self.beta, self.sum,
+            dual.linear, dual.ridge, dual.epsilon, self.priced,
+        )  # fmt: skip
+        return distance
+
+    def _residual(self):
+        """Minus the gradient of the rounded primal."""
+        out = np.empty_like(self.w)
+        out[:-1] = self.sum
+        out[-1] = self.dual.scale * self.balance
+        if self.dual.has_equality:
+            out[:-1] -= self.w[:-1]
+        else:
+            out -= self.w
+        return out
+
+    def _step(self, residual):
+        self.steps += 1
+        if self.is_fused and small_newton.fused_step(
+            self.products.rows, self.values, *self._rounded, self.slope, residual, self.w, self.H, self.direction,
+            self.dual.scale, 0.0 if self.dual.has_equality else 1.0,
+        ):  # fmt: skip
+            return
+        step = self.system.solve(self.slope, residual)
+        if not self.dual.scale:
+            step[-1] = 0.0
+        direction = self.products.dots(step[:-1])
+        direction += self.dual.scale * step[-1]
+        part = step[:-1] if self.dual.has_equality else step
+        along, square = float(part @ self.w[: len(part)]), float(part @ part)
+        t = line_minimum(self.values, direction, along, square, *self._rounded)
+        self.w += t * step
+        self.values += t * direction
+
+    def solution(self, status):
+        """The best that was met."""
+        (w, bias), beta = self.best, self.best_beta
+        if self.dual.has_equality:
+            beta = balanced(beta)
+        return LinearSolution(w[:-1].copy(), float(bias), beta, status, self.steps, self.trace)

@@ -1,0 +1,62 @@
+"""Which solver a linear machine gets: dual coordinate descent, Newton's method, or one after the other.
+
+Few features and many rows: Newton's method, whose systems are small. Otherwise coordinate descent,
+which needs a dozen passes where features are many and sparse. Where it turns out to be slow (large C,
+correlated features) Newton's method takes over from where it stands.
+"""
+
+from mercer._errors import ParameterError
+from mercer._jit.threads import one_blas_thread
+from mercer.solvers.linear import dual_cd, proximal_newton
+from mercer.solvers.linear.proximal_newton_system import DIRECT
+
+SOLVERS = ("auto", "dual_cd", "newton")
+# Passes that coordinate descent may still seem to need before Newton's method takes over.
+PATIENCE = 2000
+# Rows and features up to which a machine is solved to rounding error.
+TINY = 100
+
+
+def solve(products, dual, *, gap_tol, limits, solver="auto", start=None, seed=0):
+    """Solve a linear machine by the solver of that name.
+
+    Parameters
+    ----------
+    products : RowProducts
+    dual : LinearDual
+    gap_tol : float
+    limits : Limits
+    solver : {"auto", "dual_cd", "newton"}
+    start : LinearSolution, optional
+    seed : int
+
+    Returns
+    -------
+    LinearSolution
+    """
+    if solver not in SOLVERS:
+        raise ParameterError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}")
+    with one_blas_thread():
+        if solver == "newton" or (solver == "auto" and _has_small_systems(products)):
+            return proximal_newton.solve(
+                products, dual, gap_tol=gap_tol, limits=limits, start=start, polish=is_tiny(products)
+            )
+        patience = PATIENCE if solver == "auto" else float("inf")
+        beta = None if start is None else start.beta
+        found = dual_cd.solve(products, dual, gap_tol=gap_tol, limits=limits, start=beta, seed=seed, patience=patience)
+        if found.status is not None:
+            return found
+        after = proximal_newton.solve(products, dual, gap_tol=gap_tol, limits=limits, start=found)
+        after.iterations += found.iterations
+        after.trace = found.trace + after.trace
+        return after
+
+
+def is_tiny(products):
+    """Whether a few more steps cost nothing: then the order of rows, dense or sparse storage, and weights in
+    the place of repeated rows do not show in the answer."""
+    return max(products.n, products.n_features) <= TINY
+
+
+def _has_small_systems(products):
+    return products.n_features < min(DIRECT, products.n) or is_tiny(products)

@@ -1,0 +1,1 @@
+"""Kernel weights by bundle Newton steps, closed forms and alignment."""

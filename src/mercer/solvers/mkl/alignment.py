@@ -1,0 +1,24 @@
+"""The weights of largest alignment: a quadratic program with one variable for each kernel.
+
+Method: Clarabel's interior point (Goulart & Chen 2024); its answer is in the middle of those that are
+equally good, so that equal kernels have equal weights. Cost: the cube of the number of kernels.
+"""
+
+import numpy as np
+
+from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
+
+
+def align(problem):
+    """Weights of sum 1; equal ones where no kernel agrees with the targets at all."""
+    size = np.sqrt(np.maximum(np.diag(problem.M), 0.0))
+    size = np.where(size > 0, size, 1.0)
+    # In units of each kernel's own norm, so that the program is well scaled whatever the kernels are.
+    M, a = problem.M / np.outer(size, size), problem.a / size
+    largest = float(a.max(initial=0.0))
+    if not largest > 0:
+        return np.full(len(a), 1.0 / len(a))
+    found = solve_quadratic_program(2.0 * M, -2.0 * a / largest, np.eye(len(a)), np.zeros(len(a)))
+    weights = np.maximum(found.u, 0.0) / size
+    weights[weights < 1e-8 * weights.max()] = 0.0
+    return weights / weights.sum()

@@ -1,0 +1,109 @@
+"""Work of a library that asks nobody, in a process that can be ended.
+
+LAPACK's eigenvectors or an interior point's factor of some thousand rows take seconds, within
+one call. Made here, it would have to be waited for. A process of its own is ended the moment
+that a limit is over or Ctrl-C was pressed, and its memory with it. It takes some tenths of a
+second to begin, so small work is done here.
+
+What goes there and comes back are arrays and numbers, through pipes. Where there can be no
+process, or it dies, the work is done here after all.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, Any
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer._jit.waiting import run_apart
+
+# What the process runs: its modules are found where ours are.
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from mercer.solvers.other_process import serve; serve()"
+
+Stop = Callable[[], bool]
+Arrays = dict[str, np.ndarray]
+
+
+class _Died(Exception):
+    """The process ended without an answer."""
+
+
+def call(function: Callable[..., Arrays], stop: Stop, arrays: Arrays, **options: Any) -> Arrays:
+    """``function(**arrays, **options)``, of a module's own functions, in another process.
+
+    Raises
+    ------
+    Stopped
+        As soon as `stop`, which is asked all the while, says so.
+    """
+    try:
+        process = _start()
+    except OSError:
+        return function(**arrays, **options)
+    request = {"module": function.__module__, "name": function.__name__, "options": options}
+    try:
+        return run_apart(partial(_exchange, process, request, arrays), leave=lambda: Stopped() if stop() else None)
+    except _Died as error:
+        if process.wait() == -getattr(signal, "SIGKILL", 9):  # as systems do when memory runs out
+            raise MemoryError(f"no memory for {function.__name__}") from error
+        return function(**arrays, **options)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    if not sys.executable:
+        raise FileNotFoundError("no interpreter to run")
+    paths = [str(Path(path).absolute()) for path in sys.path]
+    # In a session of its own: Ctrl-C is for us to answer.
+    return subprocess.Popen(  # noqa: S603 - this very interpreter, with a program of our own
+        [sys.executable, "-c", _PROGRAM, *paths],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], arrays: Arrays) -> Arrays:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        with process.stdin, process.stdout:
+            _send(process.stdin, request, arrays)
+            process.stdin.flush()
+            return _receive(process.stdout)[1]
+    except (OSError, EOFError, ValueError) as error:
+        raise _Died from error
+
+
+def _send(pipe: IO[bytes], header: dict[str, Any], arrays: Arrays) -> None:
+    pipe.write(json.dumps({**header, "arrays": list(arrays)}).encode() + b"\n")
+    # NumPy asks a file of the system for its position, and a pipe has none: it is shown the writing alone.
+    for array in arrays.values():
+        np.lib.format.write_array(SimpleNamespace(write=pipe.write), array, allow_pickle=False)
+
+
+def _receive(pipe: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
+    header, source = json.loads(pipe.readline()), SimpleNamespace(read=pipe.read)
+    return header, {name: np.lib.format.read_array(source, allow_pickle=False) for name in header["arrays"]}
+
+
+def serve() -> None:
+    """Answer one request; what the process does."""
+    # Whatever a library prints must not come between the numbers.
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        request, arrays = _receive(sys.stdin.buffer)
+        function = getattr(import_module(request["module"]), request["name"])
+        _send(answers, {}, function(**arrays, **request["options"]))

@@ -1,0 +1,1 @@
+"""Solutions as a function of C, and with one row left out."""

@@ -1,0 +1,403 @@
+"""A solution of the hinge dual that can be led along as its problem changes.
+
+Method: parametric active sets (Hastie, Rosset, Tibshirani & Zhu 2004 for C; Cauwenberghs & Poggio
+2000 for a coefficient that is taken back to zero; Best 1996 for any linear change of a quadratic
+program). The compiled steps are in `homotopy_steps`. A solution that is only nearly one is made exact
+by the same steps: the linear term is moved to where the point is optimal, and followed back.
+
+Cost: see `homotopy_steps`. Needs: the matrix in memory, in double
+precision, and as much again; a positive semidefinite kernel.
+"""
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.solvers.dual_qp.bias import common_bias
+from mercer.solvers.linalg.definiteness import refuse_indefinite
+from mercer.solvers.paths import parametric_steps as steps
+from mercer.solvers.paths.parametric_events import FOREVER
+from mercer.solvers.paths.parametric_state import (
+    AGE,
+    BOUNDED,
+    EXCHANGES,
+    FREE,
+    HELD,
+    HELD_BETA,
+    HELD_POINT,
+    HELD_RATE,
+    LARGEST,
+    N_EVENTS,
+    N_FREE,
+    N_PIECES,
+    N_VALUES,
+    RATES_SCALE,
+    TIES,
+    TIME,
+    TOTAL,
+    TOTAL_RATE,
+    ZERO,
+    Track,
+)
+from mercer.solvers.paths.sweep_tableau import SMALL, Tableau, carry_out, has_room, read_column, take_in_order
+
+# How often sweeps are carried out before values and rates are computed from scratch: rounding adds up slowly.
+RENEW = 3
+# A solution that leaves more than this share shows that a tableau has become rough.
+ROUGH = 1e-10
+# Room for so many values of free points, for each point, before the log has to grow.
+FREE_IN_ALL = 2000
+# A coefficient this near to a bound, relative to the box, is at it.
+AT_BOUND = 1e-9
+
+
+class Cycling(Exception):
+    """Ties without end: the sets at this point could not be told."""
+
+
+class Infeasible(Exception):
+    """No other point can answer for the one that is moved."""
+
+
+class Homotopy:
+    """The solution of one problem, exact but for rounding, and where it is led.
+
+    Parameters
+    ----------
+    values : ndarray (n, padded(n))
+        The kernel matrix in double precision, rows padded with zeros.
+    linear, signs, bound : ndarray (n,)
+        p, y and u: y_i beta_i is between 0 and u_i.
+    has_equality : bool
+        Whether the sum of beta is fixed.
+    total : float
+        That sum.
+    """
+
+    def __init__(self, values, linear, signs, bound, has_equality, total=0.0):
+        self.values, self.n_carried, self.owns_matrix = values, 0, True
+        n, diagonal = len(values), values.diagonal()
+        shift = max(float(diagonal.mean()), 1e-300) if has_equality else 0.0
+        tableau = Tableau.of(values, n, shift, has_equality)
+        scalars, counts = np.zeros(8), np.zeros(9, np.int64)
+        scalars[LARGEST], scalars[RATES_SCALE] = np.abs(diagonal).max(initial=0.0), 1.0
+        scalars[TOTAL], counts[HELD_POINT] = total, -1
+        self.track = Track(
+            tableau, *np.zeros((2, len(tableau.column))), np.zeros(n), diagonal.copy(),
+            linear.astype(np.float64), np.zeros(n), signs.astype(np.float64), bound.astype(np.float64), np.zeros(n),
+            np.zeros(n, np.int8), np.zeros(n, np.bool_), np.zeros(n + 1, np.int64), np.zeros(n),
+            scalars, counts, *_logs(n), shift, has_equality,
+        )  # fmt: skip
+
+    # --- what there is --------------------------------------------------------------------
+
+    @property
+    def n(self):
+        """Number of points."""
+        return len(self.values)
+
+    @property
+    def beta(self):
+        """The signed coefficients."""
+        t = self.track
+        out = np.where(t.status == FREE, t.state[: self.n], np.where(t.status == BOUNDED, t.signs * t.bound, 0.0))
+        if t.counts[HELD_POINT] >= 0:
+            out[t.counts[HELD_POINT]] = t.scalars[HELD_BETA]
+        return out
+
+    @property
+    def gradient(self):
+        """p - K beta."""
+        t = self.track
+        return np.where(t.status == FREE, 0.0, t.state[: self.n]) + self._own_bias + t.shift * t.scalars[TOTAL]
+
+    @property
+    def bias(self):
+        """b: that of the free points, or the middle of what is allowed."""
+        t = self.track
+        if not t.has_equality:
+            return 0.0
+        reach = np.where(t.status == HELD, 0.0, t.signs * t.bound)
+        beta = np.where(t.status == HELD, 0.0, self.beta)
+        return float(common_bias(beta, self.gradient, np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
+
+    @property
+    def _own_bias(self):
+        """The bias of the tableau, in which c times the sum is missing; 0 where it has none."""
+        t = self.track
+        return t.state[self.n] if t.has_equality and t.counts[N_FREE] else 0.0
+
+    @property
+    def time(self):
+        """The parameter."""
+        return float(self.track.scalars[TIME])
+
+    @property
+    def free(self):
+        """The free points, in the order in which they became free."""
+        return self.track.places[: self.track.counts[N_FREE]]
+
+    @property
+    def n_events(self):
+        """Changes of the sets so far."""
+        return int(self.track.counts[N_EVENTS])
+
+    def copy(self):
+        """Another solution that may be led elsewhere; the matrices are shared, the log begins anew."""
+        self._carry_out()
+        other = object.__new__(Homotopy)
+        other.values, other.n_carried, other.owns_matrix = self.values, 0, False
+        shared = {"diagonal", "signs", "shift", "has_equality"}
+        t = self.track
+        fields = {k: v if k in shared else v.copy() for k, v in t._asdict().items() if k not in (*_LOGS, "tableau")}
+        logs = dict(zip(_LOGS, _logs(self.n, short=True), strict=True))
+        other.track = Track(**fields, **logs, tableau=t.tableau.branch())
+        other.forget()
+        return other
+
+    def forget(self):
+        """Begin the log anew, at parameter 0."""
+        self.track.counts[[N_PIECES, N_EVENTS, N_VALUES, TIES]] = 0
+        self.track.scalars[TIME] = 0.0
+
+    # --- where it is led ------------------------------------------------------------------
+
+    def drive(self, bound_rate, linear_rate=None, total_rate=0.0):
+        """Move the bounds, the linear term and the sum of beta at these rates from here on."""
+        t = self.track
+        t.bound_rate[:] = bound_rate
+        t.linear_rate[:] = 0.0 if linear_rate is None else linear_rate
+        t.scalars[RATES_SCALE], t.scalars[TOTAL_RATE] = max(float(t.bound_rate.sum()), 1e-300), total_rate
+        t.scalars[HELD_RATE], t.counts[HELD_POINT] = 0.0, -1
+        self.renew()
+
+    def take_back(self, point):
+        """Lead the coefficient of one point to zero, as if it were not there; nothing else may move."""
+        t, beta = self.track, float(self.beta[point])
+        t.scalars[RATES_SCALE] = 1.0
+        steps.hold(t, point, beta, -float(np.sign(beta)))
+        self.follow(abs(beta))
+        self.track.scalars[HELD_BETA] = 0.0
+
+    def value_at(self, point):
+        """f of a point."""
+        return float(self.values[point, : self.n] @ self.beta) + self.bias
+
+    def follow(self, until, limits=None, max_events=2**62):
+        """Lead the solution until the parameter has this value; False where limits ended it before."""
+        until, done, retries = min(until, FOREVER), 0, 0
+        while True:
+            before = self.n_events
+            ending = steps.follow(self.track, until, max_events - done)
+            done += self.n_events - before
+            if ending == steps.ARRIVED:
+                return True
+            if ending == steps.LOG_FULL:
+                self.track = self.track._replace(**{name: _longer(getattr(self.track, name)) for name in _LOGS})
+            elif ending == steps.SWEEPS_FULL:
+                self._make_room()
+            elif ending == steps.AGED:
+                self.renew()
+            elif ending == steps.CYCLING:
+                retries += 1
+                if retries > 2:
+                    raise Cycling
+                self._sweep_anew()
+                self.renew()
+                self.track.counts[TIES] = 0
+            elif ending == steps.INFEASIBLE:
+                raise Infeasible
+            elif ending == steps.REFUSED:
+                self._refuse()
+            if done >= max_events or (limits is not None and limits.stop()):
+                return False
+
+    def _make_room(self):
+        """For more sweeps; and now and then what rounding has added up goes."""
+        self.n_carried += 1
+        if self.n <= SMALL or self.n_carried % RENEW == 0:
+            self.renew()
+        else:
+            self._carry_out()
+
+    def _carry_out(self):
+        tableau = carry_out(self.track.tableau, self.owns_matrix)
+        self.owns_matrix |= tableau.matrix is not self.track.tableau.matrix
+        self.track = self.track._replace(tableau=tableau)
+
+    def renew(self):
+        """Values and rates of all points from scratch; what rounding has left in them is taken out."""
+        self._carry_out()
+        self.track.rate[self._inside] = 0.0
+        first = self._what_is_left()
+        self._solve_for(*first)
+        rest = self._what_is_left()
+        if np.abs(rest[1][self._inside]).max(initial=0.0) > ROUGH * np.abs(first[1]).max(initial=0.0):
+            self._sweep_anew()
+        self._solve_for(*rest)
+        self.track.counts[AGE] = 0
+
+    def _solve_for(self, left, push):
+        """Add to values and rates what the tableau says of their rests."""
+        t, inside = self.track, self._inside
+        t.state[:] = np.where(inside, t.state, left) - t.tableau.times(np.where(inside, left, 0.0))
+        t.rate[:] = np.where(inside, t.rate, push) - t.tableau.times(np.where(inside, push, 0.0))
+
+    @property
+    def _inside(self):
+        """Which indices the tableau has taken in."""
+        t = self.track
+        out = np.zeros(len(t.state), bool)
+        out[: self.n] = t.status == FREE
+        if t.has_equality:
+            out[self.n] = t.counts[N_FREE] > 0
+        return out
+
+    def _what_is_left(self):
+        """What the equations of the tableau leave, for the values and for the rates of free points that there are."""
+        t, n, beta = self.track, self.n, self.beta
+        moved = np.where(t.status == FREE, t.rate[:n], np.where(t.status == BOUNDED, t.signs * t.bound_rate, 0.0))
+        if t.counts[HELD_POINT] >= 0:
+            moved[t.counts[HELD_POINT]] = t.scalars[HELD_RATE]
+        wide, products = np.zeros((2, 2, self.values.shape[1]))
+        wide[:, :n] = beta, moved
+        steps.symmetric_products(self.values, *wide, *products)
+        left, push = np.zeros((2, len(t.state)))
+        bias_rate = t.rate[n] if t.has_equality and t.counts[N_FREE] else 0.0
+        left[:n] = t.linear - products[0, :n] - t.shift * beta.sum() - self._own_bias
+        push[:n] = t.linear_rate - products[1, :n] - t.shift * moved.sum() - bias_rate
+        if t.has_equality:
+            left[n], push[n] = t.scalars[TOTAL] - beta.sum(), t.scalars[TOTAL_RATE] - moved.sum()
+        return left, push
+
+    def _sweep_anew(self):
+        """The tableau of the free points from the beginning."""
+        t = self.track
+        tableau = Tableau.of(self.values, self.n, t.shift, t.has_equality)
+        order = np.insert(self.free, 1, self.n) if t.has_equality else self.free
+        room = len(tableau.pivots)
+        for first in range(0, len(order), room):
+            take_in_order(tableau, order[first : first + room])
+            carry_out(tableau)
+        self.track, self.owns_matrix = t._replace(tableau=tableau), True
+
+    # --- how it begins --------------------------------------------------------------------
+
+    def settle(self, beta, limits=None):
+        """Make `beta`, which nearly solves the problem, its exact solution.
+
+        Coefficients near a bound are put there and the others made independent; p is moved to
+        where that is optimal, and led back.
+        """
+        self._sort(beta)
+        t, beta, total = self.track, self.beta, self.track.scalars[TOTAL]
+        if t.has_equality:
+            # What putting them there has changed in the sum is led back as well.
+            t.scalars[TOTAL] = beta.sum()
+        gradient, free = t.linear - self.values[:, : self.n] @ beta, t.status == FREE
+        bias = self._bias_for(gradient)
+        distance = t.signs * (gradient - bias)
+        wrong = np.where(t.status == ZERO, distance > 0, distance < 0)
+        # Beyond the margin by as much as they fell short of it: a point at the margin would be a tie.
+        excess = np.where(wrong & (t.status != FREE), 2.0 * (bias - gradient), 0.0)
+        excess[free] = bias - gradient[free]
+        t.linear[:] += excess
+        t.counts[EXCHANGES] = 1
+        self.drive(np.zeros(self.n), -excess, total - t.scalars[TOTAL])
+        if not self.follow(1.0, limits):
+            raise Stopped
+        self.track.counts[EXCHANGES], self.track.scalars[TOTAL] = 0, total
+        self.drive(np.zeros(self.n))
+        self.forget()
+        return self
+
+    def begin(self, sets, beta, bias):
+        """Stand where these are the sets, the coefficients of the free points and the bias; then `drive`."""
+        self._assign(sets, beta)
+        if self.track.has_equality and self.track.counts[N_FREE]:
+            self.track.state[self.n] = bias - self.track.shift * self.track.scalars[TOTAL]
+
+    def _bias_for(self, gradient):
+        """A bias to begin with."""
+        t = self.track
+        if not t.has_equality:
+            return 0.0
+        if t.counts[N_FREE] == 0:
+            t.state[: self.n] = gradient - t.shift * t.scalars[TOTAL]
+            return self.bias
+        bias = float(gradient[t.status == FREE].mean())
+        t.state[self.n] = bias - t.shift * t.scalars[TOTAL]
+        return bias
+
+    def _sort(self, beta):
+        """Give every point its set by its coefficient."""
+        t = self.track
+        alpha = t.signs * beta
+        slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
+        self._assign(np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE)), beta)
+
+    def _assign(self, sets, beta):
+        """Give every point its set, and take the free ones into the tableau."""
+        t = self.track
+        t.status[:] = sets
+        t.side[:] = np.where(t.status == ZERO, t.signs, np.where(t.status == BOUNDED, -t.signs, 0.0))
+        t.state[: self.n] = np.where(t.status == FREE, beta, 0.0)
+        free = np.flatnonzero(t.status == FREE)
+        while len(free):
+            free = free[steps.take_in_all(self.track, free) :]
+            self._carry_out()
+            for point in free[:1]:
+                while t.status[point] == FREE and not self._take_in(point):
+                    self._move_along(point)
+            free = free[1:]
+
+    def _take_in(self, point):
+        """Make a point one of the free ones, with the coefficient it has; False where its row depends on theirs."""
+        if not has_room(self.track.tableau, steps.MOST_SWEEPS):
+            self._carry_out()
+        ending = steps.take_in(self.track, point, self.track.state[point], 0.0)
+        if ending == steps.INDEFINITE_ROW:
+            self._refuse()
+        return ending == steps.TAKEN
+
+    def _refuse(self):
+        """The kernel is not positive semidefinite."""
+        refuse_indefinite(StoredMatrix(self.values), self.track.places[: self.track.counts[N_FREE] + 1])
+        raise Cycling
+
+    def _move_along(self, point):
+        """Where the row of a point depends on those of the free ones, f can be had without one of
+        them: move along the dependence, which changes nothing, to the first bound."""
+        t = self.track
+        read_column(t.tableau, point)
+        points, move = np.append(self.free, point), np.append(-t.tableau.column[self.free], 1.0)
+        alpha, rate = t.signs[points] * t.state[points], t.signs[points] * move
+        # Down or up for the point itself, whichever is nearer.
+        if alpha[-1] > 0.5 * t.bound[point]:
+            move, rate = t.signs[point] * move, t.signs[point] * rate
+        else:
+            move, rate = -t.signs[point] * move, -t.signs[point] * rate
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = np.where(rate < 0, alpha / -rate, np.where(rate > 0, (t.bound[points] - alpha) / rate, np.inf))
+        first = int(np.argmin(lengths))
+        t.state[points] += max(0.0, lengths[first]) * move
+        kind = ZERO if rate[first] < 0 else BOUNDED
+        if points[first] != point:
+            steps.let_go(t, first, kind, 0.0)
+        else:
+            t.status[point], t.side[point] = kind, steps.side_of(t, point, kind)
+
+
+_LOGS = ("log", "begins", "frees", "free_values")
+
+
+def _logs(n, short=False):
+    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
+    room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
+    return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
+
+
+def _longer(values):
+    out = np.empty((4 * len(values), *values.shape[1:]), values.dtype)
+    out[: len(values)] = values
+    return out

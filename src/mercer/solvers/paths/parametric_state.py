@@ -1,0 +1,79 @@
+"""Where a parametric active-set method stands: its arrays (see `homotopy_steps` for what they mean)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mercer.solvers.paths.sweep_tableau import Tableau
+
+ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
+# Places in `Track.scalars` and `Track.counts`.
+TIME, BIAS, RATES_SCALE, LARGEST, HELD_BETA, HELD_RATE, TOTAL, TOTAL_RATE = range(8)
+N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, N_BARRED, HELD_POINT, EXCHANGES, AGE = range(9)
+
+
+class Track(NamedTuple):
+    """Where a solution stands, and the log of how it got there.
+
+    Attributes
+    ----------
+    tableau : Tableau
+        Of K + c 11', bordered by ones where there is an equality: F are the free points, and the bias with them.
+    state, rate : ndarray (m,)
+        Of a free point beta_i, of another one g_i - b; of the bias, which is behind the points, b but for c times the
+        sum. Where none is free b counts as 0 here, and what is behind the points is what the sum lacks. And
+        their rates.
+    side : ndarray (n,)
+        The sign with which g_i - b falls to 0, or 0 for points that the margin means nothing to.
+    diagonal : ndarray (n,)
+        k(x, x).
+    linear, linear_rate : ndarray (n,)
+        p and its rate.
+    signs, bound, bound_rate : ndarray (n,)
+        y, u and its rate.
+    status, barred : ndarray (n,)
+        The sets; points not to be set free until another one leaves.
+    places : ndarray of int (n + 1,)
+        The free points.
+    lengths : ndarray (n,)
+        Room for the steps after which points meet the margin.
+    scalars : ndarray (8,)
+        Parameter, bias where no point is free, size of the rates, largest kernel value, beta of the held point and its
+        rate, the sum that beta has and its rate.
+    counts : ndarray (9,)
+        Free points; pieces, events and free values logged; ties in a row; barred points; the held point, or -1;
+        whether points whose rows depend on others may take their places; changes since rates were computed afresh.
+    log : ndarray of int
+        Events as 4 point + new status.
+    begins : ndarray (pieces, 5)
+        Of each piece: parameter, bias and its rate, events before it, free values before it.
+    frees, free_values : ndarray (values,), (values, 2)
+        Points free in a piece, with their beta at its beginning and its rate.
+    shift : float
+        c, or 0 where no sum is fixed.
+    has_equality : bool
+        Whether the sum of beta is fixed (a free bias).
+    """
+
+    tableau: Tableau
+    state: np.ndarray
+    rate: np.ndarray
+    side: np.ndarray
+    diagonal: np.ndarray
+    linear: np.ndarray
+    linear_rate: np.ndarray
+    signs: np.ndarray
+    bound: np.ndarray
+    bound_rate: np.ndarray
+    status: np.ndarray
+    barred: np.ndarray
+    places: np.ndarray
+    lengths: np.ndarray
+    scalars: np.ndarray
+    counts: np.ndarray
+    log: np.ndarray
+    begins: np.ndarray
+    frees: np.ndarray
+    free_values: np.ndarray
+    shift: float
+    has_equality: bool

@@ -1,0 +1,1 @@
+"""Textbook methods, kept to compare with and to teach."""

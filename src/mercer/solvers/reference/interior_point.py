@@ -1,0 +1,173 @@
+r"""The support vector machine handed to a solver of quadratic programs.
+
+The textbooks' way (Magdon-Ismail's QP(Q, p, A, c)): write the problem down, give it away. Here
+the other side is Clarabel, an interior point method (Goulart & Chen 2024), which shares no code
+with the other solvers and so can judge them. Two forms of the same problem:
+
+*dual*, one variable a point: min ½ β'(K + s11' + R)β - p'β over the box, with Σβ = 0;
+
+*primal*, where K = LL' has a low rank r: min ½|w|² + Σ u_i ξ_i with ⟨w, L_i⟩ + b + ξ_i >= p_i.
+
+Cost of an iteration, of which there are 10 to 30: n³/3 for the dual, n r² for the primal, and
+n² numbers of memory for the first. For a few thousand points. An interior point ends inside
+the box; which coordinates are at a bound is read off, and pair steps finish from there.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.working_set import WorkingSet
+from mercer.solvers.linalg.clarabel_qp import MOST_ITERATIONS, solve_quadratic_program
+from mercer.solvers.linalg.dense_eigen import eigenvalues
+from mercer.solvers.result import Solution, Status
+
+# A sixth of what there is (`memory` is that share): 80 bytes a pair were seen, most of them Clarabel's factor.
+BYTES_A_PAIR = 16
+# Beyond this many points a matrix of all pairs is factored for minutes.
+LARGEST = 5_000
+# The primal form pays where the rank is at most this share of the points.
+LOW_RANK = 0.2
+# What is left of the diagonal once the factor is complete.
+RANK_TOL = 1e-13
+SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+
+
+def solve(
+    problem, matrix, *, tol=1e-3, limits, convex=True, start=None, gap=None, gap_tol=None, memory=2**30, **finish
+):
+    """As `smo.solve`. An interior point begins in the middle of the box, wherever `start` is;
+    pair steps begin there should it fail."""
+    problem.require_one_zero_sum("qp")
+    n = len(problem)
+    if n > LARGEST:
+        raise ParameterError(f'solver="qp" is for at most {LARGEST} points, got {n}; solver="smo" has no such bound')
+    if BYTES_A_PAIR * n * n > memory:
+        return Solution.empty(n, Status.MEMORY_LIMIT)
+    stored = matrix.in_double().stored(limits.stop)
+    if not convex:
+        _require_convex(stored.values[:, :n], limits.stop)
+    beta, iterations, is_solved = _interior_point(problem, stored, limits)
+    if limits.stop():
+        return _as_far_as_it_came(problem, stored, beta, limits.reached(), iterations)
+    begin = _polished(problem, stored, beta, limits.stop) if is_solved else start
+    solution = small.solve(
+        problem,
+        stored,
+        tol=tol,
+        limits=limits.after(iterations),
+        convex=convex,
+        start=begin,
+        gap=gap,
+        gap_tol=gap_tol,
+        memory=memory,
+        **finish,
+    )
+    solution.iterations += iterations
+    return solution
+
+
+def _as_far_as_it_came(problem, stored, beta, status, iterations):
+    beta = problem.feasible(beta)
+    gradient = problem.gradient(stored, beta)
+    return Solution(beta, gradient, problem.bias(beta, gradient), status, iterations)
+
+
+def _polished(problem, stored, beta, stop):
+    """`beta` after Newton steps on the face where it lies: ten digits become sixteen."""
+    beta = problem.feasible(beta)
+    whole = WorkingSet(problem, stored, np.arange(len(beta)), beta, problem.gradient(stored, beta))
+    whole.newton(stop)
+    whole.newton(stop)  # of what rounding has left
+    return whole.beta
+
+
+def _require_convex(K, stop):
+    lowest, *_, highest = eigenvalues(K, stop)
+    if lowest < -1e-9 * max(abs(highest), 1e-300):
+        raise ParameterError(
+            f'solver="qp" needs a positive semidefinite kernel, but its smallest eigenvalue here is {lowest:.3g}; '
+            'solver="smo" trains with it'
+        )
+
+
+def _interior_point(problem, stored, limits):
+    """(beta at the bounds that it points to, iterations, whether it was solved)."""
+    K = stored.values[:, : stored.n]
+    factor = low_rank_factor(K, int(LOW_RANK * stored.n), limits.stop)
+    ends = {"stop": limits.stop, "max_iter": min(MOST_ITERATIONS, limits.iterations_left(0))}
+    try:
+        beta, residual, found = _dual_form(problem, K, ends) if factor is None else _primal_form(problem, factor, ends)
+    except DataError:
+        # A box of many orders of magnitude looks to Clarabel like a program without a solution: pair steps decide.
+        return np.zeros(stored.n), 0, False
+    return _snapped(problem, beta, residual), found.iterations, found.status in SOLVED
+
+
+def low_rank_factor(K, most, stop=None):
+    """L with K = LL' and at most `most` columns, by pivoted Cholesky; None if there is none."""
+    left = K.diagonal().copy()
+    floor = RANK_TOL * max(left.max(initial=0.0), 1e-300)
+    L = np.zeros((len(K), most))
+    for r in range(most):
+        if stop is not None and stop():
+            raise Stopped
+        pivot = int(np.argmax(left))
+        if left[pivot] <= floor:
+            return L[:, :r]
+        L[:, r] = (K[:, pivot] - L[:, :r] @ L[pivot, :r]) / np.sqrt(left[pivot])
+        left -= L[:, r] ** 2
+    return L if most and left.max() <= floor else None
+
+
+def _dual_form(problem, K, ends):
+    n = len(problem)
+    Q = K + problem.shift
+    if problem.ridge is not None:
+        Q = Q + np.diag(problem.ridge)
+    bounded = np.flatnonzero(np.isfinite(problem.upper))
+    identity = sparse.identity(n, format="csr")
+    sums = sparse.csr_matrix(np.ones((int(problem.has_equality), n)))
+    A = sparse.vstack([sums, identity, -identity[bounded]])
+    c = np.concatenate([np.zeros(sums.shape[0]), problem.lower, -problem.upper[bounded]])
+    found = solve_quadratic_program(Q, -problem.linear, A, c, n_equalities=sums.shape[0], **ends)
+    bias = -found.multipliers[0] if problem.has_equality else 0.0
+    return found.u, problem.linear - Q @ found.u - bias, found
+
+
+def _primal_form(problem, L, ends):
+    """Variables (w, b, ξ): a slack for each side of p_i on which point i can be penalised."""
+    n = len(problem)
+    features = np.column_stack([L, *([np.full(n, problem.shift**0.5)] if problem.shift else [])])
+    sides = np.concatenate([np.flatnonzero(problem.upper > 0), np.flatnonzero(problem.lower < 0)])
+    signs = np.concatenate(
+        [np.ones(np.count_nonzero(problem.upper > 0)), -np.ones(np.count_nonzero(problem.lower < 0))]
+    )
+    costs = np.where(signs > 0, problem.upper[sides], -problem.lower[sides])
+    squared = np.zeros(len(sides)) if problem.ridge is None else 1.0 / problem.ridge[sides]
+    soft = np.flatnonzero(np.isfinite(costs) | (squared > 0))
+    linear_costs = np.where(np.isfinite(costs[soft]), costs[soft], 0.0)
+    n_weights, n_bias = features.shape[1], int(problem.has_equality)
+    Q = sparse.diags(np.concatenate([np.ones(n_weights), np.zeros(n_bias), squared[soft]]))
+    p = np.concatenate([np.zeros(n_weights + n_bias), linear_costs])
+    slack = sparse.identity(len(sides), format="csc")[:, soft]
+    margins = sparse.hstack([signs[:, None] * features[sides], signs[:, None][:, :n_bias], slack])
+    positive = sparse.hstack([sparse.csr_matrix((len(soft), n_weights + n_bias)), sparse.identity(len(soft))])
+    c = np.concatenate([signs * problem.linear[sides], np.zeros(len(soft))])
+    found = solve_quadratic_program(Q, p, sparse.vstack([margins, positive]), c, **ends)
+    beta = np.bincount(sides, weights=signs * found.multipliers[: len(sides)], minlength=n)
+    bias = found.u[n_weights] if n_bias else 0.0
+    residual = problem.linear - features @ found.u[:n_weights] - bias
+    return beta, residual if problem.ridge is None else residual - problem.ridge * beta, found
+
+
+def _snapped(problem, beta, residual):
+    """`beta` with those coordinates set to a bound that lie nearer to it than their residual,
+    the multiplier of that bound, lies to zero (strict complementarity)."""
+    scale = max(np.abs(beta).max(initial=0.0), 1e-300)
+    size = max(np.abs(residual).max(initial=0.0), 1e-300)
+    at_lower = (residual < 0) & ((beta - problem.lower) / scale < -residual / size)
+    at_upper = (residual > 0) & ((problem.upper - beta) / scale < residual / size)
+    return np.where(at_lower, problem.lower, np.where(at_upper, problem.upper, beta))

@@ -1,0 +1,50 @@
+"""Stochastic gradient steps, and pair steps from where they end.
+
+Kernel Pegasos (Shalev-Shwartz et al. 2011; see `kernel_sgd`) draws a point, in proportion to its
+weight, and moves towards it if its margin is short. The mean of its iterates is a combination of
+the points with coefficients that the box of the dual nearly holds: clipped to it, they are a dual
+solution that has found most support vectors, and pair steps take it to `tol` (Bottou & Bousquet
+2008 on why SGD alone is quick at the start and slow at the end).
+
+Cost of a step: a kernel entry for each support vector so far. Needs the hinge loss with finite
+weights; a free bias is left to the pair steps.
+"""
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.limits import Limits
+from mercer.solvers.stochastic.kernel_pegasos import KernelIterate
+from mercer.solvers.stochastic.pegasos import Steps, run_steps
+from mercer.solvers.stochastic.visit_order import Sampler
+
+# How often each point is drawn, on average.
+EPOCHS = 10
+
+
+def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, **finish):
+    """As `smo.solve`; a `start` is as good as what the stochastic steps would give, and taken."""
+    problem.require_one_zero_sum("sgd")
+    limits = limits or Limits()
+    beta, steps = (start, 0) if start is not None else _stochastic_steps(problem, matrix, limits)
+    solution = small.solve(problem, matrix, tol=tol, limits=limits.after(steps), start=beta, **finish)
+    solution.iterations += steps
+    return solution
+
+
+def _stochastic_steps(problem, matrix, limits):
+    """(coefficients of the mean iterate, steps taken)."""
+    if problem.ridge is not None:
+        raise ParameterError('solver="sgd" minimises the hinge loss only; solver="smo" takes loss="squared_hinge"')
+    weights = np.maximum(problem.upper, -problem.lower)
+    if not np.isfinite(weights).all():
+        raise ParameterError('solver="sgd" needs a finite C; solver="smo" takes C=inf')
+    n, signs = len(problem), np.sign(problem.linear)
+    # Half the squared norm plus the weighted losses, divided by the sum of the weights.
+    run = Steps(1.0 / weights.sum(), 1, np.inf, problem.shift > 0, averaged=True)
+    iterate = KernelIterate(n, run)
+    sampler = Sampler(n, 0, "replacement", weights)
+    most = min(EPOCHS * n, limits.iterations_left(0))
+    run_steps(iterate, matrix.in_double(), signs, np.ones(n), sampler, most, limits.unwatched())
+    return iterate.mean(), iterate.iterations

@@ -1,0 +1,16 @@
+"""The dual solvers by the names under which estimators offer them."""
+
+from functools import partial
+
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.reference import chunking, interior_point, kernel_coordinate_ascent, pegasos_then_smo
+
+SOLVERS = {
+    "auto": small.solve,
+    "smo": small.solve,
+    "chunking": chunking.solve,
+    "chunking:qp": partial(chunking.solve, inner=interior_point.solve),
+    "dual_cd": kernel_coordinate_ascent.solve,
+    "qp": interior_point.solve,
+    "sgd": pegasos_then_smo.solve,
+}

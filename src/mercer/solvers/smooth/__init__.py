@@ -1,0 +1,1 @@
+"""Newton's method for smooth losses in a feature space."""

@@ -1,0 +1,302 @@
+r"""Newton's method in coordinates of the feature space, for small problems and any C.
+
+With K = L L', row i of L stands for :math:`\psi(x_i)`, and the problem is one of :math:`w = L^T\beta` and b:
+
+.. math:: \min_{w, b}\; \tfrac12 \|w\|^2 + \mathrm{risk}(L w + 1 b),
+
+smooth, strictly convex in w and without constraints, so that a line search cannot fail but for rounding. The
+coefficients are what the losses ask for at the values: never outside their box, whatever C is. Where C k(x, x) is
+large, coefficients are large too and cancel; :math:`\|w\|` and the values here do not come from such sums.
+
+With pivots, columns of L fall in size, and so do rows and columns of the Hessian :math:`I + L^T H L`: its Cholesky
+factor is as accurate as that of the matrix scaled to a diagonal of ones (Demmel 1989). Where that is not enough, its
+factor comes from a QR decomposition of :math:`A^T L` on top of I, in which nothing is squared.
+
+Cost of a step: k^2 n r^2 / 2 + (k r)^3 / 3 for k functions and r coordinates.
+"""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, lapack, qr
+
+from mercer.solvers.result import Status
+from mercer.solvers.smooth.newton_reports import early_end, gap, parts, report
+from mercer.solvers.smooth.optimal_bias import best_bias, flat
+
+DOUBLE = float(np.finfo(np.float64).eps)
+# A squared distance below this share of the largest squared norm is rounding.
+NEGLIGIBLE = 4.0 * DOUBLE
+# What L L' may differ from K by, as a share of its largest entry, where K has no negative eigenvalue.
+DESCRIBED = 1e-9
+# A step this short means that rounding errors decide; one below `SHORT`, that the direction is poor.
+SHORTEST, SHORT = 1e-10, 1e-3
+SUFFICIENT = 1e-4
+# What changes the objective by less than this share of it, its rounding may hide.
+UNSEEN = 1e-13
+# Progress of the violation that is more than luck.
+POOR = 0.5
+MOST_STEPS = 300
+MOST_CORRECTIONS = 10
+# A violation, or a gap, this small counts as solved where rounding ends progress.
+INACCURATE = 1e-6
+# And a violation that is at most so many times what rounding explains, if the gap says that the model is of use.
+EXPLAINED, OF_USE = 100.0, 1e-2
+
+
+def coordinates(K, is_definite):
+    """L with L L' = K, shape (n, r), by Cholesky with pivots; None where K has none.
+
+    Parameters
+    ----------
+    K : ndarray (n, n)
+    is_definite : bool
+        Whether that is known, so that what is left can only be rounding.
+    """
+    scale = float(np.max(K.diagonal(), initial=0.0))
+    if not np.isfinite(K).all():
+        return None
+    packed, pivots, rank, _ = lapack.dpstrf(K, tol=NEGLIGIBLE * scale, lower=1)
+    factor = np.zeros((len(K), rank))
+    factor[pivots - 1] = np.tril(packed)[:, :rank]
+    if not is_definite and np.abs(factor @ factor.T - K).max(initial=0.0) > DESCRIBED * scale:
+        return None
+    return factor
+
+
+class CoordinateSteps:
+    """The steps. All arrays of points have a column for each function.
+
+    Parameters
+    ----------
+    problem : KernelRisk or Multinomial
+        With a smooth loss.
+    K : ndarray (n, n)
+        With 11' added where the bias is penalised.
+    factor : ndarray (n, r)
+        L.
+    tol, gap_tol, limits
+        As in `kernel_newton.solve`.
+    start : ndarray (n, k)
+        Feasible coefficients.
+    """
+
+    def __init__(self, problem, K, factor, tol, gap_tol, limits, start):
+        self.problem, self.K, self.L = problem, K, factor
+        self.tol, self.gap_tol, self.limits = tol, gap_tol, limits
+        self.has_bias = problem.bias == "free"
+        self.goal, self.is_careful = tol, False
+        self.iterations, self.trace = 0, []
+        self.w = factor.T @ start
+        self.b = best_bias(problem, factor @ self.w, np.zeros(start.shape[1]))
+        self._see()
+        self.best = np.inf, start, K @ start, self.b
+        self.begin = self._kept(start)
+
+    def run(self):
+        """A `Status`; afterwards `beta`, `image` and `b` are those of the best coefficients."""
+        while True:
+            if self._violation <= self.goal:
+                if self._is_reached():
+                    status = Status.OPTIMAL
+                    break
+                self.goal *= 0.1
+            status = early_end(self.limits, self.iterations, MOST_STEPS)
+            if status == Status.STALLED or (status is None and not self._step()):
+                status = self._corrected()
+                break
+            if status is not None:
+                self._is_reached()
+                break
+            self._record()
+        # Where rounding outweighs all, the beginning may still be the best that there is.
+        if status != Status.OPTIMAL and not self._primal(self.best) <= self._primal(self.begin):
+            self.best = self.begin
+        _, self.beta, self.image, self.b = self.best
+        return status
+
+    # --- a point ------------------------------------------------------------------------------
+
+    def _see(self):
+        """What follows from w and b: values, what the losses ask for there, how far that is from its own response."""
+        self.values = self.L @ self.w + self.b
+        self.response = self._asked(self.values)
+        self._towards = self.L.T @ self.response
+        self._violation = self._distance(self.response, self.L @ self._towards + self.b)
+
+    def _asked(self, values):
+        return self.problem.response(flat(values)).reshape(values.shape)
+
+    def _distance(self, beta, values):
+        found = np.max(np.abs(self._asked(values) - beta) / self.problem.C[:, None], initial=0.0)
+        return float(found) if np.isfinite(found) else np.inf
+
+    def _objective(self, w, values):
+        value = 0.5 * float(np.sum(w * w)) + self.problem.risk(flat(values))
+        return value if np.isfinite(value) else np.inf
+
+    # --- a step -------------------------------------------------------------------------------
+
+    def _step(self):
+        """A Newton step with a line search; whether something was gained."""
+        self.iterations += 1
+        length = self._search()
+        if length < SHORT and not self.is_careful:
+            self.is_careful = True
+            length = max(length, self._search())
+        return length > 0.0
+
+    def _search(self):
+        """The length of the step that was taken, 0 if none was."""
+        slope_w, slope_b = self.w - self._towards, -self.response.sum(axis=0)
+        self.hessian = _Hessian(self.problem.root(flat(self.values)), self.L, self.has_bias, self.is_careful)
+        found = self.hessian.solved(-slope_w, -slope_b)
+        if found is None:
+            return 0.0
+        dw, db = found
+        moved = self.L @ dw + db
+        slope = float(np.sum(dw * slope_w)) + (float(db @ slope_b) if self.has_bias else 0.0)
+        now, length = self._objective(self.w, self.values), 1.0
+        if not slope < 0.0:
+            return 0.0
+        # A step so short that rounding may hide what it gains would be taken again and again.
+        while length >= SHORTEST and -length * slope > UNSEEN * abs(now):
+            if self._objective(self.w + length * dw, self.values + length * moved) <= now + SUFFICIENT * length * slope:
+                self.w, self.b = self.w + length * dw, self.b + length * db
+                self._see()
+                return length
+            length *= 0.5
+        return self._take_if_closer(dw, db)
+
+    def _take_if_closer(self, dw, db):
+        """Where rounding hides whether the objective falls, the violation decides."""
+        before, violation = (self.w, self.b), self._violation
+        self.w, self.b = self.w + dw, self.b + db
+        self._see()
+        if self._violation <= POOR * violation:
+            return 1.0
+        self.w, self.b = before
+        self._see()
+        return 0.0
+
+    # --- coefficients -------------------------------------------------------------------------
+
+    def _is_reached(self):
+        """Whether the coefficients that the losses ask for are a solution; they are kept if they are the best."""
+        return self._is_solution(self._kept(self.response))
+
+    def _kept(self, beta):
+        """The feasible coefficients next to some, with all that belongs to them; the best ones are kept."""
+        beta = self.problem.feasible(flat(beta)).reshape(beta.shape)
+        image = self.K @ beta
+        b = best_bias(self.problem, image, self.b)
+        point = self._distance(beta, image + b), beta, image, b
+        if point[0] < self.best[0]:
+            self.best = point
+        return point
+
+    def _is_solution(self, point):
+        if self.gap_tol is not None:
+            return self._gap(point) <= self.gap_tol
+        return point[0] <= self.tol and self._gap(point) <= self.tol
+
+    def _primal(self, point):
+        _, beta, image, b = point
+        return self.problem.primal(flat(beta), *parts(self.problem, beta, image, b))
+
+    def _gap(self, point):
+        return abs(gap(self.problem, *point[1:]))
+
+    def _corrected(self):
+        """The status after some steps on the coefficients themselves, whose values are those that K gives."""
+        self._is_reached()
+        for _ in range(MOST_CORRECTIONS):
+            violation, beta, image, b = self.best
+            if self._is_solution(self.best) or (found := self._correction(beta, image, b)) is None:
+                break
+            if not self._kept(found)[0] <= POOR * violation:
+                break
+        if self._is_solution(self.best):
+            return Status.OPTIMAL
+        return Status.OPTIMAL_INACCURATE if self._is_explained() else Status.STALLED
+
+    def _correction(self, beta, image, b):
+        values = image + b
+        rho, root = self._asked(values) - beta, self.problem.root(flat(values))
+        found = _Hessian(root, self.L, self.has_bias, self.is_careful).solved(self.L.T @ rho, rho.sum(axis=0))
+        if found is None:
+            return None
+        dw, db = found
+        return beta + rho - root.times(root.transposed_times(self.L @ dw + db))
+
+    def _is_explained(self):
+        """Whether rounding is why the violation is not smaller."""
+        violation, beta, image, b = self.best
+        apart = self._gap(self.best)
+        if violation <= INACCURATE or apart <= INACCURATE or apart > OF_USE:
+            return apart <= OF_USE
+        uncertain = DOUBLE * (np.abs(self.K) @ np.abs(beta) + np.abs(image + b))
+        curvature = self.problem.root(flat(image + b)).largest
+        return violation <= EXPLAINED * curvature * float(np.max(uncertain / self.problem.C[:, None], initial=0.0))
+
+    def _record(self):
+        image = self.L @ self._towards
+        self.trace.append(report(self.problem, self.limits, self.iterations, self._violation, self.response, image))
+
+
+class _Hessian:
+    """Of the objective in w and b, factored; functions one after another, each with its w and then its b."""
+
+    def __init__(self, root, factor, has_bias, is_careful):
+        self.root, self.r, self.has_bias = root, factor.shape[1], has_bias
+        self.inside = np.column_stack([factor, np.ones(len(factor))]) if has_bias else factor
+        total = root.total
+        self.k, self.width = len(total), self.inside.shape[1]
+        # A shift of all biases changes nothing: a curvature of its own keeps it where it is.
+        self.shift = max(float(np.trace(total)), 1e-300) / self.k if has_bias and self.k > 1 else 0.0
+        self.upper = self._by_rows() if is_careful else self._by_blocks()
+
+    def _penalty(self):
+        """The diagonal that w has, and b has not."""
+        own = np.ones(self.width)
+        own[self.r :] = 0.0
+        return np.tile(own, self.k)
+
+    def _by_blocks(self):
+        matrix = self.root.blocks(self.inside)
+        matrix[np.diag_indices_from(matrix)] += self._penalty()
+        if self.shift:
+            matrix[self.r :: self.width, self.r :: self.width] += self.shift / self.k
+        found, failed = lapack.dpotrf(matrix, lower=0, clean=1)
+        return None if failed else found
+
+    def _by_rows(self):
+        rows = [(self._halves(c)[:, :, None] * self.inside[:, None, :]) for c in range(self.k)]
+        stacked = np.concatenate(rows, axis=2).reshape(-1, self.k * self.width)
+        own = np.diag(self._penalty())[self._penalty() > 0]
+        across = np.zeros((1, self.k * self.width))
+        across[0, self.r :: self.width] = (self.shift / self.k) ** 0.5
+        try:
+            (upper,) = qr(np.concatenate([stacked, own, across]), mode="r", overwrite_a=True, check_finite=False)
+        except (LinAlgError, ValueError):
+            return None
+        return upper[: self.k * self.width]
+
+    def _halves(self, c):
+        """A' of a unit of the values of one function, for every point."""
+        unit = np.zeros((len(self.inside), self.k))
+        unit[:, c] = 1.0
+        return self.root.transposed_times(unit)
+
+    def solved(self, right_w, right_b):
+        """(dw, db) with the Hessian times them equal to these; None where rounding leaves none."""
+        if self.upper is None:
+            return None
+        right = np.concatenate([right_w, right_b[None, :]]) if self.has_bias else right_w
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            try:
+                x = cho_solve((self.upper, False), right.T.ravel(), check_finite=False)
+            except LinAlgError:
+                return None
+        if not np.isfinite(x).all():
+            return None
+        x = x.reshape(self.k, self.width).T
+        return x[: self.r], x[self.r] if self.has_bias else np.zeros(self.k)

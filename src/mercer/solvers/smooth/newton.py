@@ -1,0 +1,399 @@
+"""Newton's method in a feature space, for losses that are smooth.
+
+Method (Keerthi, Duan, Shevade & Poo 2005; Rasmussen & Williams 2006, section 3.4): the losses are
+replaced by the parabolas that touch them, the least squares problem that results is solved (see
+`kernel_newton_system`), and a line search makes sure that the objective falls. Five to ten steps are usual.
+Between steps the bias is the best one for its values, so that the dual's equality holds at the
+point where the parabolas touch.
+
+Large matrices are rounded (`newton_matrix`). Where the goal seems to be reached, values of some points are computed
+from the items; if rounding leaves it open, those of all are, and steps go on from there.
+
+Where C k(x, x) is so large that coefficients cancel, and where rounding ends the steps, problems of up to `FACTORED`
+points are solved in coordinates of the feature space (`coordinate_newton`).
+
+Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, else a product with K for
+each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `response` and `root`,
+as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`, `rows`.
+"""
+
+import numpy as np
+
+from mercer._jit.threads import Stopped, one_blas_thread
+from mercer.solvers.limits import Limits
+from mercer.solvers.linalg.low_rank_factor import low_rank_factor
+from mercer.solvers.result import Solution, Status
+from mercer.solvers.smooth.feature_newton import CoordinateSteps
+from mercer.solvers.smooth.newton_gram import SAMPLED, NewtonMatrix
+from mercer.solvers.smooth.newton_reports import early_end, gap, report
+from mercer.solvers.smooth.newton_system import Indefinite, Preconditioner, solve_factored, solve_iterated
+from mercer.solvers.smooth.optimal_bias import EXACTLY, best_bias, flat
+
+DOUBLE = float(np.finfo(np.float64).eps)
+# From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
+SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
+SAMPLE_GOAL = 1e-2
+# A change of the values this much smaller than the goal need not be computed from the items.
+NEGLIGIBLE = 1e-3
+# Share of a step's error that is left to the next step: usually, at most, and at least.
+FORCING, COARSEST, FINEST = 0.03, 0.3, 1e-8
+# Where a step leaves more than this of the violation, the next ones are solved more finely; far away, where not the
+# system is inaccurate but its parabolas, not much.
+POOR = 0.5
+FAR, FINEST_FAR = 0.1, 3e-3
+# A step from which the goal can be reached is solved as finely as that takes.
+LANDING = 0.1
+# Coefficients are solved to no less than this share of the tolerance, so that feasible ones nearby reach it.
+HIGHEST_GOAL = 1e-5
+# What the bias leaves of the equality between steps, as a share of the goal.
+BALANCED = 1e-3
+# A step this short means that rounding errors decide.
+SHORTEST = 1e-8
+SUFFICIENT = 1e-4
+# What changes the objective by less than this share of it, its rounding may hide.
+UNSEEN = 1e-14
+# Where max_iter sets no bound, this does.
+MOST_STEPS = 200
+# A violation this small counts as solved where rounding ends progress.
+INACCURATE = 1e-6
+# Endings that are due to rounding.
+ROUNDED = (Status.STALLED, Status.OPTIMAL_INACCURATE)
+
+
+def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
+    """Minimise a regularised risk over a kernel matrix.
+
+    Parameters
+    ----------
+    problem : KernelRisk or Multinomial
+        With a smooth loss.
+    matrix : KernelMatrix
+    tol : float
+        Largest difference at the end between a coefficient and what the loss asks for, as a
+        share of its C; and the relative duality gap.
+    limits : Limits, optional
+    start : ndarray, optional
+        Coefficients to start from.
+    gap_tol : float, optional
+        The relative duality gap to end at, in the place of `tol`.
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+    memory : int
+        Bytes that the matrix may take.
+
+    Returns
+    -------
+    Solution
+        `beta` and `bias` have a column, or an entry, for each function if there are several.
+    """
+    return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
+
+
+class _Steps:
+    """The steps of `solve`. All arrays have a column for each function."""
+
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory, is_sample=False):
+        self.is_sample = is_sample
+        self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
+        self.gap_tol, self.memory = gap_tol, memory
+        self.K, self.is_exact = NewtonMatrix(problem, matrix, limits, memory), True
+        self.k, self.n = problem.n_functions, matrix.n
+        self.start = None if start is None else self._column(problem.feasible(start))
+        self.beta = self.image = np.zeros((self.n, self.k))
+        self.b = np.zeros(self.k)
+        self.iterations, self.trace = 0, []
+        self.factor, self._last_response = None, (None, None, None)
+        self.goal, self.forcing, self.landing = tol, FORCING, FORCING
+
+    def _column(self, values):
+        return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
+
+    # --- the steps ----------------------------------------------------------------------------
+
+    def run(self):
+        # BLAS threads that are woken between products with K wait for each other more than they work.
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            try:
+                status = self._run()
+            except Stopped:
+                status = self.limits.reached()
+            except MemoryError:
+                status = Status.MEMORY_LIMIT
+            solution = self._solution(status)
+            self.K.release()
+            return solution
+
+    def _run(self):
+        self.K.keep()
+        if self.K.is_steep and (found := self._in_coordinates()) is not None:
+            return found
+        try:
+            status = self._in_coefficients()
+        except Indefinite:
+            status = Status.STALLED if self.convex else Status.NOT_CONVEX
+        if status in ROUNDED and (found := self._in_coordinates()) is not None:
+            return found
+        return status
+
+    def _in_coordinates(self):
+        """The status of a problem that has coordinates, else None."""
+        factor = self.K.coordinates(self.convex)
+        if factor is None:
+            return None
+        limits, start = self.limits.after(self.iterations), self.beta if self.start is None else self.start
+        steps = CoordinateSteps(self.problem, self.K.in_memory(), factor, self.tol, self.gap_tol, limits, start)
+        status = steps.run()
+        self.beta, self.image, self.b = steps.beta, steps.image, steps.b
+        self.iterations, self.trace = self.iterations + steps.iterations, self.trace + steps.trace
+        return status
+
+    def _in_coefficients(self):
+        if self.start is not None:
+            self.beta, self.image = self.start, self.K.products_in_double(self.start)
+        elif self.n >= SAMPLED:
+            self._begin_with_sample()
+        self._best_bias()
+        violation = np.inf
+        while True:
+            response = self._response()
+            before, violation = violation, self._violation(response)
+            if violation > POOR * before:
+                self.forcing = max(FINEST if violation < FAR else FINEST_FAR, 0.1 * self.forcing)
+            self.landing = max(FORCING * min(violation / FAR, 1.0), LANDING * self.goal / max(violation, self.goal))
+            if violation <= self.goal and not (self.is_exact or self._holds_without_rounding(response, violation)):
+                self._compute_exactly()
+                continue
+            if violation <= self.goal and self._is_accepted():
+                return self._verdict()
+            status = early_end(self.limits, self.iterations, MOST_STEPS)
+            if status is not None:
+                return status
+            if self._step(response):
+                self._record()
+            elif self.K.keep_for_factors():
+                self._compute_exactly()
+            else:
+                return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+
+    def _begin_with_sample(self):
+        """Begin with the solution for every few rows, in which each counts for as many."""
+        sample = self.problem.sample(SHARE if self.k < MANY else SHARE_OF_MANY)
+        if sample is None:
+            return
+        chosen, problem = sample
+        part = self.K.matrix.view(chosen)
+        limits = self.limits.unwatched()
+        found = _Steps(problem, part, SAMPLE_GOAL, limits, None, None, self.convex, self.memory, is_sample=True).run()
+        if found.status not in (Status.OPTIMAL, Status.STALLED):
+            return
+        beta = np.zeros((self.n, self.k))
+        beta[chosen] = found.beta.reshape(len(chosen), self.k)
+        image, b = self.K.products(beta), np.atleast_1d(found.bias).astype(np.float64)
+        # Where C is large the sample is learnt by heart, which may be worse than nothing.
+        if self._objective(beta, image, image + b) < self._objective(self.beta, self.image, self._values()):
+            self.beta, self.image, self.b, self.is_exact = beta, image, b, self.K.rounded is None
+
+    def _holds_without_rounding(self, response, violation):
+        """Whether what rounding does to the values of some points leaves the violation at the goal."""
+        image = self.K.checked(self.beta, self.image)
+        moved = self._column(self.problem.response(flat(image + self.b))) - response
+        shift = float(np.max(np.abs(moved) / self.problem.C[:, None], initial=0.0))
+        return violation + 2.0 * shift <= self.goal
+
+    def _compute_exactly(self):
+        """The values of these coefficients, without what rounding has done to them."""
+        self.image, self.is_exact = self.K.products_in_double(self.beta), True
+        self._best_bias()
+
+    def _values(self):
+        return self.image + self.b
+
+    def _response(self):
+        image, b, found = self._last_response
+        if image is not self.image or b is not self.b:
+            found = self._column(self.problem.response(flat(self._values())))
+            self._last_response = self.image, self.b, found
+        return found
+
+    def _violation(self, response):
+        return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
+
+    def _is_accepted(self):
+        """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
+        if self.is_sample:
+            return True
+        before = self.beta, self.image, self.b
+        self._make_feasible()
+        # Where they are not as stationary, the goal is set higher; in the end, with a C that is very large, in vain.
+        is_stationary = self._is_stationary() or self.goal < HIGHEST_GOAL * self.tol
+        if is_stationary and gap(self.problem, self.beta, self.image, self.b) <= (
+            self.tol if self.gap_tol is None else self.gap_tol
+        ):
+            return True
+        self.beta, self.image, self.b = before
+        self.goal *= 0.1
+        return False
+
+    def _is_stationary(self):
+        return self._violation(self._response()) <= self.tol
+
+    def _verdict(self):
+        """Feasible coefficients may be less stationary than those they are near to; then that is said."""
+        is_reached = self.is_sample or self.gap_tol is not None or self._is_stationary()
+        return Status.OPTIMAL if is_reached else Status.OPTIMAL_INACCURATE
+
+    def _make_feasible(self):
+        before, self.beta = self.beta, self._column(self.problem.feasible(flat(self.beta)))
+        change = self.beta - before
+        rounded = self.K.rounded
+        if rounded is not None and rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
+            self.image = self.image + self.K.products(change)
+        else:
+            self.image = self.K.products_in_double(self.beta)
+        self._best_bias()
+
+    def _step(self, response):
+        """A Newton step with a line search; whether the objective fell."""
+        rho, root = response - self.beta, self.problem.root(flat(self._values()))
+        self.iterations += 1
+        try:
+            change, image, is_last = self._direction(root, rho)
+        except Indefinite:
+            if self.K.rounded is None:
+                raise
+            # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
+            return self.K.keep_without_bytes() or self._go_on_without_rounding()
+        if self.K.rounded is None:
+            return self._search(change, image, is_last)
+        return self._search_rounded(change, image, is_last)
+
+    def _direction(self, root, rho):
+        """(the change of the coefficients that is tried, that of their values, whether time is up)."""
+        K, has_bias = self.K.to_factor(), self.problem.bias == "free"
+        if K is not None:
+            towards = self._through(rho)
+            moved, image = solve_factored(K, root, towards, has_bias)
+            return rho - moved, towards - image, False
+        if self.factor is None:
+            self.K.keep_bytes(root)
+            self.factor = low_rank_factor(self.K, root)
+        # What is rounded anyway needs no more than single precision.
+        root = root if self.K.rounded is None else root.in_single()
+        precondition = Preconditioner(self.factor, root, self.k, has_bias)
+        x, size = precondition.guess(rho)
+        begin = rho - root.times(x)
+        towards = self._through(begin)
+        accuracy, stop = self._accuracy(size), self.limits.stop
+        moved, image, _ = solve_iterated(self.K.rough_products, root, towards, x, precondition, accuracy, stop)
+        change = begin - moved
+        return change, towards - image if self.K.rough is None else self.K.products(change), self.limits.stop()
+
+    def _through(self, change):
+        """What a change of the coefficients does to the values."""
+        if self.K.rounded is None:
+            return self.K.products(self.beta + change) - self.image
+        return self.K.products(change)
+
+    def _search_rounded(self, change, image, is_last):
+        """As `_search`, where rounding may hide that the objective falls: then, values are computed from the items."""
+        if self._search(change, image, is_last):
+            self.is_exact = False
+            return True
+        if self.K.keep_without_bytes():
+            return True
+        if not self.is_exact:
+            self._compute_exactly()
+        if self._search(change, self.K.products_in_double(self.beta + change) - self.image, is_last):
+            return True
+        return self._go_on_without_rounding() and not is_last
+
+    def _go_on_without_rounding(self):
+        self.factor = None
+        self.K.keep_without_rounding()
+        if not self.is_exact:
+            self._compute_exactly()
+        return True
+
+    def _accuracy(self, first):
+        """The error to stop at, from that of no step at all, about.
+
+        Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some.
+        """
+        scale = float(self.problem.C.sum()) ** 0.5
+        least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
+        return min(max(min(self.forcing, self.landing, first / scale) * first, least), COARSEST * first)
+
+    def _search(self, change, image, is_last):
+        """Go along `change` until the objective has fallen by a fair share of what its slope says."""
+        values = self._values()
+        slope = float(np.sum(change * self.image)) - float(np.sum(self._response() * image))
+        now = self._objective(self.beta, self.image, values)
+        length = 1.0
+        while length >= SHORTEST:
+            beta, moved = self.beta + length * change, self.image + length * image
+            b = self._bias_of(moved, BALANCED * self.goal)
+            if self._objective(beta, moved, moved + b) <= now + SUFFICIENT * length * min(slope, 0.0) and slope < 0:
+                self.beta, self.image, self.b = beta, moved, b
+                return True
+            if abs(slope) <= UNSEEN * abs(now):
+                return self._is_better(beta, moved, b)
+            if length == 1.0 and self._is_hidden(beta, moved, b, now) and self._is_better(beta, moved, b):
+                return True
+            if is_last:
+                return False
+            length *= 0.5
+        return False
+
+    def _is_hidden(self, beta, image, b, now):
+        """Whether the objective at a point is what it was, up to the rounding of the squared norm.
+
+        Coefficients that are large and cancel, as those of equal rows with different labels do, leave little else.
+        """
+        size = (float(self.K.matrix.diag.max(initial=0.0)) + 1.0) * float(np.abs(beta).sum()) ** 2
+        return abs(self._objective(beta, image, image + b) - now) <= DOUBLE * size
+
+    def _is_better(self, beta, image, b):
+        """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""
+        before, violation = (self.beta, self.image, self.b), self._violation(self._response())
+        self.beta, self.image, self.b = beta, image, b
+        if self._violation(self._response()) <= POOR * violation:
+            return True
+        self.beta, self.image, self.b = before
+        return False
+
+    def _objective(self, beta, image, values):
+        value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(flat(values))
+        return value if np.isfinite(value) else np.inf
+
+    # --- the bias ---------------------------------------------------------------------------
+
+    def _best_bias(self):
+        self.b = self._bias_of(self.image)
+
+    def _bias_of(self, image, share=EXACTLY):
+        return best_bias(self.problem, image, self.b, share)
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def _record(self):
+        violation = self._violation(self._response())
+        self.trace.append(report(self.problem, self.limits, self.iterations, violation, self.beta, self.image))
+
+    def _solution(self, status):
+        if status != Status.OPTIMAL and self.iterations:
+            self._end_feasible()
+        bias = float(self.b[0]) if self.k == 1 else self.b
+        gradient = flat(self._response() - self.beta)
+        return Solution(flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
+
+    def _end_feasible(self):
+        """Coefficients with a dual value to report, unless they are much worse."""
+        before = self.beta, self.image, self.b
+        value = self._objective(self.beta, self.image, self._values())
+        try:
+            self._make_feasible()
+        except (Stopped, MemoryError):
+            self.beta, self.image, self.b = before
+            return
+        if not self._objective(self.beta, self.image, self._values()) <= value + 0.1 * abs(value):
+            self.beta, self.image, self.b = before

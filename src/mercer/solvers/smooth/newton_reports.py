@@ -1,0 +1,35 @@
+"""What the two forms of Newton's method in a feature space (`kernel_newton`, `coordinate_newton`) tell alike."""
+
+from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.smooth.optimal_bias import flat
+
+
+def parts(problem, beta, image, b):
+    """Projections and intercepts, apart, of coefficients with values ``image + b``."""
+    total = beta.sum(axis=0)
+    is_penalised = problem.bias == "penalised"
+    intercept = total if is_penalised else b
+    projections = flat(image - total if is_penalised else image)
+    return projections, float(intercept[0]) if beta.shape[1] == 1 else intercept
+
+
+def gap(problem, beta, image, b):
+    """The relative duality gap of such coefficients."""
+    return problem.gap(flat(beta), *parts(problem, beta, image, b))
+
+
+def early_end(limits, iterations, most):
+    """The status of a fit that has to end after so many iterations, None if it may go on."""
+    if (status := limits.reached()) is not None:
+        return status
+    if limits.iterations_left(iterations) <= 0:
+        return Status.ITERATION_LIMIT
+    return Status.STALLED if iterations >= most else None
+
+
+def report(problem, limits, iterations, violation, beta, image):
+    """A `TracePoint` of coefficients, told to the limits."""
+    dual = problem.dual_value(flat(beta), parts(problem, beta, image, 0.0 * image[0])[0])
+    point = TracePoint(limits.seconds, iterations, violation, dual, len(beta), len(beta))
+    limits.report(point)
+    return point

@@ -1,0 +1,218 @@
+"""Newton's method for ranking, in the feature space of a kernel.
+
+Method (Chapelle & Keerthi 2010, with kernels): at values f = K beta the losses ask for coefficients r
+and have second derivatives H; the step d solves (I + H K) d = r - beta. That operator is self-adjoint in
+the inner product of the feature space, so conjugate gradients solve it there: an iteration is one
+product with K and one sum over active pairs, of n log n. A line search makes the objective fall.
+
+The objective is piecewise quadratic: a handful of steps is usual. The hinge has a corner that is rounded off
+over a width, which is narrowed until the gap of the hinge itself is small; each width goes on from the
+solution of the one before (as Chapelle 2007 does for classes). Needs of a problem: `at(f)`, as
+`Ranking` has it; of a matrix: `product` and `products`.
+"""
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.problems.certificate import relative_gap
+from mercer.problems.svm.rank import NARROWER, NARROWEST
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Solution, Status, TracePoint
+
+MOST_STEPS = 200
+# Conjugate gradients of a step at most, and the share of the error that is left to the next step.
+MOST_ITERATIONS = 300
+FORCING = 0.03
+SHORTEST, SUFFICIENT = 1e-8, 1e-4
+# Objectives that differ by this share are equal.
+ROUNDING = 1e-13
+# A violation, or a gap of the hinge, this small counts as solved where rounding ends progress.
+INACCURATE = 1e-6
+# To what a rounded hinge is solved at most, and how many narrower ones may be worse before the end. Coefficients are
+# differences of values divided by the width, known to 1e-8 at the narrowest: whoever asks for less than 1e-9 has the
+# same steps, and so the same answer, as one who asks for that.
+FINEST, MOST_WORSE = 5e-10, 2
+SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+# Endings that are not due to a limit.
+SETTLED = (*SOLVED, Status.STALLED)
+
+
+# A C that is very large may overflow; the status says what became of that.
+@np.errstate(over="ignore", invalid="ignore")
+def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True):
+    """Minimise a `Ranking` objective.
+
+    Parameters
+    ----------
+    problem : Ranking
+    matrix : KernelMatrix
+    tol : float
+        Largest difference between a coefficient and what the losses ask for, as a share of the largest;
+        and the relative duality gap.
+    limits : Limits, optional
+    start : ndarray (n,), optional
+    gap_tol : float, optional
+        The relative gap to end at, in the place of `tol`.
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+
+    Returns
+    -------
+    Solution
+    """
+    limits = limits or Limits()
+    if problem.loss == "hinge":
+        return _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex)
+    return _Steps(problem, matrix, tol, limits, start, gap_tol, convex).run()
+
+
+def _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex):
+    """The hinge, by narrower and narrower roundings of its corner; the best of them is kept.
+
+    Each is solved no further than `FINEST`: what rounding leaves of a wide one is no reason not to try a narrower, and
+    where narrower ones are worse, because rounding decides there too, the end has come.
+    """
+    goal, done, trace, width = tol if gap_tol is None else gap_tol, 0, [], 1.0
+    best, least, worse = None, np.inf, 0
+    while width >= NARROWEST and worse < MOST_WORSE:
+        # Half of what is asked for: the certificate computes the values anew, and rounds otherwise.
+        accuracy = max(0.5 * min(tol, goal), FINEST)
+        steps = _Steps(problem.narrowed(width), matrix, accuracy, limits.after(done), start, None, convex)
+        found = steps.run()
+        done, trace, start = done + found.iterations, trace + found.trace, found.beta
+        gap, worse = steps.gap_of_hinge(), worse + 1
+        if best is None or gap < least:
+            best, least, worse = found, gap, 0
+        if found.status in SOLVED and gap <= goal:
+            return _as_of(found, found.status, done, trace)
+        if found.status not in SETTLED:
+            return _as_of(best, found.status, done, trace)
+        width *= NARROWER
+    return _as_of(best, Status.OPTIMAL_INACCURATE if least <= INACCURATE else Status.STALLED, done, trace)
+
+
+def _as_of(solution, status, iterations, trace):
+    """The solution with what was known when everything ended."""
+    solution.status, solution.iterations, solution.trace = status, iterations, trace
+    return solution
+
+
+class _Indefinite(Exception):
+    """A direction of negative curvature: the kernel is not positive semidefinite."""
+
+
+class _Steps:
+    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
+        self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
+        self.limits, self.convex = limits, convex
+        self.matrix = matrix.in_double() if matrix.is_rough else matrix
+        self.beta = np.zeros(matrix.n) if start is None else np.array(start, dtype=np.float64)
+        self.f = np.zeros(matrix.n)
+        self.iterations, self.trace = 0, []
+
+    def run(self):
+        try:
+            status = self._run()
+        except Stopped:
+            status = self.limits.reached()
+        except _Indefinite:
+            status = Status.STALLED if self.convex else Status.NOT_CONVEX
+        return Solution(self.beta, -self.f, 0.0, status, self.iterations, trace=self.trace)
+
+    def _values(self, beta):
+        """K beta, summed in double precision."""
+        support = np.flatnonzero(beta)
+        if len(support) == 0:
+            return np.zeros(len(beta))
+        return self.matrix.product(support, beta[support], stop=self.limits.stop)
+
+    def _run(self):
+        self.f = self._values(self.beta)
+        while True:
+            point = self.problem.at(self.f)
+            residual = point.response - self.beta
+            ahead = self._values(residual)
+            violation, dual = point.violation(self.beta), point.dual(self.f + ahead)
+            primal = 0.5 * float(self.beta @ self.f) + point.risk
+            gap = relative_gap(primal, dual)
+            self._record(violation, dual, gap)
+            if self._is_solved(violation, gap):
+                return Status.OPTIMAL
+            if self.limits.stop():
+                return self.limits.reached()
+            if self.limits.iterations_left(self.iterations) <= 0:
+                return Status.ITERATION_LIMIT
+            if gap <= self.tol and self._settled(point, ahead, primal, violation):
+                continue
+            if self.iterations >= MOST_STEPS or not self._step(point, residual, ahead, primal):
+                return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+
+    def gap_of_hinge(self):
+        """Relative gap of the hinge itself, whatever the width."""
+        point = self.problem.at(self.f)
+        primal = 0.5 * float(self.beta @ self.f) + point.hinges
+        return relative_gap(primal, point.dual_of_hinge(self._values(point.response)))
+
+    def _is_solved(self, violation, gap):
+        return gap <= self.gap_tol if self.gap_tol is not None else violation <= self.tol and gap <= self.tol
+
+    def _record(self, violation, dual, gap):
+        n = len(self.beta)
+        self.trace.append(TracePoint(self.limits.seconds, self.iterations, violation, dual, n, n, gap=gap))
+        self.limits.report(self.trace[-1])
+
+    def _settled(self, point, ahead, primal, violation):
+        """Take the coefficients that the losses ask for; False where that does not help.
+
+        Where K is singular, values do not determine coefficients, and steps end at others that are as good.
+        """
+        f = self.f + ahead
+        found = self.problem.at(f)
+        value = 0.5 * float(point.response @ f) + found.risk
+        if value > primal + ROUNDING * abs(primal) or not found.violation(point.response) < 0.5 * violation:
+            return False
+        self.beta, self.f = point.response, self._values(point.response)
+        self.iterations += 1
+        return True
+
+    def _step(self, point, residual, ahead, primal):
+        """One Newton step; False where none makes the objective fall."""
+        step, image = self._direction(point, residual, ahead)
+        # Slope of the objective along the step: that of the losses and of the norm.
+        slope = -float(residual @ image)
+        if not slope < 0:
+            return False
+        length, slack = 1.0, ROUNDING * abs(primal)
+        while length >= SHORTEST:
+            beta, f = self.beta + length * step, self.f + length * image
+            if 0.5 * float(beta @ f) + self.problem.at(f).risk <= primal + SUFFICIENT * length * slope + slack:
+                self.beta, self.f = beta, self._values(beta)
+                self.iterations += 1
+                return True
+            length *= 0.5
+        return False
+
+    def _direction(self, point, residual, ahead):
+        """(d, K d) by conjugate gradients; `ahead` is K residual."""
+        step, image = np.zeros_like(residual), np.zeros_like(residual)
+        direction, through = residual.copy(), ahead.copy()
+        size = float(residual @ ahead)
+        goal = FORCING**2 * size
+        for _ in range(MOST_ITERATIONS):
+            if size <= goal:
+                break
+            if self.limits.stop():
+                raise Stopped
+            bent = direction + point.curved(through)
+            curvature = float(through @ bent)
+            if not curvature > 0:
+                raise _Indefinite
+            length = size / curvature
+            step += length * direction
+            image += length * through
+            residual = residual - length * bent
+            ahead = self.matrix.products(residual[:, None], self.limits.stop)[:, 0]
+            before, size = size, float(residual @ ahead)
+            direction = residual + (size / before) * direction
+            through = ahead + (size / before) * through
+        return step, image

@@ -1,0 +1,1 @@
+"""Pegasos and perceptrons: one row a step."""

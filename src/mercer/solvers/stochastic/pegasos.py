@@ -1,0 +1,312 @@
+r"""Stochastic gradient descent for Soft-SVM (Pegasos).
+
+Method (Shalev-Shwartz, Singer & Srebro 2007; Shalev-Shwartz & Ben-David 2014, section 15.5):
+minimise lambda/2 |w|^2 + the mean hinge loss. From theta = 0, step t takes
+w = theta / (lambda t), chooses a row at random, and adds y x to theta if y <w, x> < 1. The
+answer is the mean of the iterates, or the last one. Variants: several rows at a step
+(`batch_size`), and a projection of w onto the ball in which the minimiser must lie.
+
+Cost of a step: the entries of its rows, dense or sparse, averaged or not (see `sgd_steps`).
+Needs of a problem: the hinge loss, and no bias or a penalised one. A free bias is not strongly
+convex: `solvers.smo` takes it.
+"""
+
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.compile import UNBOUNDED
+from mercer._jit.row_steps import rows_ahead
+from mercer._jit.row_views import view_rows
+from mercer._jit.threads import Stopped
+from mercer.solvers.limits import SLICE_SECONDS, Limits
+from mercer.solvers.result import Status
+from mercer.solvers.stochastic.pegasos_steps import (
+    LOSS,
+    NORM,
+    ROWS,
+    SCALE,
+    SHORT,
+    STEP,
+    SUM,
+    linear_steps,
+    new_clock,
+    single_steps,
+)
+from mercer.solvers.stochastic.visit_order import Sampler
+
+# Points of a trace at most.
+TRACE_POINTS = 50
+# Entries of rows in the first slice of a run.
+FIRST_SLICE = 2**20
+# Weights beyond this overflow when they are multiplied.
+LARGEST = 1e100
+OVERFLOW = "the weights overflow on X; scale the features, or raise lam"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a step is made of.
+
+    Attributes
+    ----------
+    lam : float
+        lambda of lambda/2 |w|^2 + mean loss.
+    batch_size : int
+        Rows at each step.
+    radius : float
+        Of the ball onto which w is projected; infinite for none.
+    has_bias : bool
+        Whether there is a penalised bias: a feature that is 1 everywhere.
+    averaged : bool
+        Whether the mean of the iterates is wanted.
+    """
+
+    lam: float
+    batch_size: int = 1
+    radius: float = np.inf
+    has_bias: bool = False
+    averaged: bool = True
+
+
+@dataclass(frozen=True)
+class StepPoint:
+    """How a run of SGD stands.
+
+    Attributes
+    ----------
+    seconds : float
+    iterations : int
+        Steps taken.
+    loss : float
+        Mean loss of the rows visited since the last point, each at the iterate that met it.
+    short : float
+        Share of them that fell short of the margin.
+    """
+
+    seconds: float
+    iterations: int
+    loss: float
+    short: float
+
+
+@dataclass
+class SGDSolution:
+    """Weights, and how the run ended.
+
+    Attributes
+    ----------
+    weights : ndarray (d,)
+        The mean of the iterates, or the last one where no average was asked for.
+    intercept : float
+    status : Status
+        OPTIMAL when all steps were taken.
+    iterations : int
+    trace : list of StepPoint
+    iterate : LinearIterate
+        From which the run can go on.
+    """
+
+    weights: np.ndarray
+    intercept: float
+    status: Status
+    iterations: int
+    trace: list[StepPoint] = field(default_factory=list)
+    iterate: object = None
+
+
+class Iterate:
+    """A point of a run: what every form of SGD keeps, and how a run is cut into slices."""
+
+    # Visits between two points of a trace at least, so that the trace costs next to nothing.
+    visits_a_point = 2**15
+
+    def __init__(self, steps):
+        self.steps = steps
+        self.clock = new_clock()
+        self._slice = None
+
+    @property
+    def iterations(self):
+        """Steps taken so far."""
+        return int(self.clock[STEP]) - 1
+
+    def advance(self, source, signs, weights, order, stop=None):
+        """Visit the rows of `order`."""
+        raise NotImplementedError
+
+    def run(self, source, signs, weights, order, limits, on_slice=None):
+        """Visit rows in slices; the status that ended it, or None when all were visited.
+
+        `order` is a function of (first, count): which rows to visit, for `total` visits.
+        """
+        draw, total = order
+        done, size = 0, self._slice or self._first_slice(source)
+        while done < total:
+            status = limits.reached()
+            if status is not None:
+                return status
+            begin = time.monotonic()
+            try:
+                self.advance(source, signs, weights, draw(done, min(size, total - done)), limits.stop)
+            except Stopped:
+                return limits.reached()
+            done += size
+            if done < total and time.monotonic() - begin < 0.4 * SLICE_SECONDS:
+                size *= 2
+        self._slice = size
+        return None
+
+    def _first_slice(self, source):
+        """Visits of which it is known that they take no longer than a slice may."""
+        return self.steps.batch_size
+
+    def take_trace(self, limits):
+        """A point of the trace for what was visited since the last one."""
+        rows = max(1.0, self.clock[ROWS])
+        point = StepPoint(limits.seconds, self.iterations, self.clock[LOSS] / rows, self.clock[SHORT] / rows)
+        self.clock[[ROWS, SHORT, LOSS]] = 0.0
+        return point
+
+
+class LinearIterate(Iterate):
+    """theta, and the sum of all iterates, of one two-class problem over rows."""
+
+    def __init__(self, n_features, steps):
+        super().__init__(steps)
+        self.theta = np.zeros(n_features + 1)
+        self.sums = np.zeros(n_features + 1 if steps.averaged else 0)
+
+    def advance(self, source, signs, weights, order, stop=None):
+        """Visit the rows of `order` of a dense array or CSR matrix."""
+        steps, rows = self.steps, view_rows(source)
+        visits, bias = (rows, signs, weights, order, rows_ahead(rows)), float(steps.has_bias)
+        if steps.batch_size == 1 and steps.radius == np.inf:
+            single_steps(*visits, steps.lam, bias, self.clock, self.theta, self.sums)
+        else:
+            self.clock[NORM] = self.theta @ self.theta
+            short, radius = np.empty(steps.batch_size, np.int64), min(steps.radius, UNBOUNDED)
+            linear_steps(*visits, steps.batch_size, steps.lam, radius, bias, self.clock, self.theta, self.sums, short)
+        if not np.isfinite(self.clock).all():
+            raise DataError(OVERFLOW)
+
+    def _first_slice(self, source):
+        rows, batch = view_rows(source), self.steps.batch_size
+        return batch * max(1, FIRST_SLICE * rows.n_rows // max(1, rows.n_entries * batch))
+
+    def last(self):
+        """The iterate that the next step would use, bias included."""
+        return self.clock[SCALE] / (self.steps.lam * self.clock[STEP]) * self.theta
+
+    def mean(self):
+        """The mean of all iterates so far, bias included."""
+        return (self.clock[SUM] * self.theta - self.sums) / max(1, self.iterations)
+
+    def weights(self):
+        """(w, b) as asked for: the mean, or the last iterate."""
+        found = self.mean() if self.steps.averaged else self.last()
+        if not np.abs(found).max(initial=0.0) < LARGEST:
+            raise DataError(OVERFLOW)
+        return found[:-1], float(found[-1])
+
+
+def run_steps(iterate, source, signs, weights, sampler, T, limits):
+    """Take T steps, with a trace; (status, trace)."""
+    batch, trace = iterate.steps.batch_size, []
+    points = min(max(1, T * batch // iterate.visits_a_point), TRACE_POINTS)
+    edges = [T * k // points for k in range(points + 1)]
+    first = iterate.iterations
+    for begin, end in pairwise(edges):
+
+        def draw(done, count, offset=(first + begin) * batch):
+            return sampler.draw(offset + done, count)
+
+        status = iterate.run(source, signs, weights, (draw, (end - begin) * batch), limits)
+        if iterate.clock[ROWS]:
+            trace.append(iterate.take_trace(limits))
+            limits.report(trace[-1])
+        if status is not None:
+            return status, trace
+    return Status.OPTIMAL, trace
+
+
+def solve(
+    X,
+    signs,
+    lam,
+    *,
+    T=None,
+    epochs=None,
+    batch_size=1,
+    average=True,
+    projected=False,
+    bias="none",
+    sampling="replacement",
+    sample_weight=None,
+    limits=None,
+    seed=0,
+):
+    """Minimise lambda/2 |w|^2 + mean hinge by stochastic gradient descent.
+
+    Parameters
+    ----------
+    X : ndarray (n, d) in C order, or CSR matrix; float32 or float64, checked
+    signs : ndarray (n,)
+        Labels, +1 or -1.
+    lam : float
+    T : int, optional
+        Steps; or `epochs`, so many times the rows. One of them is needed.
+    batch_size : int
+    average : bool
+        Whether the answer is the mean of the iterates or the last one.
+    projected : bool
+        Project w onto the ball of radius 1/sqrt(lambda) after each step.
+    bias : {"none", "penalised"}
+    sampling : {"replacement", "permutation"}
+    sample_weight : ndarray (n,), optional
+        How often each row counts; only their proportions matter.
+    limits : Limits, optional
+    seed : int
+
+    Returns
+    -------
+    SGDSolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers.stochastic.pegasos import solve
+    >>> found = solve(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=0.5, T=10_000)
+    >>> print(found.weights.round(2), found.status.name)
+    [1.] OPTIMAL
+    """
+    if bias not in ("none", "penalised"):
+        raise ParameterError(f'bias must be "none" or "penalised" for SGD, got {bias!r}; solver="smo" takes a free one')
+    limits = limits or Limits()
+    weights = np.ones(len(signs))
+    radius = ball_radius(lam, weights) if projected else np.inf
+    iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalised", average))
+    sampler = Sampler(len(signs), seed, sampling, sample_weight)
+    T = step_count(T, epochs, sampler.epoch_size, batch_size)
+    status, trace = run_steps(iterate, X, signs, weights, sampler, T, limits)
+    w, b = iterate.weights()
+    return SGDSolution(w, b, status, iterate.iterations, trace, iterate)
+
+
+def ball_radius(lam, weights):
+    """sqrt(mean loss weight / lambda): the minimiser is never longer (by strong duality)."""
+    return float(np.sqrt(np.mean(weights) / lam))
+
+
+def step_count(T, epochs, rows, batch_size, default=None):
+    """Steps of a run: T, or as many as `epochs` visits of every row take."""
+    if T is not None and epochs is not None:
+        raise ParameterError(f"T and epochs exclude each other, got T={T!r} and epochs={epochs!r}")
+    if T is None and epochs is None:
+        if default is None:
+            raise ParameterError("one of T and epochs is needed, got neither")
+        return default
+    return int(T) if T is not None else max(1, int(np.ceil(epochs * rows / batch_size)))

@@ -1,0 +1,164 @@
+"""The perceptron's convex program, solved as a linear program by HiGHS.
+
+Method (Huangfu & Hall 2018): the dual simplex method on the dual program, which has a column for each
+point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights. Of a kernel,
+the features are the eigenvectors of its matrix times the roots of the eigenvalues, as many as rounding leaves of them.
+
+HiGHS cannot be asked to pause or to stop, so it runs in a thread of its own, and when a limit is reached
+its result is no longer waited for. So that it does not keep a process alive for long, it gets some seconds
+at first, and four times as many where those were not enough.
+"""
+
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from mercer._jit.threads import Stopped
+from mercer._jit.waiting import run_apart
+from mercer.problems.version_space.perceptron import PerceptronProgram
+from mercer.solvers.hard_margin.solve import column_units
+from mercer.solvers.result import Status
+from mercer.solvers.stochastic.perceptron import Trained
+
+# SciPy's words for how HiGHS ended.
+SOLVED, UNFINISHED, INACCURATE = 0, 1, 4
+FIRST_SECONDS = 8.0
+# The gap, relative to the primal value where that is above 1, up to which a program is solved.
+SOLVED_GAP = 1e-6
+# What the simplex method leaves of a bound, relative to it.
+ROUNDING = 1e-12
+
+
+def solve_program(X, signs, weights, with_bias, limits):
+    """Minimise sum_i c_i s_i subject to y_i (<w, x_i> + b) + s_i >= 1, s >= 0.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix (n, d)
+    signs, weights : ndarray (n,)
+        y and c.
+    with_bias : bool
+    limits : Limits
+
+    Returns
+    -------
+    Trained
+    """
+    units = column_units(X)
+    columns = _columns(X, signs, with_bias, units)
+    found = None
+    for seconds in _patience(limits):
+        found = _in_a_thread(partial(_call, columns, weights, seconds), limits)
+        if found is None or found.status != UNFINISHED or limits.stop():
+            break
+    if found is None or found.x is None or found.status not in (SOLVED, INACCURATE):
+        return _nothing(X.shape[1], len(signs), limits)
+    normal = -np.asarray(found.eqlin.marginals)
+    w, b = normal[: len(units)] / units, float(normal[-1]) if with_bias else 0.0
+    multipliers = _at_bounds(found.x, weights)
+    status = judged(signs * (X @ w + b), signs, weights, multipliers)
+    return Trained(w, b, status, updates=0, iterations=int(found.nit), multipliers=multipliers)
+
+
+def solve_kernel_program(K, signs, weights, shift, limits):
+    """The same in the features of a kernel: w is the sum of beta_j psi(x_j), and b that of shift beta_j.
+
+    Parameters
+    ----------
+    K : ndarray (n, n)
+        Kernel matrix in double precision.
+    signs, weights : ndarray (n,)
+    shift : float
+        1 for a bias, else 0.
+    limits : Limits
+
+    Returns
+    -------
+    Trained
+        Its coefficients are beta.
+    """
+    parts = _in_a_thread(partial(_features, K + shift), limits)
+    if parts is None:
+        return _nothing(len(signs), len(signs), limits)
+    features, back = parts
+    found = solve_program(features, signs, weights, False, limits)
+    found.coefficients = back @ found.coefficients
+    found.bias = shift * float(found.coefficients.sum())
+    if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
+        # Of the function itself: what the features lost to rounding counts, too.
+        margins = signs * (K @ found.coefficients + found.bias)
+        found.status = judged(margins, signs, weights, found.multipliers)
+    return found
+
+
+def _features(K):
+    """(rows whose inner products are K, the matrix that makes coefficients of points from those of features)."""
+    values, vectors = np.linalg.eigh(K)
+    kept = values > len(K) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+    roots = np.sqrt(values[kept])
+    return vectors[:, kept] * roots, vectors[:, kept] / roots
+
+
+def _at_bounds(a, weights):
+    """Dual variables in their box; those at a bound but for rounding are there."""
+    a = np.where(a >= (1.0 - ROUNDING) * weights, weights, a)
+    return np.where(a <= ROUNDING * weights, 0.0, a)
+
+
+def judged(margins, signs, weights, multipliers):
+    """OPTIMAL where both programs have one value."""
+    gap = PerceptronProgram(signs, weights).certificate(margins, multipliers).relative_gap
+    return Status.OPTIMAL if abs(gap) <= SOLVED_GAP else Status.OPTIMAL_INACCURATE
+
+
+def _columns(X, signs, with_bias, units):
+    """The matrix of equalities: a column z_i, in units in which no entry is too small to be seen, and y_i."""
+    if not sparse.issparse(X):
+        scaled = (X / units * signs[:, None]).T
+        return np.vstack([scaled, signs]) if with_bias else scaled
+    scaled = (sparse.diags_array(signs) @ X @ sparse.diags_array(1.0 / units)).T
+    return sparse.vstack([scaled, sparse.csr_array(signs[None, :])], format="csc") if with_bias else scaled
+
+
+def _call(columns, weights, seconds):
+    n = len(weights)
+    return linprog(
+        -np.ones(n),
+        A_eq=columns,
+        b_eq=np.zeros(columns.shape[0]),
+        bounds=np.stack([np.zeros(n), weights], axis=1),
+        method="highs",
+        options={"time_limit": seconds},
+    )
+
+
+def _patience(limits):
+    """Seconds for one attempt after the other, none longer than the time that is left."""
+    seconds = FIRST_SECONDS
+    while True:
+        left = np.inf if limits.deadline is None else limits.deadline - limits.begin - limits.seconds
+        yield max(1e-3, min(seconds, left))
+        seconds *= 4.0
+
+
+def _nothing(n_features, n, limits):
+    """The answer where there is none (yet)."""
+    status = limits.reached() or Status.STALLED
+    return Trained(np.zeros(n_features), 0.0, status, 0, 0, multipliers=np.zeros(n))
+
+
+def residual(X, signs, multipliers, with_bias):
+    """Largest absolute value of sum_i a_i z_i, and of sum_i a_i y_i where there is a bias."""
+    coefficients = signs * multipliers
+    largest = float(np.abs(coefficients @ X).max(initial=0.0))
+    return max(largest, abs(float(coefficients.sum()))) if with_bias else largest
+
+
+def _in_a_thread(work, limits):
+    """The result of work(), or None if a limit is reached before; its error is raised."""
+    try:
+        return run_apart(work, leave=lambda: Stopped() if limits.stop() else None)
+    except Stopped:
+        return None

@@ -1,0 +1,140 @@
+"""Which row a stochastic method visits at each step.
+
+The draw of visit k is a function of the seed and of k alone (the mixing function is that of
+Steele, Lea & Flood 2014), so it does not depend on how a run was cut into slices, a longer run
+begins with the shorter one, and two methods with one seed visit the same rows.
+
+Weights are multiplicities: a row of weight two is a row that occurs twice. A visit is a
+position on a line on which each row takes up its weight.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from mercer._jit.compile import jit
+
+SAMPLINGS = ("replacement", "permutation")
+# Rows with up to this many entries in all are arranged by what they hold. Beyond, that would
+# cost as much as a pass over the data, and rows stay as they are.
+ARRANGED = 2**15
+
+
+@jit
+def _fill_uniform(seed, first, out):
+    """out[k] in [0, 1) for visit first + k."""
+    for k in range(out.shape[0]):
+        z = seed + (first + np.uint64(k)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+        out[k] = np.float64(np.int64(z >> np.uint64(11))) * 2.0**-53
+
+
+def uniform(seed, first, count):
+    """`count` numbers in [0, 1), those of the visits from `first` on."""
+    out = np.empty(count)
+    _fill_uniform(np.uint64(seed), np.uint64(first), out)
+    return out
+
+
+class Sampler:
+    """Rows in the order in which they are visited.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    seed : int
+    sampling : {"replacement", "permutation"}
+        Independent draws, as the theorems want, or all rows once in each epoch.
+    weights : ndarray (n,), optional
+        How often each row counts. In a permutation a row of weight 2.5 has two visits an
+        epoch, or three.
+    arrangement : ndarray of int (n,), optional
+        The order of the rows on the line (see `arranged`); by position unless told.
+
+    Examples
+    --------
+    >>> from mercer.solvers.stochastic.visit_order import Sampler
+    >>> sampler = Sampler(3, seed=0, sampling="permutation")
+    >>> sorted(sampler.draw(0, 3).tolist())
+    [0, 1, 2]
+    """
+
+    def __init__(self, n, seed=0, sampling="replacement", weights=None, arrangement=None):
+        self.seed, self.sampling, self.arrangement = int(seed), sampling, arrangement
+        self._edges = None
+        self.total = float(n)
+        if weights is not None:
+            self._edges = np.cumsum(weights if arrangement is None else weights[arrangement])
+            self.total = float(self._edges[-1])
+        self.epoch_size = max(1, round(self.total))
+        self._epoch, self._places = None, None
+
+    def draw(self, first, count):
+        """Rows of the visits first .. first + count."""
+        positions = self._draws(first, count) if self.sampling == "replacement" else self._cards(first, count)
+        if self._edges is None:
+            found = positions.astype(np.int64)
+        else:
+            # A position that rounding put at the very end belongs to the last row with a weight.
+            found = np.searchsorted(self._edges, np.minimum(positions, np.nextafter(self.total, 0.0)), side="right")
+        return found if self.arrangement is None else self.arrangement[found]
+
+    def _draws(self, first, count):
+        return uniform(self.seed, first, count) * self.total
+
+    def _cards(self, first, count):
+        parts = []
+        while count > 0:
+            epoch, begin = divmod(first, self.epoch_size)
+            part = self._shuffled(epoch)[begin : begin + count]
+            parts.append(part)
+            first, count = first + len(part), count - len(part)
+        return np.concatenate(parts)
+
+    def _shuffled(self, epoch):
+        """Evenly spaced positions, moved by a common random share of a space, in random order."""
+        if epoch != self._epoch:
+            generator = np.random.default_rng([self.seed, epoch])
+            places = generator.permutation(self.epoch_size) + generator.random()
+            self._epoch, self._places = epoch, places * (self.total / self.epoch_size)
+        return self._places
+
+
+def arranged(X, codes):
+    """An order of the rows that depends on what they hold, not on where they stand; or None.
+
+    Equal rows are neighbours. So a model drawn in this order is the same, bit for bit, when the
+    rows are permuted, or when a row is given once with weight two instead of twice. Rows that
+    are too many, or no vectors, stay where they are.
+    """
+    is_matrix = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")
+    if not is_matrix or (X.nnz if sparse.issparse(X) else X.size) > ARRANGED:
+        return None
+    return np.argsort(_fingerprints(X) ^ _mixed(codes), kind="stable")
+
+
+def _fingerprints(X):
+    """A number for each row, the same for dense and sparse, single and double precision."""
+    factors = _mixed(np.arange(X.shape[1]))
+    with np.errstate(over="ignore"):
+        if not sparse.issparse(X):
+            return _bits(X) @ factors
+        totals = np.concatenate([[np.uint64(0)], np.cumsum(_bits(X.data) * factors[X.indices], dtype=np.uint64)])
+        return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
+
+
+def _bits(values):
+    # Adding zero makes one zero of the two that there are.
+    return (values.astype(np.float64) + 0.0).view(np.uint64)
+
+
+def _mixed(numbers):
+    """Odd random numbers, one for each number."""
+    seeds = np.asarray(numbers).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        z = (seeds + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)

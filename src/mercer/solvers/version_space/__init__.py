@@ -1,0 +1,1 @@
+"""Centres of the version space, and walks within it."""

@@ -1,0 +1,118 @@
+"""The analytic centre of a version space by damped Newton steps.
+
+Method (Trafalis & Malyscheff 2002 for the machine; Nesterov & Nemirovskii 1994 for the steps):
+F of `mercer.problems.version_space.centres` is self-concordant once it is divided by the smallest
+weight. The Newton decrement d then says how far to go, 1 / (1 + d) of the step while d is large
+and all of it when d is small, so that no step leaves the cone, and how far the minimum is.
+
+With w = sum_i alpha_i z_i (the representer theorem) a step solves
+(M + W^(1/2) G W^(1/2)) x = b, where W = diag(c_i / s_i^2): well conditioned however singular
+the kernel matrix is.
+
+Cost of a step: n^3 / 3. Needs: the walls' Gram matrix in memory, and a point inside.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer._jit.threads import Stopped
+from mercer.kernels.gram.packed_triangle import Triangle
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite, factorise
+from mercer.solvers.result import Status, TracePoint
+
+# Below this decrement, full steps: they converge quadratically and stay inside.
+FULL_STEP = 0.25
+# Where max_iter sets no bound, this does; ten to thirty are usual.
+MOST_STEPS = 500
+# Rounding ends progress somewhere; a decrement this small is then good enough to say so.
+INACCURATE = 1e-4
+
+
+@dataclass
+class Centre:
+    """w = sum_i alpha_i z_i, and how it was found."""
+
+    alpha: np.ndarray
+    decrement: float
+    status: Status
+    iterations: int
+    trace: list[TracePoint] = field(default_factory=list)
+
+
+def analytic_centre(gram, weights, start, *, tol, limits):
+    """The analytic centre, from a point inside.
+
+    Parameters
+    ----------
+    gram : ndarray (n, n)
+        <z_i, z_j>.
+    weights : ndarray (n,)
+        c_i.
+    start : ndarray (n,)
+        Coefficients of a point strictly inside the cone.
+    tol : float
+        Newton decrement at the end.
+    limits : Limits
+
+    Returns
+    -------
+    Centre
+    """
+    alpha, total = start.copy(), float(weights.sum())
+    best, fruitless, trace = np.inf, 0, []
+    while True:
+        distances = gram @ alpha
+        try:
+            step, decrement = _newton_step(gram, weights, alpha, distances, total, limits.stop)
+        except NotPositiveDefinite:
+            # Only a Gram matrix with negative eigenvalues does that.
+            return Centre(alpha, np.inf, Status.NOT_CONVEX, len(trace), trace)
+        except Stopped:
+            return Centre(alpha, best, limits.reached(), len(trace), trace)
+        trace.append(_point(limits, len(trace), decrement, weights, alpha, distances))
+        limits.report(trace[-1])
+        fruitless = fruitless + 1 if 0.9 * best < decrement < FULL_STEP else 0
+        best = min(best, decrement)
+        status = _ending(decrement, tol, fruitless, len(trace) - 1, limits)
+        # The last step is known anyway, and squares what is left.
+        if status in (None, Status.OPTIMAL):
+            alpha = alpha + (step if decrement < FULL_STEP else step / (1.0 + decrement))
+        if status is not None:
+            return Centre(alpha, decrement, status, len(trace) - 1, trace)
+
+
+def _newton_step(gram, weights, alpha, distances, total, stop):
+    """The step of alpha and its decrement, in the norm of F / min(c)."""
+    residual = weights / distances - total * alpha
+    root = np.sqrt(weights) / distances
+    matrix = root[:, None] * gram * root
+    matrix.flat[:: len(matrix) + 1] += total
+    factor = factorise(Triangle.of(matrix), 1, stop)
+    slope = gram @ residual
+    step = (residual - root * factor.solve((root * slope)[:, None])[:, 0]) / total
+    squared = float(slope @ step) / float(weights.min())
+    if not np.isfinite(squared):
+        raise NotPositiveDefinite(len(alpha))
+    return step, float(np.sqrt(max(squared, 0.0)))
+
+
+def _point(limits, iterations, decrement, weights, alpha, distances):
+    """A point of the trace; the dual value is that of alpha where all are positive."""
+    scaled = float(weights.sum()) * alpha
+    dual = -np.inf
+    if scaled.min() > 0:
+        dual = float(weights @ (1.0 + np.log(scaled / weights)) - 0.5 * scaled @ distances)
+    return TracePoint(limits.seconds, iterations, decrement, dual, len(alpha), len(alpha))
+
+
+def _ending(decrement, tol, fruitless, iterations, limits):
+    if decrement <= tol:
+        return Status.OPTIMAL
+    if limits.stop():
+        return limits.reached()
+    if limits.iterations_left(iterations) <= 0:
+        return Status.ITERATION_LIMIT
+    if fruitless >= 3 or iterations >= MOST_STEPS:
+        return Status.OPTIMAL_INACCURATE if decrement <= INACCURATE else Status.STALLED
+    return None

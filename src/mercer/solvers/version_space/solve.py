@@ -1,0 +1,105 @@
+"""From a version space and its kernel matrix to the coefficients of one of its centres."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._errors import NotPositiveSemidefiniteError
+from mercer.solvers.result import Solution, Status
+from mercer.solvers.version_space.analytic_centre import Centre, analytic_centre
+from mercer.solvers.version_space.ball_centre import ball_centre
+from mercer.solvers.version_space.hit_and_run import centre_of_mass
+from mercer.solvers.version_space.mcmc_diagnostics import ChainDiagnostics
+
+# Barriers need every digit of the kernel matrix.
+MATRIX_TOL = 1e-12
+# Matrices of the size of the kernel matrix that are in memory at once, at most.
+COPIES = 8
+# Good enough to begin from.
+START_TOL = 1e-3
+
+_STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
+
+
+@dataclass
+class SampledSolution(Solution):
+    """A solution with what its chains say of themselves."""
+
+    diagnostics: ChainDiagnostics | None = None
+
+
+def nothing(n_chains):
+    """Diagnostics of chains that never began."""
+    return ChainDiagnostics.of_nothing(n_chains)
+
+
+def require_room(n, room):
+    """Raise MemoryError where the matrices of n rows do not fit into `room` bytes."""
+    if COPIES * 8 * n**2 > room:
+        raise MemoryError
+
+
+def solve_analytic(problem, matrix, *, tol, limits, convex=True):
+    """The analytic centre of a `VersionSpace`, with w of length 1.
+
+    Parameters
+    ----------
+    problem : VersionSpace
+    matrix : KernelMatrix
+    tol : float
+        Newton decrement at the end.
+    limits : Limits
+    convex : bool
+        Whether the kernel is known to be positive semidefinite.
+    """
+    gram, factors = _walls(problem, matrix, limits)
+    found = _analytic(gram, factors, problem.weights, tol, limits, convex)
+    return _solution(found.alpha * factors, found.status, found.iterations, found.trace)
+
+
+def solve_bayes(problem, matrix, *, seeds, n_draws, tol, min_ess, limits, convex=True, n_jobs=None):
+    """The centre of mass of a `VersionSpace`, with w of length 1.
+
+    The parameters are those of `centre_of_mass`; the analytic centre comes first, and is what
+    remains where a limit leaves no time for more.
+    """
+    gram, factors = _walls(problem, matrix, limits)
+    uniform = np.ones(len(gram))
+    centre = _analytic(gram, factors, uniform, START_TOL, limits.with_max_iter(-1), convex)
+    if centre.status in (*_STOPPED, Status.NOT_CONVEX):
+        solution = _solution(centre.alpha * factors, centre.status, 0, centre.trace)
+        return SampledSolution(**vars(solution), diagnostics=nothing(len(seeds)))
+    found = centre_of_mass(
+        gram,
+        centre.alpha,
+        seeds=seeds,
+        n_draws=n_draws,
+        tol=tol,
+        min_ess=min_ess,
+        limits=limits,
+        n_jobs=n_jobs,
+    )
+    solution = _solution(found.alpha * factors, found.status, found.diagnostics.steps, found.trace)
+    return SampledSolution(**vars(solution), diagnostics=found.diagnostics)
+
+
+def _walls(problem, matrix, limits):
+    rows = matrix.rows(np.arange(matrix.n), limits.stop)
+    return problem.walls(np.ascontiguousarray(rows, dtype=np.float64))
+
+
+def _analytic(gram, factors, weights, tol, limits, convex):
+    """The analytic centre, or the ball centre where there was no time for more."""
+    try:
+        ball = ball_centre(gram, tol=START_TOL, limits=limits, convex=convex)
+    except NotPositiveSemidefiniteError as error:
+        # In terms of the rows, where it proves that the kernel matrix itself is not.
+        error.witness = error.witness * factors
+        raise
+    if not ball.radius > 0:
+        return Centre(ball.alpha, np.inf, ball.status, 0)
+    return analytic_centre(gram, weights, ball.alpha, tol=tol, limits=limits)
+
+
+def _solution(beta, status, iterations, trace):
+    return Solution(beta, np.zeros(len(beta)), 0.0, status, iterations, False, trace)

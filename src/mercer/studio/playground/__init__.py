@@ -1,0 +1,1 @@
+"""The playground's scene: data, presets, recorded steps, exported code."""

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer.problems.svm.ramp import RampMargin, ramp
+from mercer.problems.svm.soft_margin import SoftMargin
+
+
+def problem_and_point(seed, bias="free", s=-0.3):
+    """A random problem with some outliers, and a feasible β with its projections."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 12))
+    X = rng.normal(size=(n, 3))
+    K = X @ X.T
+    signs, C = np.where(rng.random(n) < 0.5, 1.0, -1.0), rng.uniform(0.1, 3.0, n)
+    problem = RampMargin(signs, C, s, bias, rng.random(n) < 0.4)
+    dual = problem.dual()
+    beta = dual.feasible(rng.uniform(dual.lower, dual.upper))
+    return problem, K, beta, float(rng.normal())
+
+
+@pytest.mark.parametrize(("s", "top"), [(0.0, 1.0), (-1.0, 2.0), (0.5, 0.5)])
+def test_the_ramp_is_a_hinge_that_stops(s, top):
+    margins = np.array([-50.0, s - 0.1, s, 0.9, 1.0, 7.0])
+    np.testing.assert_allclose(ramp(margins, s), [top, top, top, 0.1, 0.0, 0.0], atol=1e-12)
+
+
+@given(st.floats(-10, 10), st.floats(-5, 0.99))
+def test_the_ramp_is_a_difference_of_hinges(margin, s):
+    difference = max(0.0, 1.0 - margin) - max(0.0, s - margin)
+    assert ramp(np.array([margin]), s)[0] == pytest.approx(difference, abs=1e-12)
+
+
+def test_at_zero_it_is_the_ramp_of_the_book():
+    margins = np.linspace(-3, 3, 50)
+    np.testing.assert_allclose(ramp(margins, 0.0), np.minimum(1.0, np.maximum(0.0, 1.0 - margins)))
+
+
+def test_the_box_of_an_outlier_lies_on_the_other_side_of_zero():
+    problem = RampMargin(np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 2.0, 3.0, 4.0]), 0.0, "free")
+    dual = problem.linearised(np.array([False, False, True, True])).dual()
+    np.testing.assert_array_equal(dual.lower, [0.0, -2.0, -3.0, 0.0])
+    np.testing.assert_array_equal(dual.upper, [1.0, 0.0, 0.0, 4.0])
+
+
+def test_without_outliers_it_is_the_hinge():
+    problem, K, _, b = problem_and_point(1)
+    plain = RampMargin(problem.signs, problem.C, problem.s, "penalised")
+    hinge = SoftMargin(problem.signs, problem.C, "hinge", "penalised")
+    beta = hinge.dual().upper * 0.5 + hinge.dual().lower * 0.25
+    ours, theirs = plain.certificate(beta, K @ beta, b), hinge.certificate(beta, K @ beta, b)
+    for name, value in theirs.as_dict().items():
+        assert getattr(ours, name) == pytest.approx(value), name
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["free", "penalised", "none"]))
+def test_the_convex_objective_lies_above_and_touches_at_its_own_tangent(seed, bias):
+    problem, K, beta, b = problem_and_point(seed, bias)
+    projections = K @ beta
+    objective = problem.objective(beta, projections, b)
+    assert problem.primal(beta, projections, b) >= objective - 1e-9
+    here = problem.linearised(problem.margins(projections, b) < problem.s)
+    assert here.primal(beta, projections, b) == pytest.approx(objective, rel=1e-12, abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["free", "penalised", "none"]))
+def test_weak_duality_holds_for_every_feasible_pair(seed, bias):
+    problem, K, beta, b = problem_and_point(seed, bias)
+    dual = problem.dual()
+    other = dual.feasible(np.random.default_rng(seed + 1).uniform(dual.lower, dual.upper))
+    gradient = problem.signs - K @ other - problem.dual().shift * other.sum()
+    intercept = problem.intercept(beta, b)
+    assert problem.dual_value(other, gradient) <= problem.primal(beta, K @ beta, intercept) + 1e-9
+
+
+def test_the_gradient_gives_back_the_projections():
+    for bias in ("free", "penalised", "none"):
+        problem, K, beta, _ = problem_and_point(5, bias)
+        gradient = problem.signs - K @ beta - problem.dual().shift * beta.sum()
+        np.testing.assert_allclose(problem.projections(beta, gradient), K @ beta, atol=1e-12)
+
+
+def test_a_tangent_taken_elsewhere_is_no_stationary_point():
+    signs, C = np.array([1.0, -1.0, 1.0]), np.ones(3)
+    projections, beta = np.array([2.0, -2.0, -3.0]), np.zeros(3)
+    right = RampMargin(signs, C, 0.0, "none", np.array([False, False, True])).certificate(beta, projections, 0.0)
+    wrong = RampMargin(signs, C, 0.0, "none", np.array([True, False, False])).certificate(beta, projections, 0.0)
+    assert (right.linearisation_violation, right.n_outliers) == (0.0, 1)
+    assert wrong.linearisation_violation == 3.0
+    assert not wrong.is_stationary(1.0)
+    assert "linearisation violation 3.00e+00" in str(wrong)
+    assert wrong.as_dict()["ramp_objective"] == wrong.ramp_objective
+
+
+def test_a_margin_at_s_stays_what_it_was():
+    problem = RampMargin(np.ones(4), np.ones(4), 0.0, "none", np.array([True, False, True, False]))
+    following = problem.next_outliers(np.array([1e-4, -1e-4, 0.5, -0.5]), 0.0)
+    np.testing.assert_array_equal(following, [True, False, False, True])

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.problems.svm.rank import Ranking
+from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
+
+
+def listed(y, queries):
+    """All pairs, one by one."""
+    n = len(y)
+    found = [(i, j) for i in range(n) for j in range(n) if queries[i] == queries[j] and y[i] > y[j]]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+@st.composite
+def rankings(draw):
+    n = draw(st.integers(2, 25))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    y, queries = rng.integers(0, 5, n).astype(float), rng.integers(0, 3, n)
+    # Halves, so that ties and pairs exactly at the margin occur.
+    return y, queries, rng.integers(-6, 7, n) / 4.0, rng.uniform(0.5, 2.0, n)
+
+
+@settings(max_examples=500, deadline=None)
+@given(rankings(), st.sampled_from([1.0, 0.0, np.inf]))
+def test_sums_are_those_over_a_list_of_pairs(ranking, margin):
+    y, queries, f, u = ranking
+    pairs = listed(y, queries)
+    values = np.column_stack([u, f])
+    for ours, theirs in zip(
+        GradedPairs(y, queries).active(f, margin).sums(values),
+        GivenPairs(pairs[:, 0], pairs[:, 1]).active(f, margin).sums(values),
+        strict=True,
+    ):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rankings())
+def test_losses_and_derivatives_are_those_of_the_pairs(ranking):
+    y, queries, f, u = ranking
+    f = f + np.random.default_rng(0).normal(scale=0.01, size=len(f))  # away from the kinks
+    pairs = listed(y, queries)
+    problem = Ranking(GradedPairs(y, queries), 1.5, u)
+    short = np.maximum(0.0, 1.0 - (f[pairs[:, 0]] - f[pairs[:, 1]]))
+    both = u[pairs[:, 0]] * u[pairs[:, 1]]
+    point = problem.at(f)
+    np.testing.assert_allclose(point.risk, 1.5 * float(both @ short**2), atol=1e-9)
+    np.testing.assert_allclose(point.total, 3.0 * float(both @ short), atol=1e-9)
+    response = np.zeros(len(f))
+    np.add.at(response, pairs[:, 0], 3.0 * both * short)
+    np.add.at(response, pairs[:, 1], -3.0 * both * short)
+    np.testing.assert_allclose(point.response, response, atol=1e-9)
+    v = np.random.default_rng(1).normal(size=len(f))
+    differences = (problem.at(f + 1e-7 * v).response - problem.at(f - 1e-7 * v).response) / 2e-7
+    np.testing.assert_allclose(point.curved(v), -differences, atol=1e-4)
+
+
+def test_concordance():
+    y, queries = np.array([2.0, 1.0, 0.0, 5.0]), np.array([0, 0, 0, 1])
+    problem = Ranking(GradedPairs(y, queries), 1.0, np.ones(4))
+    assert problem.n_pairs == 3
+    assert problem.concordance(np.array([3.0, 2.0, 1.0, 0.0])) == 1.0
+    assert problem.concordance(np.array([1.0, 1.0, 0.0, 0.0])) == pytest.approx(5 / 6)
+    assert problem.concordance(np.array([0.0, 1.0, 2.0, 0.0])) == 0.0
+
+
+def test_entries_of_a_certificate(rng):
+    X = rng.normal(size=(6, 2))
+    y, weights = np.array([2.0, 0.0, 1.0, 1.0, 0.0, 3.0]), np.ones(6)
+    problem = Ranking(GradedPairs(y, np.zeros(6, dtype=np.int64)), 1.5, weights)
+    beta = np.array([0.5, -0.25, 0.0, 0.0, -0.5, 0.5])
+    K = X @ X.T
+    found = problem.certificate(beta, K @ beta, 0.0, lambda values: K @ values)
+    assert (found.n_free, found.n_bounded, found.n_zero) == (4, 0, 2)
+    assert (found.equality_residual, found.box_violation) == (0.25, 0.0)
+    pairs = listed(y, np.zeros(6))
+    f = K @ beta
+    short = np.maximum(0.0, 1.0 - (f[pairs[:, 0]] - f[pairs[:, 1]]))
+    assert found.primal >= found.dual
+    assert found.primal == pytest.approx(0.5 * beta @ f + 1.5 * np.sum(short**2))
+    assert found.gap == pytest.approx(found.primal - found.dual)

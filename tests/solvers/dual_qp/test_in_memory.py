@@ -1,0 +1,124 @@
+"""Problems whose matrix is in memory, solved by pair steps straight through."""
+
+import numpy as np
+import pytest
+
+from mercer import SVC
+from mercer.kernels import RBF
+from mercer.kernels.gram.evaluated import EvaluatedMatrix
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.solvers.dual_qp import decomposition, in_memory
+from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+from tests.oracles.kkt import assert_solved, judge
+
+KERNEL = RBF(0.5)
+
+
+def points(n=500, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + X[:, 1] ** 2 + 0.4 * rng.normal(size=n) > 1, 1.0, -1.0)
+
+
+def stored(X, dtype):
+    """The matrix as a fit has it, with the rows it was computed from."""
+    return EvaluatedMatrix(
+        KERNEL, lambda dtype, rows=None: KERNEL.prepare(X if rows is None else X[rows], dtype), dtype
+    ).stored()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_solved_to_the_tolerance_for_entries_in_double_precision(dtype, loss, C):
+    X, signs = points()
+    problem = SoftMargin(signs, np.full(len(X), C), loss)
+    solution = small.solve(problem.dual(), stored(X, dtype), tol=1e-3, limits=Limits(), convex=True)
+    assert solution.status is Status.OPTIMAL
+    intercept = problem.intercept(solution.beta, solution.bias)
+    assert_solved(judge(KERNEL(X), signs, problem.C, solution.beta, intercept, loss), 1e-3)
+    # The trace is of the steps, whose entries may be rounded to seven digits.
+    dual = problem.dual().objective(solution.beta, solution.gradient)
+    assert solution.trace[-1].dual == pytest.approx(dual, rel=1e-5)
+
+
+def test_it_is_the_solution_of_the_rounds():
+    X, signs = points()
+    dual = SoftMargin(signs, np.ones(len(X))).dual()
+    found = in_memory.solve(dual, stored(X, np.float64), 1e-8, Limits())
+    expected = decomposition.solve(dual, stored(X, np.float64), tol=1e-8)
+    np.testing.assert_allclose(found.beta, expected.beta, atol=1e-5)
+    assert found.bias == pytest.approx(expected.bias, abs=1e-7)
+
+
+def test_the_number_of_steps_is_bounded():
+    X, signs = points()
+    problem = SoftMargin(signs, np.ones(len(X)))
+    solution = in_memory.solve(problem.dual(), stored(X, np.float32), 1e-3, Limits(max_iter=40))
+    assert (solution.status, solution.iterations) == (Status.ITERATION_LIMIT, 40)
+    assert abs(solution.beta.sum()) < 1e-12
+    # The gradient and the violation are those of the coefficients, not of the goal.
+    np.testing.assert_allclose(solution.gradient, problem.dual().linear - KERNEL(X) @ solution.beta, atol=1e-4)
+    assert solution.trace[-1].violation > 1e-3
+
+
+def test_no_time_at_all_is_the_empty_solution():
+    X, signs = points()
+    solution = in_memory.solve(SoftMargin(signs, np.ones(500)).dual(), stored(X, np.float32), 1e-3, Limits(-1, 0.0))
+    assert solution.status is Status.TIME_LIMIT
+    assert not solution.beta.any()
+
+
+def test_many_steps_are_handed_on_to_the_rounds(monkeypatch):
+    X, signs = points()
+    dual = SoftMargin(signs, np.ones(len(X))).dual()
+    monkeypatch.setattr(in_memory, "PATIENCE", 0)
+    monkeypatch.setattr(in_memory, "STEPS_FOR_EACH", 0.1)
+    begun = []
+    rounds = decomposition.solve
+
+    def watched(*args, start=None, **more):
+        begun.append(start)
+        return rounds(*args, start=start, **more)
+
+    monkeypatch.setattr(decomposition, "solve", watched)
+    solution = small.solve(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
+    assert solution.status is Status.OPTIMAL
+    assert np.count_nonzero(begun[0]) > 10
+
+
+def test_what_rounding_leaves_open_is_handed_on():
+    # Squared losses have no box, and coefficients of hundreds.
+    X, signs = points()
+    problem = SoftMargin(signs, np.full(len(X), 100.0), "squared_hinge")
+    begun = in_memory.solve(problem.dual(), stored(X, np.float32), 1e-3, Limits())
+    assert begun.status is None
+    ended = small.solve(problem.dual(), stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
+    assert ended.status is Status.OPTIMAL
+    assert ended.iterations >= begun.iterations > 0
+    assert ended.trace[0].iterations == begun.iterations
+
+
+def test_rounding_beyond_the_tolerance_is_not_accepted():
+    X, signs = points()
+    dual = SoftMargin(signs, np.full(len(X), 100.0)).dual()
+    exact = stored(X, np.float64)
+    rough = StoredMatrix(exact.values.astype(np.float16).astype(np.float32), source=stored(X, np.float32)._source)
+    assert in_memory.solve(dual, rough, 1e-3, Limits()).status is None
+
+
+def test_what_is_begun_with_coefficients_goes_another_way(monkeypatch):
+    X, signs = points()
+    dual = SoftMargin(signs, np.ones(len(X))).dual()
+    monkeypatch.setattr(in_memory, "solve", None)
+    start = decomposition.solve(dual, stored(X, np.float32)).beta
+    again = small.solve(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True, start=start)
+    assert again.status is Status.OPTIMAL
+
+
+def test_few_rows_of_very_many_features_have_room():
+    X = np.random.default_rng(0).normal(size=(60, 120_000)).astype(np.float32)
+    assert SVC().fit(X, np.arange(60) % 2).status_ is Status.OPTIMAL

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+
+from mercer import SVC, ParameterError, Status
+from mercer.kernels import RBF, Linear
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.solvers.limits import Limits
+from mercer.solvers.reference import interior_point
+from mercer.solvers.reference.interior_point import low_rank_factor
+from tests.oracles import clarabel_qp
+from tests.oracles.kkt import judge
+
+
+def made(n=80, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["primal form", "dual form"])
+def test_both_forms_solve_every_problem(kernel, loss, bias, monkeypatch):
+    X, y = made()
+    used = []
+    for name in ("_primal_form", "_dual_form"):
+        original = getattr(interior_point, name)
+        monkeypatch.setattr(interior_point, name, lambda *a, o=original, n=name: used.append(n) or o(*a))
+    K, problem = kernel(X), SoftMargin(y, np.full(len(y), 1.5), loss, bias)
+    found = interior_point.solve(problem.dual(), StoredMatrix.of(K), tol=1e-9, limits=Limits())
+    assert used == ["_primal_form" if isinstance(kernel, Linear) else "_dual_form"]
+    assert found.status is Status.OPTIMAL
+    certificate = problem.certificate(found.beta, K @ found.beta, problem.intercept(found.beta, found.bias))
+    assert certificate.kkt_violation <= 1e-9
+    _, dual = clarabel_qp.solve(K, y, np.full(len(y), 1.5), loss, bias)
+    assert certificate.dual == pytest.approx(dual, rel=1e-8)
+
+
+def test_the_interior_point_alone_finds_the_faces():
+    """Pair steps only confirm: the bounds are read off the interior point rightly."""
+    X, y = made(n=150, d=6, seed=3)
+    stored = StoredMatrix.of(RBF(0.2)(X))
+    problem = SoftMargin(y, np.full(len(y), 2.0)).dual()
+    beta, _, is_solved = interior_point._interior_point(problem, stored, Limits())
+    assert is_solved
+    exact = interior_point.solve(problem, stored, tol=1e-9, limits=Limits()).beta
+    np.testing.assert_array_equal(beta == 0, exact == 0)
+    np.testing.assert_array_equal(np.abs(beta) == 2.0, np.abs(exact) == 2.0)
+    np.testing.assert_allclose(beta, exact, atol=1e-5)
+
+
+def test_low_rank_is_found_or_refused():
+    X, _ = made(n=40, d=3)
+    L = low_rank_factor(X @ X.T, 8)
+    assert L.shape == (40, 3)
+    np.testing.assert_allclose(L @ L.T, X @ X.T, atol=1e-12)
+    assert low_rank_factor(X @ X.T, 2) is None
+    assert low_rank_factor(np.eye(5), 0) is None
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_svc_by_quadratic_program(kernel):
+    X, y = made(n=120)
+    model = SVC(kernel=kernel, gamma=0.5, solver="qp", tol=1e-8).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    gram = X @ X.T if kernel == "linear" else RBF(0.5)(X)
+    beta = np.zeros(len(y))
+    beta[model.support_] = model.dual_coef_[0]
+    judge(gram, y, np.ones(len(y)), beta, model.intercept_[0])
+    other = SVC(kernel=kernel, gamma=0.5, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-6)
+
+
+def test_an_indefinite_kernel_is_sent_to_a_solver_that_can():
+    X, y = made()
+    with pytest.raises(ParameterError, match=r'positive semidefinite kernel.*solver="smo" trains with it'):
+        SVC(kernel="sigmoid", gamma=2.0, coef0=-1.0, solver="qp").fit(X, y)
+
+
+def test_too_many_points_are_sent_to_a_solver_that_can(monkeypatch):
+    monkeypatch.setattr(interior_point, "LARGEST", 50)
+    with pytest.raises(ParameterError, match=r'at most 50 points, got 80; solver="smo"'):
+        SVC(solver="qp").fit(*made())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_limits_hold():
+    X, y = made(n=300, d=10)
+    assert SVC(solver="qp", time_limit=1e-9).fit(X, y).status_ is Status.TIME_LIMIT
+    assert SVC(solver="qp", memory_limit=10_000).fit(X, y).status_ is Status.MEMORY_LIMIT
+    assert SVC(solver="qp", max_iter=2, tol=1e-8).fit(X, y).status_ is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("C", [1e8, 1e10])
+def test_a_large_box_is_no_program_without_a_solution(C):
+    # Clarabel ends such programs with "DualInfeasible".
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(27, 4)), np.where(rng.random(27) < 0.5, 1, -1)
+    model = SVC(C=C, gamma=1.2, bias="none", solver="qp", tol=1e-4).fit(X, y)
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.is_optimal(1e-4)

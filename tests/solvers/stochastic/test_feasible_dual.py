@@ -1,0 +1,27 @@
+"""Dual points that are feasible, and near the optimum that Clarabel finds."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.solvers.stochastic.feasible_dual import raise_dual
+from tests.oracles import clarabel_qp
+
+
+@pytest.mark.parametrize("bias", ["none", "penalised"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_the_dual_comes_near_its_maximum_from_below(rng, bias, form):
+    X = rng.normal(size=(60, 4))
+    X[3] = 0.0
+    signs = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+    C = rng.random(60) * (rng.random(60) < 0.9)
+    problem = SoftMargin(signs, C, "hinge", bias)
+    beta = raise_dual(form(X), problem, X @ rng.normal(size=4), primal=C.sum())
+    K = X @ X.T + (bias == "penalised")
+    value = signs @ beta - 0.5 * beta @ K @ beta
+    used = C > 0
+    _, best = clarabel_qp.solve((X @ X.T)[np.ix_(used, used)], signs[used], C[used], "hinge", bias)
+    assert (signs * beta >= 0).all()
+    assert (signs * beta <= C).all()
+    assert best - 0.05 * best <= value <= best + 1e-7
