@@ -24,7 +24,7 @@ from mercer import SVC, MKLClassifier
 from mercer.kernels import RBF, Linear, On
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.mkl.easy_mkl import distributions, hull_problem, squared_distance
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 
 C, LAM = 10.0, 0.1
@@ -131,7 +131,7 @@ def alignment(grams, y, weights):
 def squared_distances(grams, y, tol):
     """EasyMKL's objective at the tolerance of each side, by the problem both solve."""
     problem = hull_problem(np.where(y == y.max(), 1.0, -1.0), LAM, np.ones(len(y)))
-    found = small.solve(problem.dual(), StoredMatrix.of(sum(grams)), tol=tol, limits=Limits(), convex=True)
+    found = solve_dual(problem.dual(), StoredMatrix.of(sum(grams)), tol=tol, limits=Limits(), convex=True)
     beta = distributions(found.beta)
     return squared_distance(beta, sum(grams) @ beta, LAM, np.ones(len(y)))
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike as ArrayLike
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array: TypeAlias = NDArray[Any]
 """An array of any dtype, where the dtype is a parameter (float32 and float64 share one source)."""

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.estimators.fitting import training
-from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp import decomposition, policy
 from tests.laws.two_class import law, problems
 
 
@@ -18,9 +17,9 @@ from tests.laws.two_class import law, problems
 def small_working_sets():
     """Send small problems through rounds, as if they were large."""
     with (
-        mock.patch.object(decomposition, "DIRECT_SIZE", 3),
+        mock.patch.object(policy, "DIRECT_SIZE", 3),
         mock.patch.object(decomposition, "WORKING_SIZE", 4),
-        mock.patch.object(training, "STORED_SIZE", 0),
+        mock.patch.object(policy, "STORED_SIZE", 0),
     ):
         yield
 

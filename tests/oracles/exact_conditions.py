@@ -1,7 +1,7 @@
 """The conditions of optimality in long double, from kernel values and the numbers that a model shows.
 
 Every machine here minimises |w|²/2 [+ b²/2] + Σ C_i loss, whose dual has a box l <= β <= u, a linear term p, a ridge R
-and a kink ε (`mercer.problems.svm.signed_dual` states it; this file shares no code with it). What β asks of f = Kβ + b is an
+and a kink ε (`problems.svm.signed_dual` states it; this file shares no code with it). What β asks of f = Kβ + b is an
 interval for each point: f >= p - Rβ - ε where β may rise, f <= p - Rβ + ε where it may fall, with the kink on the
 side of β.
 """

@@ -13,7 +13,7 @@ from mercer import SVC, Status
 from mercer.estimators.fitting import training
 from mercer.kernels import RBF, Custom, Laplacian, Linear, Polynomial
 from mercer.kernels.gram import evaluated
-from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp import decomposition, policy
 from tests.kernels.formulas import dots, laplacian, squared
 from tests.oracles.kkt import assert_solved, judge, verdicts
 
@@ -25,8 +25,8 @@ GAMMA = 0.2
 class Path:
     """Sizes that lead a fit of a few hundred points one way, and the memory that it is given."""
 
-    direct_size: int = decomposition.DIRECT_SIZE
-    stored_size: int = training.STORED_SIZE
+    direct_size: int = policy.DIRECT_SIZE
+    stored_size: int = policy.STORED_SIZE
     worth_keeping: float = evaluated.WORTH_KEEPING
     worth_fetching: float = evaluated.WORTH_FETCHING
     smallest_sample: int = decomposition.SMALLEST_SAMPLE
@@ -34,12 +34,12 @@ class Path:
     budget: training.Budget | None = None
 
     def take(self, monkeypatch):
-        monkeypatch.setattr(decomposition, "DIRECT_SIZE", self.direct_size)
+        monkeypatch.setattr(policy, "DIRECT_SIZE", self.direct_size)
         monkeypatch.setattr(decomposition, "WORKING_SIZE", 40)
         monkeypatch.setattr(decomposition, "SMALLEST_SAMPLE", self.smallest_sample)
-        monkeypatch.setattr(training, "STORED_SIZE", self.stored_size)
-        monkeypatch.setattr(training, "LARGEST", self.small)
-        monkeypatch.setattr(training, "STORED_COST", self.worth_keeping)
+        monkeypatch.setattr(policy, "STORED_SIZE", self.stored_size)
+        monkeypatch.setattr(policy, "EXACT_SIZE", self.small)
+        monkeypatch.setattr(policy, "STORED_COST", self.worth_keeping)
         monkeypatch.setattr(evaluated, "WORTH_KEEPING", self.worth_keeping)
         monkeypatch.setattr(evaluated, "WORTH_FETCHING", self.worth_fetching)
         if self.budget is not None:
@@ -52,7 +52,7 @@ ENOUGH = training.Budget(cache=500_000, working=1_000_000)
 FEW_ROWS = training.Budget(cache=20_000, working=1_000_000)
 PATHS = {
     "direct": Path(),
-    "direct in double": Path(small=training.LARGEST),
+    "direct in double": Path(small=policy.EXACT_SIZE),
     "stored": Path(direct_size=16, budget=LITTLE),
     "evaluated": Path(direct_size=16, stored_size=0, budget=ENOUGH),
     "little memory": Path(direct_size=16, stored_size=0, budget=LITTLE),

@@ -13,7 +13,7 @@ from mercer.estimators.svm.svc import SVC
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.evaluation import tiles
 from mercer.problems.svm.soft_margin import BIASES, SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.paths.chord_path import Node, approximate_path
 from mercer.solvers.paths.exact_path import follow_path
@@ -211,7 +211,7 @@ class _Setup:
         for _ in range(MOST_TRIES):
             if tol not in matrices:
                 matrices[tol] = self.prepared.matrix(tol, self.used)
-            found = small.solve(
+            found = solve_dual(
                 problem.dual(),
                 matrices[tol],
                 tol=tol,

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.reference import chunking, interior_point, kernel_coordinate_ascent, pegasos_then_smo
 
 SOLVERS = {
-    "auto": small.solve,
-    "smo": small.solve,
+    "auto": solve_dual,
+    "smo": solve_dual,
     "chunking": chunking.solve,
     "chunking:qp": partial(chunking.solve, inner=interior_point.solve),
     "dual_cd": kernel_coordinate_ascent.solve,

@@ -53,7 +53,8 @@ class TracePoint:
 
     `gap` is the relative duality gap of the points that the solver looks at, or None where it is not known.
     Where `stage` is "kernel" it is the state of the kernel matrix before the first round, `working_set` per
-    cent of which are there; where it is "problems", `working_set` of `active` problems are solved.
+    cent of which are there; where it is "problems", `working_set` of `active` problems are solved. `route` is the way
+    that a dual is solved (`mercer.solvers.dual_qp.policy.Route`), where there are several.
     """
 
     seconds: float
@@ -64,6 +65,7 @@ class TracePoint:
     active: int
     stage: str = "solve"
     gap: float | None = None
+    route: str = ""
 
 
 @dataclass

@@ -16,8 +16,8 @@ from mercer.kernels.items.prepare_rows import numeric_matrix
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.enclosing_ball import EnclosingBall
-from mercer.solvers.dual_qp import decomposition
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import policy
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
 from mercer.solvers.result import Status
@@ -221,7 +221,7 @@ class _Points:
     def weights_among(self, chosen):
         """Weights of the smallest ball of some of the points."""
         part, own = self.matrix.view(chosen).stored(), EnclosingBall(self.ball.diag[chosen])
-        found = small.solve(
+        found = solve_dual(
             own.dual(), part, tol=1e-4 * max(float(own.diag.max()), 1e-300), limits=Limits(), convex=True
         )
         part.release()
@@ -245,9 +245,9 @@ class _Points:
 
     def _by_smo(self, tol, limits):
         start, squared = self._first_ball()
-        matrix = self.matrix.stored() if self.matrix.n <= decomposition.DIRECT_SIZE else self.matrix
+        matrix = self.matrix.stored() if self.matrix.n <= policy.DIRECT_SIZE else self.matrix
         try:
-            found = small.solve(
+            found = solve_dual(
                 self.ball.dual(),
                 matrix,
                 tol=max(0.25 * tol * squared, np.finfo(np.float64).tiny),

@@ -8,8 +8,8 @@ import pytest
 import mercer
 from mercer import MercerError, ModelFileError
 from tests.exchange.model_file import forging
-from tests.exchange.sameness import METHODS
 from tests.exchange.model_file.test_round_trip import ESTIMATORS, data, fitted, target
+from tests.exchange.sameness import METHODS
 
 # What a sound model may say of numbers that are not its own; another error would tell of a file that got through.
 ANSWERS = (MercerError, ValueError, ArithmeticError)

@@ -8,8 +8,8 @@ from sklearn.base import is_classifier, is_outlier_detector
 import mercer
 from mercer import Graph
 from mercer import kernels as k
-from tests.exchange.sameness import same, same_answers
 from tests.exchange.model_file.test_round_trip import data, fitted, round_trip, target
+from tests.exchange.sameness import same, same_answers
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -12,7 +12,7 @@ from mercer.problems.mkl.easy_mkl import distributions, hull_problem, squared_di
 from mercer.problems.mkl.weighted_kernels import Judged, WeightSet, joint_certificate, primal_and_dual
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.mkl.alignment import align
 
@@ -40,7 +40,7 @@ def test_weights_outside_their_set_and_fixed_ones():
 
 
 def solved(problem, K):
-    return small.solve(problem.dual(), StoredMatrix.of(K), tol=1e-10, limits=Limits(), convex=True)
+    return solve_dual(problem.dual(), StoredMatrix.of(K), tol=1e-10, limits=Limits(), convex=True)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalised", "regression"])

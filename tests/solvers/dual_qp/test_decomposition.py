@@ -12,7 +12,7 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.nu import NuMargin
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp import decomposition, policy
 from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
@@ -33,7 +33,7 @@ def matrix(data):
 
 @pytest.fixture
 def small_working_sets(monkeypatch):
-    monkeypatch.setattr(decomposition, "DIRECT_SIZE", 20)
+    monkeypatch.setattr(policy, "DIRECT_SIZE", 20)
     monkeypatch.setattr(decomposition, "WORKING_SIZE", 30)
 
 
@@ -201,7 +201,7 @@ def far_and_near(rng, distance, n=900):
 
 @pytest.mark.parametrize("C", [1.0, 50.0])
 def test_rows_far_away_are_solved_as_if_in_double_precision(C, rng, monkeypatch):
-    monkeypatch.setattr(decomposition, "DIRECT_SIZE", 200)
+    monkeypatch.setattr(policy, "DIRECT_SIZE", 200)
     monkeypatch.setattr(decomposition, "SMALLEST_WORKING_SIZE", 200)
     X, signs = far_and_near(rng, 3000.0)
     origin, kernel, problem = X.mean(axis=0), RBF(0.5), SoftMargin(signs, np.full(len(X), C))

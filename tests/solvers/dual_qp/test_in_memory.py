@@ -9,7 +9,7 @@ from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp import decomposition, in_memory
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge
@@ -36,7 +36,7 @@ def stored(X, dtype):
 def test_solved_to_the_tolerance_for_entries_in_double_precision(dtype, loss, C):
     X, signs = points()
     problem = SoftMargin(signs, np.full(len(X), C), loss)
-    solution = small.solve(problem.dual(), stored(X, dtype), tol=1e-3, limits=Limits(), convex=True)
+    solution = solve_dual(problem.dual(), stored(X, dtype), tol=1e-3, limits=Limits(), convex=True)
     assert solution.status is Status.OPTIMAL
     intercept = problem.intercept(solution.beta, solution.bias)
     assert_solved(judge(KERNEL(X), signs, problem.C, solution.beta, intercept, loss), 1e-3)
@@ -85,7 +85,7 @@ def test_many_steps_are_handed_on_to_the_rounds(monkeypatch):
         return rounds(*args, start=start, **more)
 
     monkeypatch.setattr(decomposition, "solve", watched)
-    solution = small.solve(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
+    solution = solve_dual(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
     assert solution.status is Status.OPTIMAL
     assert np.count_nonzero(begun[0]) > 10
 
@@ -96,7 +96,7 @@ def test_what_rounding_leaves_open_is_handed_on():
     problem = SoftMargin(signs, np.full(len(X), 100.0), "squared_hinge")
     begun = in_memory.solve(problem.dual(), stored(X, np.float32), 1e-3, Limits())
     assert begun.status is None
-    ended = small.solve(problem.dual(), stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
+    ended = solve_dual(problem.dual(), stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
     assert ended.status is Status.OPTIMAL
     assert ended.iterations >= begun.iterations > 0
     assert ended.trace[0].iterations == begun.iterations
@@ -115,7 +115,7 @@ def test_what_is_begun_with_coefficients_goes_another_way(monkeypatch):
     dual = SoftMargin(signs, np.ones(len(X))).dual()
     monkeypatch.setattr(in_memory, "solve", None)
     start = decomposition.solve(dual, stored(X, np.float32)).beta
-    again = small.solve(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True, start=start)
+    again = solve_dual(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True, start=start)
     assert again.status is Status.OPTIMAL
 
 

@@ -4,7 +4,7 @@ import pytest
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.ramp import RampMargin
 from mercer.solvers.dual_qp import ramp_cccp
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles import clarabel_box
@@ -86,7 +86,7 @@ def test_far_to_the_left_the_ramp_is_the_hinge():
     K = X @ X.T
     problem = RampMargin(signs, np.ones(len(signs)), -1e6, "free")
     found = solve(problem, K)
-    hinge = small.solve(problem.dual(), StoredMatrix.of(K), tol=1e-8, limits=Limits(), convex=True)
+    hinge = solve_dual(problem.dual(), StoredMatrix.of(K), tol=1e-8, limits=Limits(), convex=True)
     assert len(found.steps) == 1
     np.testing.assert_array_equal(found.beta, hinge.beta)
 

@@ -7,8 +7,8 @@ import pytest
 
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import decomposition
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import decomposition, policy
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge
@@ -25,9 +25,7 @@ def case(n=80, seed=0, repeat=0):
 
 
 def solve(problem, K, tol=1e-3, limits=None, **more):
-    return small.solve(
-        problem.dual(), StoredMatrix.of(K), tol=tol, limits=limits or Limits(), **{"convex": True} | more
-    )
+    return solve_dual(problem.dual(), StoredMatrix.of(K), tol=tol, limits=limits or Limits(), **{"convex": True} | more)
 
 
 @pytest.mark.parametrize("repeat", [0, 30])
@@ -118,7 +116,7 @@ def test_a_hard_margin_that_does_not_exist_ends_without_nonsense(bias):
 def test_large_problems_are_left_to_rounds(monkeypatch):
     asked = []
     monkeypatch.setattr(decomposition, "solve", lambda *args, **more: asked.append(more["tol"]))
-    monkeypatch.setattr(decomposition, "DIRECT_SIZE", small.LARGEST)
-    K, signs = case(small.LARGEST + 1)
+    monkeypatch.setattr(policy, "DIRECT_SIZE", policy.EXACT_SIZE)
+    K, signs = case(policy.EXACT_SIZE + 1)
     solve(SoftMargin(signs, np.ones(len(signs))), K, tol=0.25)
     assert asked == [0.25]

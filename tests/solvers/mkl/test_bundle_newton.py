@@ -7,7 +7,7 @@ from mercer.kernels import RBF, Linear
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.mkl.bundle_newton import _bounded, curvature_of
 
@@ -27,7 +27,7 @@ def test_curvature_is_the_derivative_of_the_gradient(kind, rng):
 
     def solve(mu):
         K = sum(w * G for w, G in zip(mu, grams, strict=True))
-        found = small.solve(problem.dual(), StoredMatrix.of(K), tol=1e-12, limits=Limits(), convex=True)
+        found = solve_dual(problem.dual(), StoredMatrix.of(K), tol=1e-12, limits=Limits(), convex=True)
         return found.beta, np.array([-0.5 * found.beta @ G @ found.beta for G in grams]), K
 
     mu = np.array([0.3, 0.5, 0.4])

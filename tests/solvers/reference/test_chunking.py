@@ -6,8 +6,8 @@ from mercer import SVC, Status
 from mercer.kernels import RBF, Linear
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
 from mercer.solvers.dual_qp.decomposition import MOST_STEPS
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.reference import chunking, interior_point
 from tests.oracles import clarabel_qp
@@ -19,7 +19,7 @@ def made(n=150, d=4, seed=0):
     return X, np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=n) > 0.5, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("inner", [small.solve, interior_point.solve], ids=["smo", "qp"])
+@pytest.mark.parametrize("inner", [solve_dual, interior_point.solve], ids=["smo", "qp"])
 @pytest.mark.parametrize("bias", ["free", "penalised", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["linear", "rbf"])

@@ -8,8 +8,7 @@ from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget, solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.fitting.weights import target_weights
-from mercer.solvers.dual_qp import solve as small
-from mercer.solvers.dual_qp import start_from_sample
+from mercer.solvers.dual_qp.solve import solve_dual
 
 
 class OneProblem:
@@ -36,8 +35,6 @@ class OneProblem:
 
 class OneFunctionModel(KernelModel):
     """Base: a subclass says what its problem is (`_problem`)."""
-
-    _starts_from_sample = False
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -85,8 +82,7 @@ class OneFunctionModel(KernelModel):
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
     def _solve_one(self, problem, matrix, **options):
-        solve = start_from_sample.solve if self._starts_from_sample else small.solve
-        return solve(problem.dual(), matrix, **options)
+        return solve_dual(problem.dual(), matrix, **options)
 
     def _function(self, X):
         """The one function at the rows of X."""

@@ -15,15 +15,14 @@ from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.solvers.class_pairs import solve_pairs as report_of
 from mercer.solvers.class_pairs.out_of_fold_pairs import left_out_class_pairs
 from mercer.solvers.class_pairs.solve_pairs import solve_class_pairs
+from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.block_steps import LEFT, ROUNDING
-from mercer.solvers.dual_qp.solve import LARGEST
+from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.result import Status, TracePoint
 
 # Entries of pair matrices that are worth a turn on another thread.
 TURN = 20_000
 NOT_BEGUN = -2
-# Up to so many points, to check entries in single precision takes longer than they save.
-SINGLE_FROM = 800
 # Points whose gradients are compared with those of double precision.
 SAMPLE = 32
 
@@ -44,7 +43,7 @@ def are_small(setup, cache_bytes):
     """Whether every pair is small, the bias free, and the matrix of all points has room."""
     if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
         return False
-    return 2 * int(np.bincount(setup.codes).max()) <= LARGEST
+    return 2 * int(np.bincount(setup.codes).max()) <= policy.EXACT_SIZE
 
 
 def solve(data, setup, tol, budget, n_jobs, limits, solve_one, folds=None):
@@ -90,7 +89,7 @@ class PairsSolved:
         limits = self._limits
         convex = data.kernel.is_psd is True
         if matrix is None:
-            is_rounded = convex and data.shape[0] > SINGLE_FROM
+            is_rounded = convex and data.shape[0] > policy.PAIRS_IN_SINGLE_FROM
             matrix = data.matrix(tol if is_rounded else min(tol, ROUNDING), None, budget, n_jobs)
             # Where entries of some rows cannot be trusted, those of all are computed in double precision.
             matrix = (matrix.in_double() if matrix.is_rough else matrix).view(self._order)
@@ -253,6 +252,6 @@ class PairsSolved:
         """The one round of each pair."""
         sizes = np.diff(self._edges)[self._pairs].sum(axis=1).tolist()
         return [
-            [TracePoint(self._seconds, int(steps), violation, dual, m, m)]
+            [TracePoint(self._seconds, int(steps), violation, dual, m, m, route=Route.CLASS_PAIRS)]
             for (steps, _, violation, _, dual), m in zip(self._report.tolist(), sizes, strict=True)
         ]

@@ -80,7 +80,8 @@ def round_printer(estimator):
         pace.note(point)
         sys.stderr.write(
             f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  {standing(point)}  "
-            f"dual {point.dual:.8g}  working set {point.working_set} of {point.active}, {pace.words()}\n"
+            f"dual {point.dual:.8g}  {point.route or 'solver'}: working set {point.working_set} of {point.active}, "
+            f"{pace.words()}\n"
         )
 
     return print_round

@@ -21,15 +21,11 @@ from mercer.kernels.items.byte_rows import Ladder
 from mercer.kernels.items.column_statistics import moved_columns, summary
 from mercer.kernels.items.prepare_rows import squared_norms
 from mercer.kernels.table.frame import Frame
-from mercer.solvers.dual_qp import decomposition
-from mercer.solvers.dual_qp.solve import LARGEST
+from mercer.solvers.dual_qp import policy
+from mercer.solvers.dual_qp.policy import allows_single, is_stored_whole
 from mercer.solvers.linalg.definiteness import is_seen_indefinite
 from mercer.solvers.result import Solution, Status
 
-# Problems larger than this use both cores inside; smaller ones run side by side.
-SIDE_BY_SIDE = 12_000
-# Up to this many points, and entries of so many multiplications, the whole matrix is computed at once.
-STORED_SIZE, STORED_COST = 4_000, 250
 # Fits of no more points than this need next to nothing.
 SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
 # With more features than this, columns that never vary are left out if it is at least a twentieth of them.
@@ -40,9 +36,6 @@ MOST_WORKING = 2**30
 TILES = 12 * 2**20
 # Of what is beyond twice that, this share is kept by the allocator for each thread.
 SLACK = 1 / 8
-# Below this tolerance, entries rounded to single precision are of no use.
-FINEST_SINGLE_TOL = 1e-5
-FINEST_SINGLE_GAP = 1e-4
 OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
 # Rows on which a kernel that may be indefinite is looked at: a factorisation of them takes some milliseconds.
 LOOKED_AT = 500
@@ -133,7 +126,7 @@ class TrainingData:
     def _varying(self):
         """Columns that differ between rows, where the others are many: those change no distance (the
         border of a picture), and multiplying them takes as long as multiplying any."""
-        is_costly = self.shape[0] > LARGEST and self.shape[-1] > MANY_FEATURES
+        is_costly = self.shape[0] > policy.EXACT_SIZE and self.shape[-1] > MANY_FEATURES
         if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
             return None
         if Ladder.of(self.X) is not None:
@@ -204,8 +197,7 @@ class TrainingData:
 
     def _precision(self, tol, gap_tol):
         """(precision that will do, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
-        is_coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
-        if not (is_coarse and self.kernel.is_dot_product_form and self.shape[0] > LARGEST):
+        if not (self.kernel.is_dot_product_form and allows_single(self.shape[0], tol, gap_tol)):
             return np.float64, None
         largest, typical = self._norm_bounds()
         if not largest < LARGEST_ENTRY:
@@ -239,14 +231,14 @@ def _square(X):
 
 def stored_if_small(matrix, budget, stop=None):
     """Compute all of a small matrix once; leave a large or expensive one to be asked."""
-    if isinstance(matrix, StoredMatrix) or not is_worth_storing(matrix, matrix.n, budget):
+    if matrix.is_stored or not is_worth_storing(matrix, matrix.n, budget):
         return matrix
     return matrix.stored(stop)
 
 
 def keeping_all(matrix, budget, stop=None):
     """The whole matrix in memory where it has room: for those who will ask for it several times."""
-    if isinstance(matrix, StoredMatrix) or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
+    if matrix.is_stored or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
         return matrix
     try:
         return matrix.stored(stop)
@@ -257,8 +249,7 @@ def keeping_all(matrix, budget, stop=None):
 
 def is_worth_storing(matrix, n, budget):
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
-    small = n <= decomposition.DIRECT_SIZE or (n <= STORED_SIZE and matrix.entry_cost <= STORED_COST)
-    return small and n**2 * matrix.dtype.itemsize <= budget.cache
+    return is_stored_whole(n, matrix.entry_cost) and n**2 * matrix.dtype.itemsize <= budget.cache
 
 
 def whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=True):
@@ -300,7 +291,7 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
         shared.release()
         return solutions
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
-    large = [k for k in order if len(tasks[k].indices) > SIDE_BY_SIDE]
+    large = [k for k in order if len(tasks[k].indices) > policy.SIDE_BY_SIDE]
     so_far = itertools.count(1)
 
     def run_and_tell(k):
@@ -322,7 +313,7 @@ def _own_blocks(tasks):
 
 
 def _release(part, matrix):
-    if isinstance(part, StoredMatrix) and part is not matrix:
+    if part.is_stored and part is not matrix:
         part.release()
 
 
@@ -359,7 +350,7 @@ class SharedMatrix:
 
     def _pair(self, task):
         n = len(task.indices)
-        if isinstance(self.matrix, StoredMatrix) or not is_worth_storing(self.matrix, n, self.budget):
+        if self.matrix.is_stored or not is_worth_storing(self.matrix, n, self.budget):
             return self.matrix.view(task.indices)
         positive = np.count_nonzero(task.signs > 0)
         if len(task.label) < 2 or not self._blocks_fit:

@@ -15,7 +15,7 @@ from mercer.estimators.bases.probabilities import folds_of
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.progress import watchers
-from mercer.estimators.fitting.training import ENOUGH_FOR_SMALL, FINEST_SINGLE_TOL
+from mercer.estimators.fitting.training import ENOUGH_FOR_SMALL
 from mercer.estimators.mkl.cv import FoldScores, splits_of
 from mercer.estimators.mkl.kernels import (
     NORMALISATIONS,
@@ -36,7 +36,8 @@ from mercer.estimators.mkl.solve import (
     stopped_at,
 )
 from mercer.kernels.given.several_precomputed import GivenMatrices
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import policy
+from mercer.solvers.dual_qp.policy import allows_single
 from mercer.solvers.result import Status
 
 # Up to this many items, the sum of given matrices takes next to nothing beside them.
@@ -119,7 +120,7 @@ class WeightedKernelModel(KernelModel):
         is_asked_for = self.method in ("easy", "average") and self.normalize is None
         if not (is_asked_for and isinstance(X, GivenMatrices) and len(X) <= SUMMED_AT_SIGHT):
             return None
-        return np.float32 if len(X) > small.LARGEST and self.tol >= FINEST_SINGLE_TOL else np.float64
+        return np.float32 if allows_single(len(X), self.tol) else np.float64
 
     def _solve(self, data, setup, budget, limits):
         several = data.several()
@@ -145,7 +146,7 @@ class WeightedKernelModel(KernelModel):
 
     def _has_room(self, needed, n, budget):
         """Whether the matrices of all kernels fit; asking the system takes as long as a small fit does."""
-        if self.memory_limit is None and n <= small.LARGEST:
+        if self.memory_limit is None and n <= policy.EXACT_SIZE:
             return needed <= ENOUGH_FOR_SMALL or needed <= available_bytes() // 4
         return needed <= budget.cache
 

@@ -7,10 +7,11 @@ import numpy as np
 from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
 from mercer.estimators.fitting.certificate import Evidence
-from mercer.estimators.fitting.training import FINEST_SINGLE_TOL, solve_all
+from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.problems.mkl.weighted_kernels import Judged, joint_certificate, primal_and_dual, untaught_primal
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.policy import allows_single
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.mkl.bundle_newton import curvature_of
 from mercer.solvers.result import Solution, Status
 
@@ -63,9 +64,8 @@ class Machines:
 
     def _precision(self, weights):
         """Single where machines of many points are solved once, to a tolerance that leaves room for rounding."""
-        is_coarse = self.gap_tol is None and self.tol >= FINEST_SINGLE_TOL
-        # What is small enough is solved to rounding error.
-        if not (is_coarse and max(len(task.indices) for task in self.setup.tasks) > small.LARGEST):
+        largest = max(len(task.indices) for task in self.setup.tasks)
+        if self.gap_tol is not None or not allows_single(largest, self.tol):
             return np.float64
         largest = float((weights @ self.several.diagonals()).max(initial=0.0))
         return np.float32 if 1.0 / FAR_FROM_ONE < largest < FAR_FROM_ONE else np.float64
@@ -81,7 +81,7 @@ class Machines:
         problems = problems or setup.problems
 
         def solve(problem, part, k):
-            return small.solve(
+            return solve_dual(
                 problem.dual(),
                 part,
                 tol=self.tol,

@@ -15,7 +15,7 @@ from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_s
 from mercer.estimators.online.sgd_forms import EXACT, WeightForm
 from mercer.kernels.evaluation import tiles
 from mercer.problems.svm.regularised_risk import RegularisedRisk
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.stochastic.feasible_dual import raise_dual
 
@@ -146,7 +146,7 @@ def _dual_point(risk, matrix, values, budget, kernel):
     part = replace(problem, signs=problem.signs[used], C=problem.C[used])
     start = np.where(part.signs * values[used] < 1.0, part.signs * part.C, 0.0)
     limits = Limits(max_iter=FEWEST_PAIR_STEPS + 2 * len(used))
-    solution = small.solve(
+    solution = solve_dual(
         part.dual(),
         matrix if len(used) == matrix.n else matrix.view(used),
         tol=BOUND_TOL,

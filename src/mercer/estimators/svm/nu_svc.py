@@ -15,7 +15,8 @@ from mercer.estimators.fitting.weights import row_weights
 from mercer.problems.svm.nu import NuMargin
 from mercer.solvers.calibration.out_of_fold import SCORE_TOL
 from mercer.solvers.dual_qp import resolved_margin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.policy import is_exact
+from mercer.solvers.dual_qp.solve import solve_dual
 
 
 class NuProblems(TwoClassProblems):
@@ -246,8 +247,8 @@ the smaller class of 1 and 0, got 0.9; lower nu
             loosely = max(self.tol, SCORE_TOL * problem.margin(solution.bias))
 
             def solve_fold(dual, matrix, start):
-                tol = self.tol if matrix.n <= small.LARGEST else loosely
-                return small.solve(dual, matrix, tol=tol, limits=limits.unwatched(), start=start, **options)
+                tol = self.tol if is_exact(matrix) else loosely
+                return solve_dual(dual, matrix, tol=tol, limits=limits.unwatched(), start=start, **options)
 
             return solve_fold
 

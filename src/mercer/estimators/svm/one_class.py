@@ -23,8 +23,6 @@ SAME = 1e-10
 class _Detector(OutlierMixin, OneFunctionModel):
     """What both forms do alike."""
 
-    _starts_from_sample = True
-
     def fit(self, X, y=None, sample_weight=None):
         """Learn where the rows of X are.
 

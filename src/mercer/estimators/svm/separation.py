@@ -13,7 +13,7 @@ from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.hard_margin import HardMargin, NotSeparableProof
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.hard_margin.solve import MOST_FEATURES, Overlap, Separation, separate_features, separate_matrix
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
@@ -110,7 +110,7 @@ def _softened(data, setup, task, budget, limits, n_jobs):
     problem = SoftMargin(task.signs, np.full(len(task.signs), C), "hinge", setup.bias)
     convex = data.kernel.is_psd is True
     part = stored_if_small(matrix, budget)
-    found = small.solve(problem.dual(), part, tol=SOFT_TOL, limits=limits.unwatched(), convex=convex)
+    found = solve_dual(problem.dual(), part, tol=SOFT_TOL, limits=limits.unwatched(), convex=convex)
     intercept = problem.intercept(found.beta, found.bias)
     return Separation(found.beta, found.gradient, intercept, Status.STALLED, found.iterations, trace=found.trace)
 

@@ -16,8 +16,7 @@ from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.calibration.out_of_fold import SCORE_TOL
 from mercer.solvers.crammer_singer import kernel as kernel_crammer_singer
-from mercer.solvers.dual_qp import in_memory
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
 
 
@@ -270,21 +269,13 @@ class SVC(AutomaticC, Probable, KernelClassifier):
 
         def again(_problem, _solution):
             def solve_fold(dual, matrix, start):
-                # Small problems are solved to rounding error, whatever was asked for.
-                is_exact = matrix.n <= small.LARGEST and matrix.dtype == np.float64
-                tol = self.tol if is_exact else max(self.tol, SCORE_TOL)
-                unwatched = limits.unwatched()
-                if not is_exact and small.goes_straight_through(dual, matrix, options["convex"]):
-                    # The steps are done before a start has been prepared, and entries are finer than scores have to be.
-                    found = in_memory.solve(dual, matrix, tol, unwatched, is_trusted=True)
-                    if found.status is not None:
-                        return found
-                return solver(dual, matrix, limits=unwatched, start=start, **{**options, "tol": tol})
+                more = {**options, "score_tol": SCORE_TOL, "solver": solver}
+                return solve_for_scores(dual, matrix, limits=limits.unwatched(), start=start, **more)
 
             return solve_fold
 
         is_watched = bool(limits.callbacks) or self.gap_tol is not None
-        if solver is small.solve and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
+        if solver is solve_dual and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
             return all_pairs.solve(data, setup, self.tol, budget, self.n_jobs, limits, solve, folds)
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         each = solve if folds is None else LeavingOut(solve, again, setup, folds)

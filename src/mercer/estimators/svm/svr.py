@@ -16,8 +16,8 @@ from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.doubled import RepeatedMatrix
 from mercer.problems.svm.epsilon_regression import EpsilonRegression, NuRegression
 from mercer.problems.svm.soft_margin import BIASES
-from mercer.solvers.dual_qp import solve as small
-from mercer.solvers.dual_qp import start_from_sample
+from mercer.solvers.dual_qp import policy
+from mercer.solvers.dual_qp.solve import solve_dual
 
 
 class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
@@ -223,8 +223,6 @@ class NuSVR(_Regression):
     (True, True)
     """
 
-    _starts_from_sample = True
-
     def __init__(
         self,
         *,
@@ -276,10 +274,10 @@ class NuSVR(_Regression):
 
     def _solve_one(self, problem, matrix, *, start, **options):
         copies = RepeatedMatrix(matrix)
-        if copies.n <= small.LARGEST:
+        if copies.n <= policy.EXACT_SIZE:
             copies = copies.stored(options["limits"].stop)
         start = None if start is None else problem.copies(start)
-        found = start_from_sample.solve(problem.dual(), copies, start=start, **options)
+        found = solve_dual(problem.dual(), copies, start=start, **options)
         return replace(found, beta=problem.folded(found.beta), gradient=found.gradient[: matrix.n])
 
     def _keep(self, X, data, setup, solved):

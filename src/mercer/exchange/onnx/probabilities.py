@@ -60,7 +60,9 @@ def probabilities(calibration, values):
 
 
 def coupled(pairwise, k):
-    """The probabilities of k classes from those of all pairs, as `mercer.solvers.calibration.pairwise_coupling` defines them.
+    """The probabilities of k classes from those of all pairs.
+
+    They are those of `mercer.solvers.calibration.pairwise_coupling`.
 
     The system of k + 1 equations is solved by eliminating the first k - 1 unknowns, whose part of the
     matrix is positive definite and needs no pivots; what is left are two equations.

@@ -23,6 +23,8 @@ class KernelMatrix(ABC):
     is_rough = False
     # Rows on which single precision is compared with double.
     rows_to_compare = 128
+    # Whether all of it is in memory.
+    is_stored = False
     # Whether every entry that is asked for is computed then and there.
     keeps_nothing = False
 
@@ -130,6 +132,8 @@ class StoredMatrix(KernelMatrix):
     source : EvaluatedMatrix, optional
         Where `values` were computed; it can give them in float64.
     """
+
+    is_stored = True
 
     def __init__(self, values, n_jobs=None, source=None):
         super().__init__(len(values), values.dtype, n_jobs)

@@ -4,13 +4,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer._jit.memory import available_bytes
-from mercer.estimators.fitting.training import MOST_WORKING, STORED_SIZE, Budget
+from mercer.estimators.fitting.training import MOST_WORKING, Budget
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.kernels import WIDTHS, is_given
 from mercer.kernels.gram.evaluated import WORTH_KEEPING
 from mercer.kernels.gram.kernel_matrix import padded
 from mercer.kernels.items.rows import SPREAD
-from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp import decomposition, policy
 
 # Machines for several classes: none of them has most of the points.
 SEVERAL = "several"
@@ -43,8 +43,8 @@ def bytes_of_fit(estimator, X, n, d, fitted, is_transformed=False):
     several = _of_several(estimator, X, n, d) if isinstance(estimator, WeightedKernelModel) else None
     if several is not None:
         return int(rows + several)
-    entry = 8 if n <= decomposition.DIRECT_SIZE // 5 else 4
-    if n <= STORED_SIZE:
+    entry = 8 if n <= policy.DIRECT_SIZE // 5 else 4
+    if n <= policy.STORED_SIZE:
         matrix = entry * n**2
     else:
         # A working set holds what is free and a few thousand more, and is built from a block beside it.

@@ -18,7 +18,6 @@ from mercer._errors import DataError, MercerError, ParameterError
 from mercer.estimators.fitting.auto_strength import is_auto
 from mercer.estimators.fitting.inputs import takes_items
 from mercer.estimators.fitting.parameters import require_number
-from mercer.estimators.fitting.training import STORED_SIZE
 from mercer.estimators.fitting.weights import row_weights
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.kernels.base.kernel import Kernel
@@ -36,7 +35,7 @@ from mercer.selection.preflight.sample import (
     weights_of,
 )
 from mercer.selection.preflight.timer import CoreTimer
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import policy
 
 # Samples grow by this factor.
 GROWTH = 2.0
@@ -286,7 +285,7 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
 def _goes_another_way(estimator, codes, m, n):
     """Whether m rows are fitted in another way than all are: the time for the one says little of the time for the
     other. All of a small kernel matrix is computed; pairs of small classes are solved to rounding error."""
-    is_stored = hasattr(estimator, "kernel") and m <= STORED_SIZE < n
+    is_stored = hasattr(estimator, "kernel") and m <= policy.STORED_SIZE < n
     return is_stored or _are_pairs_small(estimator, codes, m, n)
 
 
@@ -295,7 +294,7 @@ def _are_pairs_small(estimator, codes, m, n):
     if codes is None or getattr(estimator, "multi_class", "ovr") != "ovo" or len(np.bincount(codes)) < 3:
         return False
     pair = 2.0 * float(np.median(np.bincount(codes)))
-    return pair * m / n <= small.LARGEST < pair
+    return pair * m / n <= policy.EXACT_SIZE < pair
 
 
 def _carried_on(measured, n):

@@ -22,8 +22,9 @@ from mercer.solvers.calibration.out_of_fold import start_without
 from mercer.solvers.class_pairs import pairs_along_path, solve_pairs
 from mercer.solvers.class_pairs.pairs_along_path import solve_pair_paths
 from mercer.solvers.class_pairs.solve_pairs import solve_class_pairs
-from mercer.solvers.dual_qp import decomposition, warm_sequence
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import policy, warm_sequence
+from mercer.solvers.dual_qp.policy import is_exact
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.warm_sequence import WarmState
 from mercer.solvers.result import Status
 
@@ -102,7 +103,7 @@ class FoldSeries:
 
     def _machine(self, task):
         places = self.train[task.indices]
-        if self.matrix.n > small.LARGEST and self.convex:
+        if self.matrix.n > policy.EXACT_SIZE and self.convex:
             in_place = len(places) > IN_PLACE * self.matrix.n
             return (_InPlace if in_place else _Apart)(self, places)
         return _Afresh(self, places)
@@ -111,7 +112,7 @@ class FoldSeries:
 
     @property
     def _is_small(self):
-        return self.matrix.n <= small.LARGEST and self.matrix.dtype == np.float64
+        return is_exact(self.matrix)
 
     def _are_pairs(self, setup):
         if not setup.has_pairs or setup.bias != "free" or not (self.convex or self._is_small):
@@ -236,7 +237,7 @@ class _Afresh:
 
 
 def _afresh(series, problem, part):
-    return small.solve(
+    return solve_dual(
         problem.dual(),
         part,
         tol=series.tol,
@@ -312,7 +313,7 @@ class _PairPaths:
 
     def _solution(self, problem, part):
         series = self.series
-        return decomposition.solve(problem.dual(), part, tol=series.tol, limits=series.limits, memory=series.memory)
+        return _afresh(series, problem, part)
 
     def values(self):
         """Decision values of all pairs, shape (settings, rows, pairs)."""

@@ -17,7 +17,6 @@ from sklearn.base import clone
 
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer.estimators.fitting.inputs import is_precomputed
-from mercer.estimators.fitting.training import SIDE_BY_SIDE
 from mercer.estimators.fitting.weights import target_weights
 from mercer.selection.tuning.fold_series import FoldSeries
 from mercer.selection.tuning.progress import SearchPoint
@@ -33,6 +32,7 @@ from mercer.selection.tuning.shared_matrix import (
     shares_matrix,
     take_part,
 )
+from mercer.solvers.dual_qp import policy
 from mercer.solvers.result import Status
 
 # With fewer folds than this, a solution for all rows takes longer than it saves.
@@ -117,7 +117,7 @@ class Search:
         run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
 
     def _workers(self):
-        return 1 if self.task.n > SIDE_BY_SIDE else thread_count(self.n_jobs)
+        return 1 if self.task.n > policy.SIDE_BY_SIDE else thread_count(self.n_jobs)
 
     def _jobs(self, group, folds, names, workers, hopeless):
         if not all(shares_matrix(self.models[k]) for k in group.members):

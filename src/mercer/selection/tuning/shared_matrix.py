@@ -15,7 +15,7 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.kernels.table.frame import Frame
 from mercer.problems.regularization import Regularization
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp import policy
 
 # Parameters that make the kernel, and the one along which a series runs.
 OF_THE_KERNEL = ("kernel", "gamma", "degree", "coef0")
@@ -207,4 +207,4 @@ def as_given(X):
 
 def needs_double(train_sizes):
     """Whether some fold is so small that it is solved to rounding error."""
-    return min(train_sizes) <= small.LARGEST
+    return min(train_sizes) <= policy.EXACT_SIZE

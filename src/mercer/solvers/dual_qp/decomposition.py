@@ -15,15 +15,15 @@ import numpy as np
 
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped, one_blas_thread
-from mercer.kernels.gram.kernel_matrix import LANES, StoredMatrix
+from mercer.kernels.gram.kernel_matrix import LANES
+from mercer.solvers.dual_qp import policy
+from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.dual_qp.working_set_selection import Violations
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
-# Up to this many points everything is one working set, solved straight to the tolerance.
-DIRECT_SIZE = 2500
 # Violators in a working set, beside the free coordinates: at first, and at most.
 SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 3072
@@ -107,7 +107,7 @@ class _Rounds:
         self.target = tol
         self.shrinking = shrinking
         # Near the solution few coordinates violate anything, and they are all that is worth a look.
-        self.is_warm = start is not None and len(problem) > DIRECT_SIZE
+        self.is_warm = start is not None and len(problem) > policy.DIRECT_SIZE
         if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
             matrix = matrix.in_double()
         self.state = DualState(problem, matrix, start, limits.stop)
@@ -124,7 +124,7 @@ class _Rounds:
         self.is_refined, self.refinements = False, 0
         self.best, self.best_dual, self.rounds_since_best = np.inf, -np.inf, 0
         self.samples_left = 0
-        if start is None and not isinstance(matrix, StoredMatrix):
+        if start is None and not matrix.is_stored:
             self._begin_with_samples()
 
     def _scale(self):
@@ -297,13 +297,13 @@ class _Rounds:
     @property
     def _manageable(self):
         """So many coordinates are taken all at once: then no gradient is needed but theirs."""
-        is_stored = isinstance(self.state.matrix, StoredMatrix)
+        is_stored = self.state.matrix.is_stored
         if is_stored and not self.trace and not self.is_warm:
             return len(self.problem)
         if self.problem.groups is not None and not is_stored and not self.state.parked:
             # Copies of items: their matrix would be four times that of the items.
             return self._working_size()
-        return max(DIRECT_SIZE, self._working_size())
+        return max(policy.DIRECT_SIZE, self._working_size())
 
     def _working_size(self):
         """Twice the support vectors found so far: where they are few, small sets are enough.
@@ -315,7 +315,7 @@ class _Rounds:
 
     def _round_tol(self, violation, size):
         # Two groups begin with many coordinates at the wrong bound, and smaller sets would leave them there.
-        most = DIRECT_SIZE if self.problem.groups is None else 2 * DIRECT_SIZE
+        most = policy.DIRECT_SIZE if self.problem.groups is None else 2 * policy.DIRECT_SIZE
         if size == len(self.problem) and size <= most:
             return 0.9 * self.target
         if size == len(self.state.active) and self.state.parked:
@@ -341,7 +341,14 @@ class _Rounds:
         state, violation = self.state, self.problem.distance(*self.state.extremes())
         gap = self.problem.relative_gap(state.beta, state.gradient, self._level, state.dual, state.view)
         point = TracePoint(
-            self.limits.seconds, self.iterations, violation, state.dual, size, len(state.active), gap=gap
+            self.limits.seconds,
+            self.iterations,
+            violation,
+            state.dual,
+            size,
+            len(state.active),
+            gap=gap,
+            route=Route.ROUNDS,
         )
         self.trace.append(point)
         self.limits.report(point)
@@ -370,7 +377,7 @@ class _Rounds:
 
     def _park(self):
         """Leave coordinates alone that sit well inside their bounds, if they are many."""
-        few = len(self.state.active) <= DIRECT_SIZE or len(self.trace) < 2
+        few = len(self.state.active) <= policy.DIRECT_SIZE or len(self.trace) < 2
         if few or self.samples_left or not self.shrinking:
             return
         violations = self._violations()

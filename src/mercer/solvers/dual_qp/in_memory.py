@@ -1,6 +1,6 @@
 """A problem of up to a few thousand points whose matrix is in memory: pair steps, straight through.
 
-What `smo` needs for more (working sets, parked coordinates, samples to begin with) costs as much
+What `decomposition` needs for more (working sets, parked coordinates, samples to begin with) costs as much
 here as the steps do, and a fit of many classes has hundreds of such problems.
 
 Cost of a step: two passes over the points, reading two rows of the matrix. Needs of a problem: a
@@ -12,6 +12,7 @@ import numpy as np
 from mercer._jit.compile import UNBOUNDED
 from mercer.solvers.dual_qp.block_steps import MOST_REFRESHES, STEP_SHARE, STEPS_FOR_EACH, begin, margin
 from mercer.solvers.dual_qp.pair_steps import DIVERGED, pair_steps
+from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.state import rounding_error
 from mercer.solvers.dual_qp.working_set import PATIENCE
 from mercer.solvers.limits import SLICE_SECONDS
@@ -49,11 +50,11 @@ def solve(problem, matrix, tol, limits, is_trusted=False):
     return Solution(beta, gradient, bias, status, steps.taken, trace=[point])
 
 
-def only_point(problem, beta, gradient, bias, violation, steps, limits):
+def only_point(problem, beta, gradient, bias, violation, steps, limits, route=Route.IN_MEMORY):
     """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
     n, dual = len(problem), problem.objective(beta, gradient)
     gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
-    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap)
+    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap, route=route)
     limits.report(point)
     return point
 

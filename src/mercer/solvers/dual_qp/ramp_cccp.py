@@ -6,8 +6,8 @@ flat part; then replace, again and again, the subtracted part by its tangent at 
 point and minimise. What is minimised lies above the ramp objective and touches it at the
 current point, so the objective never rises; there are finitely many tangents, so it ends, in a
 point whose own tangent gives it back. Where some margin lies exactly at s there are two tangents, and such a point may
-even be a local maximum: the others are tried too (see `mercer.problems.losses.ramp_kinks`), and where one leads down, the procedure
-goes on from there. The end need not be the global minimum, which is hard to find: `solve_from_several` begins at
+even be a local maximum: the others are tried too (`ramp_kinks`), and where one leads down, the procedure goes on
+from there. The end need not be the global minimum, which is hard to find: `solve_from_several` begins at
 several sets of outliers and keeps the best end.
 
 Cost of a step: one dual problem, begun from the coefficients of the last one, over the same
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.result import Solution, Status
 
 # Where the objective rises, the convex problems were not solved well enough: so often more accurately.
@@ -85,7 +85,7 @@ def solve(problem, matrix, *, tol, limits, start=None, max_steps=100, **options)
     max_steps : int
         Convex problems at most.
     options
-        As in `small.solve`.
+        As in `solve_dual`.
 
     Returns
     -------
@@ -183,7 +183,7 @@ class _Steps:
 
     def _solve_convex(self, start, problem=None):
         problem = self.problem if problem is None else problem
-        solution = small.solve(
+        solution = solve_dual(
             problem.dual(),
             self.matrix,
             tol=self.accuracy,

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.problems.svm.nu import is_nothing
-from mercer.solvers.dual_qp import start_from_sample
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.result import Status
 
 # By how much a tolerance is finer than that before.
@@ -21,14 +21,14 @@ FINER = 1e-2
 
 
 def solve(problem, matrix, *, tol, limits, start=None, **options):
-    """As `sampled_start.solve` of the dual of a `NuMargin`."""
+    """As `solve_dual` of the dual of a `NuMargin`."""
     dual = problem.dual()
-    found = start_from_sample.solve(dual, matrix, tol=tol, limits=limits, start=start, **options)
+    found = solve_dual(dual, matrix, tol=tol, limits=limits, start=start, **options)
     finest = problem.finest(float(np.abs(matrix.diag).max(initial=0.0)))
     while found.status == Status.OPTIMAL and tol > finest and not _is_known(problem, matrix, found, tol):
         tol = max(FINER * tol, finest)
         left = limits.after(found.iterations)
-        finer = start_from_sample.solve(dual, matrix, tol=tol, limits=left, start=found.beta, **options)
+        finer = solve_dual(dual, matrix, tol=tol, limits=left, start=found.beta, **options)
         if finer.status != Status.OPTIMAL:
             break  # what was asked for has been found, and rounding or a limit hides the margin
         found = replace(finer, iterations=found.iterations + finer.iterations, trace=[*found.trace, *finer.trace])

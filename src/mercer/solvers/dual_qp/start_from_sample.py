@@ -1,6 +1,6 @@
 """Where to begin when a sum of coefficients is fixed: zero is not allowed, and a good start is worth much.
 
-Two groups begin where least squares would have them (`least_squares_start`). One group has no targets, and
+Two groups begin where least squares would have them (`start_from_least_squares`). One group has no targets, and
 a sample of its points is solved first, with the bounds scaled so that its sum is that of the whole.
 Its solution says of every point how much it wants to be a support vector; those that want it most
 are set to their bound until the sum is reached. In one class, of which about a share nu of the
@@ -15,8 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from mercer._jit.threads import Stopped
-from mercer.kernels.gram.kernel_matrix import StoredMatrix
-from mercer.solvers.dual_qp import solve as small
 from mercer.solvers.dual_qp import start_from_least_squares
 
 # Problems up to this size begin with the first points at their bound.
@@ -26,18 +24,11 @@ SHARE = 8
 SAMPLE_TOL = 2e-3
 
 
-def solve(problem, matrix, *, tol, limits, start=None, **options):
-    """As `small.solve`, from a point near the solution where no start is given."""
-    if start is None:
-        start = sampled_start(problem, matrix, tol, limits, options)
-    return small.solve(problem, matrix, tol=tol, limits=limits, start=start, **options)
-
-
-def sampled_start(problem, matrix, tol, limits, options):
+def sampled_start(problem, matrix, limits, solve, options):
     """A feasible point for `problem`, near its solution, or None where looking for one would take as long as
-    the steps that it saves; a sample is solved within the same limits."""
+    the steps that it saves; ``solve(part, matrix, limits=..., **options)`` solves a sample within the same limits."""
     smallest = SMALLEST if problem.groups is None else start_from_least_squares.SMALLEST
-    if len(problem) <= smallest or isinstance(matrix, StoredMatrix):
+    if len(problem) <= smallest or matrix.is_stored:
         return None
     if problem.groups is not None:
         return start_from_least_squares.start(problem, matrix)
@@ -46,8 +37,8 @@ def sampled_start(problem, matrix, tol, limits, options):
     if part is None:
         return problem.beginning()
     size = float(np.abs(problem.total).max()) * float(np.abs(matrix.diag).mean())
-    rough = {**options, "gap": None, "gap_tol": None}
-    found = solve(part, matrix.view(sample), tol=max(tol, SAMPLE_TOL * size), limits=limits.unwatched(), **rough)
+    rough = {**options, "gap": None, "gap_tol": None, "tol": max(options["tol"], SAMPLE_TOL * size)}
+    found = solve(part, matrix.view(sample), limits=limits.unwatched(), **rough)
     support = np.flatnonzero(found.beta)
     try:
         product = problem.quadratic_product(matrix, sample[support], found.beta[support], stop=limits.stop)

@@ -6,7 +6,7 @@ from mercer._jit.compile import UNBOUNDED
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import thread_count
 from mercer.kernels.evaluation.row_cache import add_weighted_rows
-from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered, padded
+from mercer.kernels.gram.kernel_matrix import is_ordered, padded
 from mercer.solvers.dual_qp.face_newton import newton_on_face
 from mercer.solvers.dual_qp.pair_steps import MASK, grouped_pair_steps, pair_steps, single_steps
 from mercer.solvers.limits import SLICE_SECONDS
@@ -66,7 +66,7 @@ class WorkingSet:
         """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
         m = len(self.indices)
         plain = not problem.shift and problem.ridge is None
-        if plain and m == matrix.n and isinstance(matrix, StoredMatrix) and is_ordered(self.indices):
+        if plain and m == matrix.n and matrix.is_stored and is_ordered(self.indices):
             return matrix.values
         values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
         values[:, m:] = 0.0

@@ -25,7 +25,7 @@ from mercer._jit.threads import one_blas_thread
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.paths.parametric_qp import Cycling, Homotopy
 from mercer.solvers.paths.parametric_state import BOUNDED, N_EVENTS, N_PIECES, N_VALUES, TIME
@@ -219,7 +219,7 @@ def _lightest_share(values, signs, weights, heavy, limits):
     problem = DualProblem(linear, np.minimum(reach, 0.0), np.maximum(reach, 0.0), total=-float(rates.sum()))
     scale = max(float(np.abs(linear).max()), 1e-300)
     for tol in NEARLY:
-        found = small.solve(problem, part, tol=tol * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
+        found = solve_dual(problem, part, tol=tol * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
         first = Homotopy(part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=problem.total)
         try:
             return first.settle(found.beta, limits)
@@ -233,7 +233,7 @@ def _again(homotopy, values, signs, weights, bias, limits):
     C = homotopy.time * (1.0 + NUDGE)
     problem = SoftMargin(signs, C * weights, bias=bias if bias == "free" else "none").dual()
     start = homotopy.beta * (1.0 + NUDGE)
-    found = small.solve(problem, StoredMatrix(values), tol=NEARLY[0], limits=limits.unwatched().with_max_iter(-1),
+    found = solve_dual(problem, StoredMatrix(values), tol=NEARLY[0], limits=limits.unwatched().with_max_iter(-1),
                         convex=True, start=start)  # fmt: skip
     again = Homotopy(values, signs, signs, C * weights, bias == "free").settle(found.beta)
     again.drive(weights)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.paths.parametric_qp import Cycling, Homotopy, Infeasible
 
 # Bounds beyond this never bind.
@@ -48,7 +48,7 @@ class ExactSolution:
             self.values[:, :n] += dual.shift
         if dual.ridge is not None:
             self.values[np.arange(n), np.arange(n)] += dual.ridge
-        found = small.solve(dual, matrix, tol=NEARLY, limits=limits, convex=True)
+        found = solve_dual(dual, matrix, tol=NEARLY, limits=limits, convex=True)
         homotopy = Homotopy(self.values, dual.linear, problem.signs, self.bounds, dual.has_equality)
         self.homotopy = homotopy.settle(found.beta, limits)
 
@@ -104,7 +104,7 @@ def _solved_without(point, problem, matrix, limits):
     held = np.zeros(matrix.n, bool)
     held[point] = True
     _, dual = problem.without(held)
-    found = small.solve(dual, matrix, tol=1e-9, limits=limits.unwatched(), convex=True)
+    found = solve_dual(dual, matrix, tol=1e-9, limits=limits.unwatched(), convex=True)
     if limits.stop():
         raise Stopped
     return float(matrix.rows(np.array([point]))[0] @ found.beta) + found.bias

@@ -14,8 +14,8 @@ import numpy as np
 
 from mercer._jit.threads import Stopped
 from mercer.problems.svm.signed_dual import DualProblem
-from mercer.solvers.dual_qp import solve as small
 from mercer.solvers.dual_qp.decomposition import MOST_STEPS
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.dual_qp.working_set_selection import Violations
 from mercer.solvers.limits import Limits
@@ -29,7 +29,7 @@ ROUNDS_WITHOUT_PROGRESS = 5
 
 
 def solve(
-    problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, inner=small.solve, chunk=CHUNK, **options
+    problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, inner=solve_dual, chunk=CHUNK, **options
 ):
     """As `smo.solve`; `inner`, of the same kind, solves each chunk of `chunk` new points."""
     problem.require_one_zero_sum("chunking")

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.linalg.clarabel_qp import MOST_ITERATIONS, solve_quadratic_program
 from mercer.solvers.linalg.dense_eigen import eigenvalues
@@ -53,7 +53,7 @@ def solve(
     if limits.stop():
         return _as_far_as_it_came(problem, stored, beta, limits.reached(), iterations)
     begin = _polished(problem, stored, beta, limits.stop) if is_solved else start
-    solution = small.solve(
+    solution = solve_dual(
         problem,
         stored,
         tol=tol,

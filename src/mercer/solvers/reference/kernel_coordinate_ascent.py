@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
@@ -65,7 +65,7 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, *
     stored = matrix.in_double().stored(limits.stop)
     beta = np.zeros(n) if start is None else problem.feasible(start)
     steps, trace = _passes(problem, stored, beta, tol, limits)
-    solution = small.solve(problem, stored, tol=tol, limits=limits.after(steps), start=beta, memory=memory, **finish)
+    solution = solve_dual(problem, stored, tol=tol, limits=limits.after(steps), start=beta, memory=memory, **finish)
     solution.iterations += steps
     solution.trace[:0] = trace
     return solution

@@ -13,7 +13,7 @@ weights; a free bias is left to the pair steps.
 import numpy as np
 
 from mercer._errors import ParameterError
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.stochastic.kernel_pegasos import KernelIterate
 from mercer.solvers.stochastic.pegasos import Steps, run_steps
@@ -28,7 +28,7 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, **finish):
     problem.require_one_zero_sum("sgd")
     limits = limits or Limits()
     beta, steps = (start, 0) if start is not None else _stochastic_steps(problem, matrix, limits)
-    solution = small.solve(problem, matrix, tol=tol, limits=limits.after(steps), start=beta, **finish)
+    solution = solve_dual(problem, matrix, tol=tol, limits=limits.after(steps), start=beta, **finish)
     solution.iterations += steps
     return solution
 

@@ -5,7 +5,7 @@ What a loss says of itself (`form`, `curvature`) decides.
 """
 
 from mercer._errors import ParameterError
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.smooth import newton
 
 
@@ -28,7 +28,7 @@ def _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, conve
         projections = _projections(program, beta, gradient)
         return problem.gap(beta, projections, problem.intercept(beta, program.bias(beta, gradient)))
 
-    return small.solve(
+    return solve_dual(
         program, matrix, tol=tol, limits=limits, convex=convex, start=start, gap=gap, gap_tol=gap_tol, memory=memory
     )
 

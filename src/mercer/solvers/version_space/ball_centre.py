@@ -2,7 +2,7 @@
 
 Method: the largest ball inside the cone touches the nearest walls, so its centre maximises the
 smallest distance, which is the homogeneous hard-margin problem with rows z_i and labels +1;
-`small.solve` solves its dual (alpha >= 0, without equality). The dual has no maximum where the
+`solve_dual` solves its dual (alpha >= 0, without equality). The dual has no maximum where the
 version space is empty.
 
 Cost: that of the solver, over a matrix in memory.
@@ -15,7 +15,7 @@ import numpy as np
 from mercer._errors import DataError, NotPositiveSemidefiniteError
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.result import Status
 
 # A squared length below this is not rounding.
@@ -61,7 +61,7 @@ def ball_centre(gram, *, tol=1e-3, limits, convex=True):
     """
     n = len(gram)
     dual = SoftMargin(np.ones(n), np.full(n, np.inf), "hinge", "none").dual()
-    found = small.solve(dual, StoredMatrix.of(gram), tol=tol, limits=limits.with_max_iter(-1), convex=convex)
+    found = solve_dual(dual, StoredMatrix.of(gram), tol=tol, limits=limits.with_max_iter(-1), convex=convex)
     # Coefficients of a dual without a maximum grow large; their mean is what matters.
     total = float(found.beta.sum()) or 1.0
     distances = gram @ (found.beta / total)

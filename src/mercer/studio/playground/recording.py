@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import solve as small
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.limits import Limits
 from mercer.solvers.reference import chunking
@@ -156,7 +156,7 @@ def record_chunking(problem: SoftMargin, K: NDArray[Any], most: int, chunk: int 
             tol=tol,
             limits=Limits(callbacks=[lambda _point: True]),
             start=steps[-1].beta,
-            inner=small.solve,
+            inner=solve_dual,
             chunk=chunk,
             convex=True,
         )

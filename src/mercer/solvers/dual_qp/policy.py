@@ -1,0 +1,75 @@
+"""Which way a dual is solved and in which precision: every threshold that decides it, in one place.
+
+`choose_route` names the way; `trace_` and ``verbose=True`` show it. What each way brings is in docs/routes.md, with the
+command that measures it.
+"""
+
+from enum import StrEnum
+
+import numpy as np
+
+from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.problems.svm.signed_dual import DualProblem
+
+# Up to this many points a Newton step costs less than the pair steps before it: they are solved to rounding error.
+EXACT_SIZE = 400
+# Up to this many points everything is one working set, solved straight to the tolerance.
+DIRECT_SIZE = 2500
+# Up to this many points, and entries of so many multiplications, the whole matrix is computed at once.
+STORED_SIZE, STORED_COST = 4_000, 250
+# Below these tolerances, entries rounded to single precision are of no use.
+FINEST_SINGLE_TOL, FINEST_SINGLE_GAP = 1e-5, 1e-4
+# Pairs of classes: up to so many points, to check entries in single precision takes longer than they save.
+PAIRS_IN_SINGLE_FROM = 800
+# Problems larger than this use both cores inside; smaller ones run side by side.
+SIDE_BY_SIDE = 12_000
+
+
+class Route(StrEnum):
+    """A way in which a dual is solved."""
+
+    EXACT = "exact"
+    """Pair steps, then Newton steps to rounding error: a small matrix, all of it in double precision."""
+    IN_MEMORY = "in memory"
+    """Pair steps straight through a matrix that is in memory."""
+    ROUNDS = "rounds"
+    """Working sets of a few thousand points, one after the other."""
+    CLASS_PAIRS = "class pairs"
+    """All pairs of several small classes in one compiled loop."""
+
+
+def choose_route(
+    problem: DualProblem,
+    matrix: KernelMatrix,
+    *,
+    convex: bool,
+    start: np.ndarray | None = None,
+    gap_tol: float | None = None,
+) -> Route:
+    """The way in which `solve_dual` begins; what does not come to an end there goes on in rounds."""
+    if is_exact(matrix):
+        return Route.EXACT
+    is_fresh = start is None and gap_tol is None
+    return Route.IN_MEMORY if is_fresh and goes_straight_through(problem, matrix, convex) else Route.ROUNDS
+
+
+def is_exact(matrix: KernelMatrix) -> bool:
+    """Whether problems over this matrix are solved to rounding error, whatever is asked for."""
+    return matrix.n <= EXACT_SIZE and matrix.is_stored and matrix.dtype == np.float64
+
+
+def goes_straight_through(problem: DualProblem, matrix: KernelMatrix, convex: bool) -> bool:
+    """Whether pair steps from zero, without working sets, are the quickest way."""
+    is_in_memory = matrix.is_stored and matrix.n <= DIRECT_SIZE and not matrix.is_rough
+    return is_in_memory and convex and problem.is_plain
+
+
+def allows_single(n: int, tol: float, gap_tol: float | None = None) -> bool:
+    """Whether a problem of n points is one for single precision, as far as size and tolerances go."""
+    is_coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
+    return is_coarse and n > EXACT_SIZE
+
+
+def is_stored_whole(n: int, entry_cost: float) -> bool:
+    """Whether n points are few enough, and entries cheap enough, to compute the whole matrix once."""
+    return n <= DIRECT_SIZE or (n <= STORED_SIZE and entry_cost <= STORED_COST)

@@ -1,0 +1,203 @@
+"""Small problems, solved to rounding error: pair steps first, Newton steps at the end.
+
+Pair steps find out, in a few steps a point, which coordinates stay at a bound. Given that,
+the free ones solve a linear system, and one factorisation takes them to rounding error
+(see `active_set_newton`). So the order of rows, dense or sparse storage, and weights in the place
+of repeated rows do not show in the answer, and a badly scaled kernel does not cost millions
+of pair steps.
+"""
+
+import numpy as np
+
+from mercer._jit.compile import UNBOUNDED
+from mercer.solvers.dual_qp import in_memory
+from mercer.solvers.dual_qp.active_set_newton import EPSILON, EXACT, UNFINISHED, newton_steps
+from mercer.solvers.dual_qp.block_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
+from mercer.solvers.dual_qp.decomposition import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
+from mercer.solvers.dual_qp.policy import Route
+from mercer.solvers.dual_qp.working_set import Piece, WorkingSet
+from mercer.solvers.result import Solution, Status
+
+# Newton steps for each point at most: one is enough even from a bad start.
+NEWTON_STEPS = 10
+# How often Newton steps begin again from a gradient computed afresh.
+REFINEMENTS = 3
+# How often coordinates at a kink may be given another side of it.
+MOST_PIECES = 20
+# Points whose squared distance is below this, relative to the largest norm, are equal.
+EQUAL = 1e-14
+# Sharing among them may change the violation by so much: what is equal only but for rounding is not quite.
+SAME = 1e-9
+
+
+def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol=None):
+    """A `Solution`, or None where no step comes to an end: an indefinite kernel, a dual without a maximum."""
+    solution = None
+    if start is None and gap_tol is None and problem.is_plain and not limits.stop():
+        solution = _solve_at_once(problem, matrix, tol, limits, convex)
+    if solution is None:
+        solution = _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol)
+    return solution
+
+
+def _solve_at_once(problem, matrix, tol, limits, convex):
+    """The usual case in one compiled call; None where that does not come to an end."""
+    n, values = len(problem), in_memory.with_ridge(problem, matrix)
+    beta, gradient = np.empty(n), np.empty(values.shape[1])
+    lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
+    steps, ending, violation, bias = solve_plain(
+        values, problem.linear, lower, upper, convex, tol, limits.max_iter, beta, gradient
+    )
+    if ending == LEFT:
+        return None
+    gradient = gradient[:n]
+    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT)
+    return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
+
+
+def _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol):
+    """Pair steps, then Newton steps; None where those do not end."""
+    n = len(problem)
+    beta = problem.beginning(start)
+    working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
+    steps = working.run(0.9 * tol, limits.at_most(PAIR_STEPS * n), 0)
+    status = _ending(working.violation, tol, limits, steps)
+    has_diverged = not np.abs(working.beta).max() < NEVER_BINDS
+    if has_diverged or (status is None and not convex):
+        return None
+    beta, gradient = _in_order(working, working.beta), _in_order(working, working.gradient[:n])
+    violation = working.violation
+    if status == Status.OPTIMAL and not convex and working.curvature < NEGATIVE_CURVATURE:
+        status = Status.NOT_CONVEX
+    elif status in (Status.OPTIMAL, None):
+        beta, gradient, violation, is_exact = _finish(problem, working, limits.stop)
+        is_solved = violation <= tol if gap_tol is None else gap(beta, gradient) <= gap_tol
+        status = Status.OPTIMAL if is_solved else _short_of(violation, is_exact, problem)
+    if status is None:
+        return None
+    if status == Status.OPTIMAL and _rounding(matrix, beta) > tol:
+        status = Status.OPTIMAL_INACCURATE
+    if np.any(problem.total):
+        beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
+    bias = problem.bias(beta, gradient)
+    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT)
+    return Solution(beta, gradient, bias, status, steps, trace=[point])
+
+
+def _ending(violation, tol, limits, steps):
+    """How the pair steps ended; None, if only because there were many."""
+    if violation <= tol:
+        return Status.OPTIMAL
+    if limits.stop():
+        return limits.reached()
+    return Status.ITERATION_LIMIT if limits.iterations_left(steps) <= 0 else None
+
+
+def _short_of(violation, is_exact, problem):
+    """The status where rounding errors leave a violation; None where something else may."""
+    if not is_exact or max(problem.upper.max(), -problem.lower.min()) > NEVER_BINDS:
+        return None
+    return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+
+
+def _in_order(working, values):
+    """`values` of a working set that holds every coordinate, in the order of the problem."""
+    out = np.empty_like(values)
+    out[working.indices] = values
+    return out
+
+
+def _finish(problem, working, stop):
+    """(beta, gradient, violation, whether only rounding errors are left) after Newton steps.
+
+    The point before them is kept where they do not lead to a better one.
+    """
+    found = working.beta, working.gradient[: len(problem)], working.violation, False
+    for _ in range(REFINEMENTS):
+        beta, is_exact = _newton(problem, working, found, stop)
+        if not np.abs(beta).max() < NEVER_BINDS:
+            break
+        # Afresh: what many steps have added up is not exact, and the next round takes that out.
+        gradient = problem.linear[working.indices] - working.values[:, : len(problem)] @ beta
+        violation = problem.violation(_in_order(working, beta), _in_order(working, gradient))
+        if violation > found[2]:
+            break
+        found = beta, gradient, violation, is_exact
+        if violation <= ROUNDING or not is_exact:
+            break
+    return _in_order(working, found[0]), _in_order(working, found[1]), *found[2:]
+
+
+def _newton(problem, working, found, stop):
+    """(beta after Newton steps from what was found, whether they came to their end)."""
+    n, beta, gradient = len(problem), found[0].copy(), working.gradient.copy()
+    gradient[:n] = found[1]
+    ending = UNFINISHED if found[2] > ROUNDING else EXACT
+    bias = problem.bias(_in_order(working, beta), _in_order(working, gradient[:n])) if problem.kink else 0.0
+    for _ in range(MOST_PIECES if problem.kink else 1):
+        if ending == EXACT or stop():
+            break
+        ending = _newton_on_piece(problem, working, beta, gradient, bias, stop)
+        if problem.kink:
+            # Where the bias has moved, another side of a kink may be the right one.
+            ordered, slopes = _in_order(working, beta), _in_order(working, gradient[:n])
+            bias = problem.bias(ordered, slopes)
+            if ending == EXACT and problem.violation(ordered, slopes) > 10.0 * ROUNDING * max(1.0, abs(bias)):
+                ending = UNFINISHED
+    return beta, ending == EXACT
+
+
+def _rounding(matrix, beta):
+    """About what rounding leaves open in the gradient: sums of terms of this size end anywhere within it."""
+    return 0.1 * EPSILON * float((np.abs(matrix.values[:, : matrix.n]) @ np.abs(beta)).max(initial=0.0))
+
+
+def _shared_among_equals(problem, matrix, beta, gradient, violation):
+    """(beta, gradient, violation) with coefficients of equal points in proportion to their bounds: any other way
+    to share their sum is as good, and which one the steps end at is chance."""
+    n, K = len(problem), matrix.values[:, : len(problem)]
+    diag = K.diagonal()
+    distances = diag[:, None] + diag[None, :] - 2.0 * K
+    # Relative to the two themselves: beside one that is far away, all others would be equal.
+    size = np.maximum(np.abs(diag)[:, None], np.abs(diag)[None, :])
+    equal = (distances <= EQUAL * size) & (problem.linear[:, None] == problem.linear[None, :])
+    reach = problem.upper - problem.lower
+    # The same sum, and the same side of zero.
+    key = np.sign(problem.upper + problem.lower)
+    equal &= key[:, None] == key[None, :]
+    first = equal.argmax(axis=1)
+    if (first == np.arange(n)).all():
+        return beta, gradient, violation
+    totals, reaches = np.bincount(first, beta, minlength=n), np.bincount(first, reach, minlength=n)
+    shared = np.clip(reach * (totals / np.maximum(reaches, 1e-300))[first], problem.lower, problem.upper)
+    gradient_then = problem.gradient(matrix, shared)
+    violation_then = problem.violation(shared, gradient_then)
+    if violation_then > violation + _rounding(matrix, shared) + SAME:
+        return beta, gradient, violation
+    return shared, gradient_then, violation_then
+
+
+def _newton_on_piece(problem, working, beta, gradient, bias, stop):
+    """Newton steps where the dual is quadratic; `beta` and the padded `gradient` are changed."""
+    n, ending, slices = len(problem), UNFINISHED, 0
+    piece = Piece(problem, beta, working.lower, working.upper, gradient[:n], bias)
+    groups = np.zeros(n, np.int64) if problem.groups is None else problem.groups[working.indices].astype(np.int64)
+    n_groups = int(problem.has_equality) if problem.groups is None else 2
+    free = (beta > piece.lower) & (beta < piece.upper)
+    gradient[:n] -= piece.slope
+    while ending == UNFINISHED and slices * NEWTON_SLICE < NEWTON_STEPS * n and not stop():
+        ending = newton_steps(
+            working.values,
+            beta,
+            gradient,
+            piece.lower,
+            piece.upper,
+            free,
+            groups,
+            n_groups,
+            ROUNDING,
+            NEWTON_SLICE,
+        )
+        slices += 1
+    gradient[:n] += piece.slope
+    return ending
