@@ -1,4 +1,4 @@
-"""Values as nodes of JSON and arrays; `decoding` turns them back.
+"""Values as nodes of JSON and arrays; `decode` turns them back.
 
 None, True, False, numbers and texts stand for themselves, a short list for a list. Everything else
 is an object with the key "is", which says what it is. Arrays go to the payload, where equal ones are

@@ -1,7 +1,7 @@
 """The classes that a model file may hold, each with its fields and their rules. Nothing else is ever made.
 
-A class is registered by one line, in `known_kernels`, `known_values`, `known_estimators` or
-`known_transformers`:
+A class is registered by one line, in `kernels`, `values`, `estimators` or
+`transformers`:
 
 - `record`: a dataclass, made by its constructor, which checks its fields. The rules follow from the
   annotations.

@@ -2,7 +2,7 @@
 
 pyarrow reads them where it is installed, at its own speed; Python's csv module does otherwise, and
 also finds the line that is to blame when a file is refused. What a column holds is the same by both:
-numbers where every value is one as `delimited_lines.NUMBER` has it, texts otherwise.
+numbers where every value is one as `lines.NUMBER` has it, texts otherwise.
 """
 
 import re

@@ -3,7 +3,7 @@
 Distances are computed as |x|^2 + |y|^2 - 2 <x, y>, which loses what is small beside |x|^2. So kernels that only know
 distances measure rows from the middle of the data: the mean of each column. A single row far away drags that mean with
 it, and then all others are far from it; where that would show, the middle is the median. Where rows are far from any
-middle, their distances are taken by `differences`, and moving them would only round them.
+middle, their distances are taken by `exact_distances`, and moving them would only round them.
 """
 
 import numpy as np

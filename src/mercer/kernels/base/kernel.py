@@ -2,7 +2,7 @@
 
 A kernel of vectors takes one of two forms. In *dot-product form* it is an element-wise
 function of (x.y, |x|^2, |y|^2), one matrix product and one pass over a tile. In
-*pairwise form* it is a compiled loop over two rows. `matrix_form` holds the third.
+*pairwise form* it is a compiled loop over two rows. `precomputed` holds the third.
 """
 
 import numpy as np

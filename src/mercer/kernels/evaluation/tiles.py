@@ -1,7 +1,7 @@
 """Evaluate any kernel tile by tile on both cores, while each tile is still in cache.
 
 Three questions are asked of it: a rectangular block, a symmetric Gram matrix (half the
-work), and a product K(left, right) @ coefficients that never stores the block (`folded` has that
+work), and a product K(left, right) @ coefficients that never stores the block (`symmetric_product` has that
 of a symmetric matrix, for half the work).
 `stop`, where given, is asked between tiles and ends the work early (see `run_parallel`); a
 block and a Gram matrix tell it what share of them is done.

@@ -1,6 +1,6 @@
 r"""The machine of Crammer & Singer (2001) in the feature space of a kernel.
 
-The problem of `linear_crammer_singer` with :math:`w_m = \sum_i \alpha_i^m \psi(x_i)`: all it needs of the
+The problem of `crammer_singer` with :math:`w_m = \sum_i \alpha_i^m \psi(x_i)`: all it needs of the
 data are the scores :math:`F = (K + s 11^T)\alpha`, s = 1 for penalised biases and 0 without any. Then
 :math:`\sum_m \|w_m\|^2` (with the biases) is :math:`\sum_{i,m} \alpha_i^m F_i^m`.
 

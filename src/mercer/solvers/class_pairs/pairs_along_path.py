@@ -2,7 +2,7 @@
 
 A cross-validation over C solves every pair of classes for every C. Here a pair's matrix is
 gathered once from that of all points, and stays in the processor's cache while its box grows; each
-box begins where the last one ended. Pair steps (`smo_steps`) to the tolerance, in the precision of
+box begins where the last one ended. Pair steps (`pair_steps`) to the tolerance, in the precision of
 the matrix, are all that a score needs. What they do not finish is left to the caller.
 
 Cost: m^2 entries copied for a pair of m points, then the steps, of m multiplications each.
@@ -116,7 +116,7 @@ def _solve(matrix, own, box, ridge, rows, tol, beta, product, work):
 
 @jit
 def _bias(rows, own, box, ridge, beta, product):
-    """As `common_bias`, of a pair."""
+    """As `bias`, of a pair."""
     m = rows.shape[0]
     gradient, lower, upper = np.empty(m), np.zeros(m), np.zeros(m)
     for a in range(m):

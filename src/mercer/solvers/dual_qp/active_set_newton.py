@@ -227,7 +227,7 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, l
     Parameters
     ----------
     matrix, gradient
-        K + s 11' + R and its negative gradient, padded as in `smo_steps`.
+        K + s 11' + R and its negative gradient, padded as in `pair_steps`.
     beta, free : ndarray (n,)
         The point, and which coordinates are free; both are changed.
     groups : ndarray (n,) of int

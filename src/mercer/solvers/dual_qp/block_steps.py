@@ -1,6 +1,6 @@
 """A small problem with a free bias, from beginning to end in one compiled call.
 
-Pair steps, then Newton steps to rounding error, as in `small`, for the usual case: a box and
+Pair steps, then Newton steps to rounding error, as in `polish`, for the usual case: a box and
 one sum that is zero. A fit of a hundred points takes less time than setting it up in Python,
 step by step, would. Where entries are rounded to single precision, Newton steps have nothing to
 be exact about: then pair steps alone go to the tolerance.

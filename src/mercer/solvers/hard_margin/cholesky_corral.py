@@ -1,6 +1,6 @@
 """A corral of points known by their inner products only, kept as a Cholesky factorisation.
 
-See `feature_corral` for what a corral is. With E_ig = 1 where point i is in group g and
+See `qr_corral` for what a corral is. With E_ig = 1 where point i is in group g and
 G = M + c E E', M the inner products of the members, the weights at the point of smallest norm are
 G^-1 E l, where l makes the weights of each group sum to one.
 

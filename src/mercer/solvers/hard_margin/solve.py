@@ -1,6 +1,6 @@
 """Hard-SVM: the machine, or the proof that there is none.
 
-Method: the nearest points of the hulls of the classes (`nearest_points`), from coordinates where
+Method: the nearest points of the hulls of the classes (`wolfe_nearest_points`), from coordinates where
 the kernel has few of them, else from kernel values. Coordinates decide to the last digits of the
 data. Kernel values are squares of lengths, so they cannot tell a distance below 1e-8 of the radius
 from none.

@@ -7,7 +7,7 @@ weights would become negative leave it, one at a time, on the way to the new z. 
 falls with every round, so the method ends, with a solution that is exact but for rounding.
 
 Cost of a round: one inner product with every point, and an update of a factorisation of the
-members. Needs: a corral, of coordinates (`feature_corral`) or of a kernel matrix (`kernel_corral`).
+members. Needs: a corral, of coordinates (`qr_corral`) or of a kernel matrix (`cholesky_corral`).
 """
 
 from dataclasses import dataclass, field

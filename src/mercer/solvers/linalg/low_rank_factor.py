@@ -1,4 +1,4 @@
-"""K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `kernel_newton`."""
+"""K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `newton`."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular

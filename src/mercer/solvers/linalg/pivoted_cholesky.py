@@ -38,7 +38,7 @@ def pivoted_factor(matrix, most, stop=None):
 
 
 def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
-    """(L, whether something is left): as `pivoted_factor`, but as far as `most` coordinates go.
+    """(L, whether something is left): as `pivoted_cholesky`, but as far as `most` coordinates go.
 
     An item is described well enough where its squared distance to its description is at most
     `negligible`; a squared distance below `lowest` says that the matrix is indefinite.

@@ -1,7 +1,7 @@
 """Passes of dual coordinate descent: which rows, and how often.
 
 Rows that sit firmly at a bound leave; where the loss has a kink, the others are visited as often as their
-preferences say (`coordinate_steps`). A pass makes as many steps as there are active rows.
+preferences say (`cd_steps`). A pass makes as many steps as there are active rows.
 
 A bias is a feature that all rows have. As the dual has it, with a value s that is as large as a whole row, each step
 is about the bias as much as about its own row, and the next ones undo that: twice the passes. So the bias is held by

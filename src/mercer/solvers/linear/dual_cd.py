@@ -6,7 +6,7 @@ until the next check (shrinking). A check computes f(x_i) for all rows, on all c
 the duality gap, which decides when to stop; how often one is made follows from how fast the gap falls.
 
 Needs: a `LinearDual` with finite C, rows in a `RowProducts`. Best where rows are sparse and features
-many; on few, ill-conditioned features `primal_newton` is faster.
+many; on few, ill-conditioned features `proximal_newton` is faster.
 """
 
 import math

@@ -8,7 +8,7 @@ Newton steps in which only the rows within the rounded zone take part (Rockafell
 
 Every step has a feasible dual point, the responses of the rows; the best combination of the last two is
 kept. A step costs two passes over the rows (the second only over those whose response changed) and the
-system of `newton_system`.
+system of `proximal_newton_system`.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The two halves of a Newton step of `primal_newton`, each compiled in one piece, for one thread.
+"""The two halves of a Newton step of `proximal_newton`, each compiled in one piece, for one thread.
 
 On a few hundred rows a step takes microseconds, and the calls between its parts would take longer than
 the parts. Beyond `LARGEST` unknowns the factorisation of LAPACK is faster than the one here.
@@ -118,7 +118,7 @@ def fused_run(
     rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total,
     best, best_sum, w, best_w, H, direction, scale, weight, has_kinks, inner, narrower, numbers, gap_tol, steps,
 ):  # fmt: skip
-    """Up to `steps` steps of `primal_newton` in one call; how many were made.
+    """Up to `steps` steps of `proximal_newton` in one call; how many were made.
 
     `numbers` holds the best primal and the best dual value, `best_w` the weights of the former.
     """

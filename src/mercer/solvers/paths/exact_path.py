@@ -13,7 +13,7 @@ interval; it ends where two points, one of each side, close it.
 Ties are events of no length, taken one after the other. Where they do not end (which takes rounding to
 conspire with them), the solution a little further on is computed afresh and led on from there.
 
-Cost of an event: see `homotopy_steps`; events are some small multiple of n. Needs: the
+Cost of an event: see `parametric_steps`; events are some small multiple of n. Needs: the
 matrix in memory in double precision; a positive semidefinite kernel.
 """
 
@@ -44,7 +44,7 @@ EVENTS = ("zero", "bounded", "free")
 
 @dataclass(frozen=True)
 class Leg:
-    """Consecutive pieces of a path, as `homotopy_steps.follow` logged them."""
+    """Consecutive pieces of a path, as `parametric_steps.follow` logged them."""
 
     initial: np.ndarray
     log: np.ndarray

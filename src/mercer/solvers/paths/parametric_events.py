@@ -1,4 +1,4 @@
-"""What ends a piece of a parametric active-set method, and when (see `homotopy_steps`)."""
+"""What ends a piece of a parametric active-set method, and when (see `parametric_steps`)."""
 
 import numpy as np
 

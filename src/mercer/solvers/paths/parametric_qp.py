@@ -2,10 +2,10 @@
 
 Method: parametric active sets (Hastie, Rosset, Tibshirani & Zhu 2004 for C; Cauwenberghs & Poggio
 2000 for a coefficient that is taken back to zero; Best 1996 for any linear change of a quadratic
-program). The compiled steps are in `homotopy_steps`. A solution that is only nearly one is made exact
+program). The compiled steps are in `parametric_steps`. A solution that is only nearly one is made exact
 by the same steps: the linear term is moved to where the point is optimal, and followed back.
 
-Cost: see `homotopy_steps`. Needs: the matrix in memory, in double
+Cost: see `parametric_steps`. Needs: the matrix in memory, in double
 precision, and as much again; a positive semidefinite kernel.
 """
 

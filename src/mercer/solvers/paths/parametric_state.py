@@ -1,4 +1,4 @@
-"""Where a parametric active-set method stands: its arrays (see `homotopy_steps` for what they mean)."""
+"""Where a parametric active-set method stands: its arrays (see `parametric_steps` for what they mean)."""
 
 from typing import NamedTuple
 

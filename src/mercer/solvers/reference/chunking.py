@@ -7,7 +7,7 @@ dual, because a pair that violates them is in its chunk, and no chunk comes twic
 
 Cost of a round: that of the inner solver on the chunk, and n kernel entries for each
 coefficient that changed. The chunk grows to all the support vectors, so they must fit in memory;
-`smo` has no such need, and is what `solver="auto"` uses.
+`decomposition` has no such need, and is what `solver="auto"` uses.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ ROUNDS_WITHOUT_PROGRESS = 5
 def solve(
     problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, inner=solve_dual, chunk=CHUNK, **options
 ):
-    """As `smo.solve`; `inner`, of the same kind, solves each chunk of `chunk` new points."""
+    """As `decomposition.solve`; `inner`, of the same kind, solves each chunk of `chunk` new points."""
     problem.require_one_zero_sum("chunking")
     return _Chunks(problem, matrix.in_double(), tol, limits or Limits(), start, memory, inner, chunk, options).run()
 

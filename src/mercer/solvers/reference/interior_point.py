@@ -38,7 +38,7 @@ SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 def solve(
     problem, matrix, *, tol=1e-3, limits, convex=True, start=None, gap=None, gap_tol=None, memory=2**30, **finish
 ):
-    """As `smo.solve`. An interior point begins in the middle of the box, wherever `start` is;
+    """As `decomposition.solve`. An interior point begins in the middle of the box, wherever `start` is;
     pair steps begin there should it fail."""
     problem.require_one_zero_sum("qp")
     n = len(problem)

@@ -57,7 +57,7 @@ def one_pass(matrix, order, lower, upper, beta, gradient, price, penalty, total)
 
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, **finish):
-    """As `smo.solve`."""
+    """As `decomposition.solve`."""
     problem.require_one_zero_sum("dual_cd")
     n, limits = len(problem), limits or Limits()
     if 8 * n * n > memory:

@@ -1,6 +1,6 @@
 """Stochastic gradient steps, and pair steps from where they end.
 
-Kernel Pegasos (Shalev-Shwartz et al. 2011; see `kernel_sgd`) draws a point, in proportion to its
+Kernel Pegasos (Shalev-Shwartz et al. 2011; see `kernel_pegasos`) draws a point, in proportion to its
 weight, and moves towards it if its margin is short. The mean of its iterates is a combination of
 the points with coefficients that the box of the dual nearly holds: clipped to it, they are a dual
 solution that has found most support vectors, and pair steps take it to `tol` (Bottou & Bousquet
@@ -24,7 +24,7 @@ EPOCHS = 10
 
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, **finish):
-    """As `smo.solve`; a `start` is as good as what the stochastic steps would give, and taken."""
+    """As `decomposition.solve`; a `start` is as good as what the stochastic steps would give, and taken."""
     problem.require_one_zero_sum("sgd")
     limits = limits or Limits()
     beta, steps = (start, 0) if start is not None else _stochastic_steps(problem, matrix, limits)

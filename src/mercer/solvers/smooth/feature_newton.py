@@ -74,7 +74,7 @@ class CoordinateSteps:
     factor : ndarray (n, r)
         L.
     tol, gap_tol, limits
-        As in `kernel_newton.solve`.
+        As in `newton.solve`.
     start : ndarray (n, k)
         Feasible coefficients.
     """

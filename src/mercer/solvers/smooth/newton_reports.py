@@ -1,4 +1,4 @@
-"""What the two forms of Newton's method in a feature space (`kernel_newton`, `coordinate_newton`) tell alike."""
+"""What the two forms of Newton's method in a feature space (`newton`, `feature_newton`) tell alike."""
 
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.smooth.optimal_bias import flat

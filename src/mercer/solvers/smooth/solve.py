@@ -10,7 +10,7 @@ from mercer.solvers.smooth import newton
 
 
 def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, memory=2**30, convex=True):
-    """A `Solution` of a `KernelRisk`; parameters as in `smo.solve`."""
+    """A `Solution` of a `KernelRisk`; parameters as in `decomposition.solve`."""
     loss = problem.loss
     if loss.form is not None:
         return _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, convex)

@@ -6,7 +6,7 @@ w = theta / (lambda t), chooses a row at random, and adds y x to theta if y <w, 
 answer is the mean of the iterates, or the last one. Variants: several rows at a step
 (`batch_size`), and a projection of w onto the ball in which the minimiser must lie.
 
-Cost of a step: the entries of its rows, dense or sparse, averaged or not (see `sgd_steps`).
+Cost of a step: the entries of its rows, dense or sparse, averaged or not (see `pegasos_steps`).
 Needs of a problem: the hinge loss, and no bias or a penalised one. A free bias is not strongly
 convex: `solvers.smo` takes it.
 """
