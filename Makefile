@@ -15,7 +15,7 @@ MUTANTS ?= problems exchange solvers
 MUTANTS_SECONDS ?= 3600
 
 # What is most sensitive to the rounding of numbers, in minutes.
-ROUNDING_TESTS := tests/oracles tests/laws tests/jit/test_byte_products.py tests/kernels/items/test_byte_rows.py \
+ROUNDING_TESTS := tests/oracles tests/laws \
 	tests/solvers/dual_qp/test_decomposition.py tests/solvers/smooth/test_optimal_bias.py tests/estimators/svm/test_crammer_singer.py
 
 VENV := .venv

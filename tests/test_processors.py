@@ -17,7 +17,6 @@ LOOK = """
 import json, numba, numpy, scipy.linalg
 from numpy._core._multiarray_umath import __cpu_features__
 from threadpoolctl import threadpool_info
-from mercer._jit.byte_products import has_byte_products
 from mercer._jit.cache import cache_root
 
 @numba.njit(fastmath=True)
@@ -33,7 +32,6 @@ code = next(iter(total.inspect_asm().values()))
 print(json.dumps({
     "widest": max(register for register in ("xmm", "ymm", "zmm") if register in code),
     "fused": "vfmadd" in code,
-    "bytes": has_byte_products(),
     "blas": sorted({library["architecture"] for library in threadpool_info() if library["user_api"] == "blas"}),
     "avx2": __cpu_features__.get("X86_V3", __cpu_features__["AVX2"]),
     "compiled": str(cache_root()),
@@ -65,7 +63,7 @@ def test_every_library_takes_the_processor_for_the_other_one(name, tmp_path):
         pytest.skip(f"this processor has no {', '.join(lacking)}")
     found = run(name, sys.executable, "-c", LOOK, MERCER_CACHE_DIR=str(tmp_path))
     assert not found.returncode, found.stderr
-    common = {"bytes": False, "blas": [PROCESSORS[name].core], "compiled": str(tmp_path / name)}
+    common = {"blas": [PROCESSORS[name].core], "compiled": str(tmp_path / name)}
     assert json.loads(found.stdout) == EXPECTED[name] | common
 
 

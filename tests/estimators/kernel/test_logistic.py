@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 
 from mercer import SVC, KernelLogisticRegression, ParameterError, Status
 from mercer.kernels import RBF
-from mercer.kernels.gram import quantised_bytes
 from mercer.problems.kernel_methods.multinomial import Multinomial, softmax
 from mercer.solvers.smooth import newton_gram
 
@@ -211,27 +210,6 @@ def test_a_large_C_among_noisy_labels(C):
     assert model.status_ is Status.OPTIMAL
     assert model.certificate_.relative_gap <= model.tol
     assert model.n_iter_[0] < 50
-
-
-@pytest.mark.parametrize("bias", ["free", "penalised"])
-def test_many_classes_end_at_the_same_solution_by_bytes_and_without(bias, monkeypatch):
-    X, y = make_classification(1600, n_features=6, n_informative=6, n_redundant=0, n_classes=12, random_state=0)
-    kept, original = [], newton_gram.ByteMatrix.of
-
-    def spy(rounded):
-        kept.append(original(rounded))
-        return kept[-1]
-
-    monkeypatch.setattr(quantised_bytes, "has_byte_products", lambda: True)  # on any processor, if slowly
-    monkeypatch.setattr(newton_gram.ByteMatrix, "of", spy)
-    model = KernelLogisticRegression(tol=1e-4, bias=bias).fit(X, y)
-    monkeypatch.setattr(newton_gram.ByteMatrix, "of", lambda _rounded: None)
-    plain = KernelLogisticRegression(tol=1e-4, bias=bias).fit(X, y)
-    assert kept
-    assert None not in kept
-    assert model.status_ is plain.status_ is Status.OPTIMAL
-    assert max(model.certificate_.kkt_violation, plain.certificate_.kkt_violation) < 2e-4
-    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-3)
 
 
 @pytest.mark.parametrize("bias", ["free", "penalised", "none"])

@@ -17,7 +17,6 @@ from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered
-from mercer.kernels.items.byte_rows import Ladder
 from mercer.kernels.items.column_statistics import moved_columns, summary
 from mercer.kernels.items.prepare_rows import squared_norms
 from mercer.kernels.table.frame import Frame
@@ -129,8 +128,6 @@ class TrainingData:
         is_costly = self.shape[0] > policy.EXACT_SIZE and self.shape[-1] > MANY_FEATURES
         if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
             return None
-        if Ladder.of(self.X) is not None:
-            return None  # as bytes all columns take less time than some of them do as numbers
         varies = self._summary.greatest > self._summary.least
         few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
         return np.flatnonzero(varies) if few and varies.any() else None

@@ -3,7 +3,7 @@
 Entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so they are kept as
 whole numbers of one unit, and only the lower triangle of them: an eighth of the whole matrix in
 single precision. A product reads all that there is, so it takes a fraction of the time too. What that
-rounding changes, `noise` says; who needs better asks for `symmetric_product.symmetric_product`, computed anew from the items.
+rounding changes, `noise` says; who needs better asks for a `symmetric_product`, computed anew from the items.
 """
 
 import numpy as np

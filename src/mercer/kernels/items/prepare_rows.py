@@ -4,14 +4,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
-from mercer.kernels.items.byte_rows import LevelRows
 from mercer.kernels.items.column_statistics import moved, squared_lengths
 from mercer.kernels.items.rows import Rows
 
 _SHAPE_REMEDY = "X.reshape(-1, 1) makes one column of it, X.reshape(1, -1) one row"
 
 
-def prepare_rows(X, dtype, *, origin=None, check=True, for_products=False):
+def prepare_rows(X, dtype, *, origin=None, check=True):
     """Rows of `X` in `dtype`, dense in C order or CSR with sorted indices.
 
     Parameters
@@ -22,14 +21,12 @@ def prepare_rows(X, dtype, *, origin=None, check=True, for_products=False):
         Subtracted from every row, in double precision. Sparse rows are spread out then.
     check : bool
         False skips the search for NaN and infinity.
-    for_products : bool
-        Whether inner products are all that will be asked of the rows: those of small whole numbers are kept as bytes.
     """
     if sparse.issparse(X):
         if origin is None:
             return Rows(_canonical_csr(X, np.dtype(dtype), check))
         X = X.toarray()
-    return _dense(X, np.dtype(dtype), origin, check, for_products)
+    return _dense(X, np.dtype(dtype), origin, check)
 
 
 def common_dtype(*data):
@@ -63,14 +60,13 @@ def _as_real(values):
     return values.astype(np.float64)
 
 
-def _dense(X, dtype, origin, check, for_products):
+def _dense(X, dtype, origin, check):
     values = numeric_matrix(X)
     if check:
         _require_finite(values)
     if origin is not None:
         _require_same_width(values.shape[1], len(origin))
-    levels = LevelRows.of(values, origin) if for_products and dtype == np.float32 else None
-    return Rows(_converted(values, dtype, origin, check)) if levels is None else levels
+    return Rows(_converted(values, dtype, origin, check))
 
 
 def _converted(values, dtype, origin, check):

@@ -11,7 +11,7 @@ RANK = 160
 RANK_OF_ALL = 480
 # The same where the matrix is rounded: random rows of it are cheap.
 LANDMARKS = 192
-LANDMARKS_OF_ALL, LANDMARKS_BESIDE_BYTES = 480, 240
+LANDMARKS_OF_ALL = 480
 # What is described to this share of a unit of curvature needs no coordinate of its own.
 DESCRIBED = 0.03
 SINGLE = float(np.finfo(np.float32).eps)
@@ -38,9 +38,7 @@ def _pivoted(K, root):
 
 def _of_landmarks(K):
     """From random rows of the rounded matrix."""
-    # With products that take next to nothing, it is not worth as much.
-    of_all = LANDMARKS_OF_ALL if K.rough is None else LANDMARKS_BESIDE_BYTES
-    return _nystroem(K.rounded, max(8, min(LANDMARKS, of_all // K.k)))
+    return _nystroem(K.rounded, max(8, min(LANDMARKS, LANDMARKS_OF_ALL // K.k)))
 
 
 def _nystroem(rounded, most):

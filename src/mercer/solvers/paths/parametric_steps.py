@@ -10,8 +10,8 @@ at known rates d, which move the gradient at the rate -s, s = K d; the free ones
 until a free point meets a bound, or another one meets the margin: an event, after which the sets
 are others and the next piece begins.
 
-Values and rates of all points, free or not, are those of one `sweep_tableau`. A point that joins the free ones, or leaves
-them, changes all rates by a multiple of its column there. The matrix has c 11' added: on steps of a
+Values and rates of all points, free or not, are those of one `sweep_tableau`. A point that joins the free ones, or
+leaves them, changes all rates by a multiple of its column there. The matrix has c 11' added: on steps of a
 given sum the constant c changes nothing but b', and makes the matrix definite wherever the system
 has one solution. A point whose row depends on those of the free ones has a constant h while they
 are free, so that it never has to join them; what rounding says to the contrary is not believed.

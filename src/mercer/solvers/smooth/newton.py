@@ -262,7 +262,7 @@ class _Steps:
             if self.K.rounded is None:
                 raise
             # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
-            return self.K.keep_without_bytes() or self._go_on_without_rounding()
+            return self._go_on_without_rounding()
         if self.K.rounded is None:
             return self._search(change, image, is_last)
         return self._search_rounded(change, image, is_last)
@@ -275,7 +275,6 @@ class _Steps:
             moved, image = solve_factored(K, root, towards, has_bias)
             return rho - moved, towards - image, False
         if self.factor is None:
-            self.K.keep_bytes(root)
             self.factor = low_rank_factor(self.K, root)
         # What is rounded anyway needs no more than single precision.
         root = root if self.K.rounded is None else root.in_single()
@@ -284,9 +283,8 @@ class _Steps:
         begin = rho - root.times(x)
         towards = self._through(begin)
         accuracy, stop = self._accuracy(size), self.limits.stop
-        moved, image, _ = solve_iterated(self.K.rough_products, root, towards, x, precondition, accuracy, stop)
-        change = begin - moved
-        return change, towards - image if self.K.rough is None else self.K.products(change), self.limits.stop()
+        moved, image, _ = solve_iterated(self.K.products, root, towards, x, precondition, accuracy, stop)
+        return begin - moved, towards - image, self.limits.stop()
 
     def _through(self, change):
         """What a change of the coefficients does to the values."""
@@ -298,8 +296,6 @@ class _Steps:
         """As `_search`, where rounding may hide that the objective falls: then, values are computed from the items."""
         if self._search(change, image, is_last):
             self.is_exact = False
-            return True
-        if self.K.keep_without_bytes():
             return True
         if not self.is_exact:
             self._compute_exactly()

@@ -1,21 +1,16 @@
 """The kernel matrix of Newton's method: kept in memory in a form that conjugate gradients read fast.
 
 From `SAMPLED` points on, and where entries are cheap, it is rounded to 16 bits an entry (`kernels.gram.quantised`):
-what that changes is less than a Newton step leaves to the next one anyway. For many functions there is a second
-copy, of 8 bits an entry (`mercer.kernels.gram.quantised_bytes`), in which a step is looked for; what it does to the
-values, the first one tells. Smaller matrices are kept as they are, and those without room are evaluated product by
-product.
+what that changes is less than a Newton step leaves to the next one anyway. Smaller matrices are kept as they are, and
+those without room are evaluated product by product.
 """
 
 import numpy as np
 
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.symmetric_product import symmetric_product
-from mercer.kernels.gram import quantised_bytes
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
-from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.kernels.gram.quantised import RoundedMatrix
-from mercer.kernels.gram.quantised_bytes import ByteMatrix
 from mercer.solvers.smooth.feature_newton import coordinates
 from mercer.solvers.smooth.optimal_bias import flat
 
@@ -31,8 +26,6 @@ FACTORED_AT_LAST = 5000
 SAMPLED = 1500
 # Rounding may change the system of a step by this share of a unit of curvature.
 ROUNDED = 0.05
-# And that to 8 bits by this share of it.
-BYTES = 0.3
 # Points at which values are computed from the items to see what rounding has done.
 CHECKED = 256
 
@@ -52,15 +45,13 @@ class NewtonMatrix:
     ----------
     rounded : RoundedMatrix or None
         What products see in its place.
-    rough : ByteMatrix or None
-        What rough products see.
     """
 
     def __init__(self, problem, matrix, limits, memory):
         self.problem, self.limits, self.memory = problem, limits, memory
         self.given = self.matrix = matrix
         self.n, self.k = matrix.n, problem.n_functions
-        self.rounded, self.rough, self.is_hard = None, None, False
+        self.rounded, self.is_hard = None, False
 
     def keep(self):
         """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
@@ -86,23 +77,9 @@ class NewtonMatrix:
         curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
         return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
 
-    def keep_bytes(self, root):
-        """A copy of 8 bits an entry, if there are functions enough and the curvature that there is allows for it."""
-        if self.rounded is None or self.k < quantised_bytes.FEWEST_COLUMNS or 2 * self.n**2 > self.memory:
-            return
-        # Of errors between points of different curvature, the product of both is seen.
-        curvature = (root.largest * float(np.trace(root.total)) / (self.n * self.k)) ** 0.5
-        rough = ByteMatrix.of(self.rounded)
-        self.rough = rough if rough is not None and rough.noise * curvature <= BYTES else None
-
-    def keep_without_bytes(self):
-        """Leave the copy of 8 bits behind; whether there was one."""
-        had, self.rough = self.rough is not None, None
-        return had
-
     def keep_without_rounding(self):
         """Leave the rounded matrix behind."""
-        self.rounded = self.rough = None
+        self.rounded = None
         self._keep_whole()
 
     def keep_for_factors(self):
@@ -111,7 +88,7 @@ class NewtonMatrix:
         if self.is_hard or not is_new or self.n > FACTORED_AT_LAST or 8 * self.n**2 > self.memory:
             return False
         self.is_hard = True
-        self.rounded, self.rough, self.matrix = None, None, self.matrix.in_double().stored(self.limits.stop)
+        self.rounded, self.matrix = None, self.matrix.in_double().stored(self.limits.stop)
         return True
 
     @property
@@ -129,7 +106,7 @@ class NewtonMatrix:
 
     def release(self):
         """Give memory back."""
-        if isinstance(self.matrix, StoredMatrix) and self.matrix is not self.given:
+        if self.matrix.is_stored and self.matrix is not self.given:
             self.matrix.release()
 
     @property
@@ -143,7 +120,7 @@ class NewtonMatrix:
 
     def in_memory(self):
         """K + t 11' in double precision where it is in memory, else None."""
-        if not (isinstance(self.matrix, StoredMatrix) and self.matrix.dtype == np.float64):
+        if not (self.matrix.is_stored and self.matrix.dtype == np.float64):
             return None
         K = self.matrix.values[:, : self.n]
         return K + 1.0 if self.problem.bias == "penalised" else K
@@ -153,18 +130,12 @@ class NewtonMatrix:
         matrix = self.matrix if self.rounded is None else self.rounded
         return self._shifted(matrix.products(values, self.limits.stop), values)
 
-    def rough_products(self, values):
-        """The same, from 8 bits an entry where there are some."""
-        if self.rough is None:
-            return self.products(values)
-        return self._shifted(self.rough.products(values, self.limits.stop), values)
-
     def products_in_double(self, values):
         """The same without rounding, summed in double precision."""
         matrix, stop = self.matrix, self.limits.stop
         if self.rounded is not None:
             return self._shifted(symmetric_product(matrix.kernel, matrix.items, values, matrix.n_jobs, stop), values)
-        if matrix.dtype == np.float64 and isinstance(matrix, StoredMatrix):
+        if matrix.dtype == np.float64 and matrix.is_stored:
             return self.products(values)
         everything = np.arange(self.n)
         columns = [matrix.product(everything, column, stop=stop) for column in values.T]

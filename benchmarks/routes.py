@@ -1,0 +1,128 @@
+"""What each route brings: ``python -m benchmarks.routes``, or ``--routes exact pairs`` for some of them.
+
+A route is a way in which a dual is solved, a precision chosen or a product computed. It is raced against what would
+happen without it, in one process, taking turns, on three data sets; the minimum counts. Both fits are OPTIMAL at the
+same tolerance, and the table says so where they are not. ``python -m tests.processors haswell python -m
+benchmarks.routes`` is the same as on a processor with AVX2 and nothing beyond.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from unittest import mock
+
+from benchmarks.data import load
+from benchmarks.environment import environment, headline
+from benchmarks.forms import load as load_form
+from mercer import SVC, NuSVC, OneClassSVM, Status
+from mercer.estimators.fitting import all_pairs, training
+from mercer.solvers.dual_qp import decomposition, policy, solve, working_set
+
+EARNED = 1.3
+NEVER = 10**9
+
+
+@dataclass(frozen=True)
+class Route:
+    """What is raced: the sets it is for, and how it is switched off."""
+
+    sets: tuple[str, ...]
+    without: Callable[[], AbstractContextManager]
+    form: type = SVC
+    C: float = 10.0
+
+
+def _off(place, name, value):
+    return lambda: mock.patch.object(place, name, value)
+
+
+ROUTES = {
+    "exact": Route(("breast_cancer:300", "spambase:400", "made:400"), _off(policy, "EXACT_SIZE", 0)),
+    "pairs": Route(("digits:1000", "letter:2000", "mnist10:1000"), _off(all_pairs, "are_small", lambda *_: False)),
+    "in memory": Route(
+        ("spambase:1500", "higgs11k:2000", "a9a:2000"),
+        _off(policy, "goes_straight_through", lambda *_: False),
+    ),
+    "whole matrix": Route(
+        ("spambase", "higgs11k:4000", "ijcnn1:4000"), _off(training, "is_stored_whole", lambda *_: False)
+    ),
+    "samples first": Route(("higgs11k", "ijcnn1", "a9a"), _off(decomposition, "SMALLEST_SAMPLE", NEVER)),
+    "parking": Route(("higgs11k", "ijcnn1", "a9a"), _off(decomposition._Rounds, "_park", lambda _self: None)),
+    "single precision": Route(("spambase", "higgs11k", "ijcnn1"), _off(policy, "FINEST_SINGLE_TOL", float("inf"))),
+    "columns that vary": Route(
+        ("mnist2:5000", "mnist10:3000", "digits:1500"), _off(training.TrainingData, "_varying", None)
+    ),
+    "Newton on a face": Route(
+        ("spambase", "higgs11k:4000", "shuttle:5000"),
+        _off(working_set, "newton_on_face", lambda *_: 0.0),
+        C=1e4,
+    ),
+    "start from a sample": Route(
+        ("mammography", "shuttle", "smtp"), _off(solve, "sampled_start", lambda *_: None), form=OneClassSVM
+    ),
+    "start from least squares": Route(
+        ("spambase", "higgs11k"), _off(solve, "sampled_start", lambda *_: None), form=NuSVC
+    ),
+}
+
+
+def _fit(route, name):
+    """(a function that fits once, the status it must end with)."""
+    base = name.partition(":")[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if route.form is OneClassSVM:
+            X, y, options = load_form(base)[0], None, {"nu": 0.05, "gamma": 0.1}
+        else:
+            data = load(name)
+            X, y = data.X, data.y
+            options = {"nu": 0.2, "gamma": 0.02} if route.form is NuSVC else {"C": route.C, "gamma": "scale"}
+    return lambda: route.form(**options).fit(X, y)
+
+
+def _seconds(fit):
+    """(processor time of a fit, the model): both cores count, and other programs do not."""
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fit()
+    return time.process_time() - begin, model
+
+
+def race(route, name, repeats):
+    """(seconds with it, seconds without it, whether both fits are OPTIMAL)."""
+    fit = _fit(route, name)
+    best, is_optimal = {True: float("inf"), False: float("inf")}, True
+    for turn in range(repeats + 1):
+        for is_on in (True, False):
+            if is_on:
+                seconds, model = _seconds(fit)
+            else:
+                with route.without():
+                    seconds, model = _seconds(fit)
+            is_optimal &= model.status_ == Status.OPTIMAL
+            if turn:  # the first one compiles
+                best[is_on] = min(best[is_on], seconds)
+    return best[True], best[False], is_optimal
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.routes", description="What each route brings.")
+    parser.add_argument("--routes", nargs="*", choices=ROUTES, default=list(ROUTES))
+    parser.add_argument("--repeats", type=int, default=5)
+    chosen = parser.parse_args()
+    print(headline(environment()))
+    print("| route | set | with, s | without, s | times | |")
+    print("|---|---|---|---|---|---|")
+    for key in chosen.routes:
+        for name in ROUTES[key].sets:
+            own, other, is_optimal = race(ROUTES[key], name, chosen.repeats)
+            said = "" if is_optimal else "not both optimal"
+            print(f"| {key} | {name} | {own:.4f} | {other:.4f} | {other / own:.2f} | {said} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
