@@ -6,7 +6,8 @@ from mercer.kernels.gram.doubled import RepeatedMatrix
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.problems.svm.epsilon_regression import NuRegression
 from mercer.problems.svm.nu import NuMargin
-from mercer.solvers.dual_qp import decomposition, start_from_least_squares, start_from_sample
+from mercer.solvers.dual_qp import decomposition, start_from_least_squares
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 
 
@@ -46,7 +47,7 @@ def test_same_answer_as_from_anywhere(rng):
     X, signs = noisy_classes(rng, 3000)
     weights = rng.uniform(0.5, 2.0, size=3000)
     problem = NuMargin(signs, weights, 0.3, np.ones(3000)).dual()
-    found = start_from_sample.solve(problem, matrix_of(X), tol=1e-4, limits=Limits(), convex=True)
+    found = solve_dual(problem, matrix_of(X), tol=1e-4, limits=Limits(), convex=True)
     plain = decomposition.solve(problem, matrix_of(X), tol=1e-4)
     assert value(problem, matrix_of(X), found.beta) == pytest.approx(value(problem, matrix_of(X), plain.beta), rel=1e-5)
 

@@ -6,6 +6,7 @@ from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp import decomposition, start_from_sample
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 
 
@@ -25,16 +26,16 @@ def share(n, nu):
 def test_most_points_begin_where_they_end(rng):
     X = rng.normal(size=(6000, 3))
     problem, matrix = share(6000, 0.1), matrix_of(X)
-    start = start_from_sample.sampled_start(problem, matrix, 1e-3, Limits(), {"convex": True})
+    start = start_from_sample.sampled_start(problem, matrix, Limits(), solve_dual, {"tol": 1e-3, "convex": True})
     assert start.sum() == pytest.approx(600)
-    end = start_from_sample.solve(problem, matrix, tol=1e-3, limits=Limits(), convex=True).beta
+    end = solve_dual(problem, matrix, tol=1e-3, limits=Limits(), convex=True).beta
     assert ((start > 0.5) != (end > 0.5)).mean() < 0.04
 
 
 def test_same_answer_as_from_anywhere(rng):
     X = rng.normal(size=(3000, 2))
     problem, matrix = share(3000, 0.2), matrix_of(X)
-    found = start_from_sample.solve(problem, matrix, tol=1e-4, limits=Limits(), convex=True)
+    found = solve_dual(problem, matrix, tol=1e-4, limits=Limits(), convex=True)
     plain = decomposition.solve(problem, matrix, tol=1e-4)
     assert problem.objective(found.beta, found.gradient) == pytest.approx(
         problem.objective(plain.beta, plain.gradient), rel=1e-6
@@ -55,5 +56,5 @@ def test_the_box_of_a_sample_reaches_as_far_as_that_of_the_whole(rng):
 def test_small_problems_begin_with_the_first(rng):
     K = StoredMatrix.of(RBF(0.3)(rng.normal(size=(30, 2))))
     problem = share(30, 0.25)
-    assert start_from_sample.sampled_start(problem, K, 1e-3, Limits(), {}) is None
+    assert start_from_sample.sampled_start(problem, K, Limits(), solve_dual, {}) is None
     np.testing.assert_array_equal(problem.beginning(), np.repeat([1.0, 0.5, 0.0], [7, 1, 22]))
