@@ -101,12 +101,12 @@ class KernelModel(Certified, BaseEstimator):
         self._keep_evidence(data, setup, solved)
 
     def _keep_evidence(self, data, setup, solved):
-        self._evidence = self._kind_of_evidence(setup)(data, setup, solved, self.n_jobs)
+        self._evidence = self._kind_of_evidence(setup, solved)(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
             self._heed(self._evidence.settle(), warns=False)
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         """Who computes the certificates of such problems."""
         return Evidence
 
