@@ -69,7 +69,9 @@ class KernelModel(Certified, BaseEstimator):
         if isinstance(kernel, Precomputed):
             require_gram(X)
         # The user's kernel may be given other parameters later; the model's must not change.
-        return items, TrainingData(kernel.replace() if kernel is wanted else kernel, X)
+        data = TrainingData(kernel.replace() if kernel is wanted else kernel, X)
+        data.source = items
+        return items, data
 
     def _starts(self, setup):
         """Coefficients of the last fit, if it is to be continued and had as many rows."""
