@@ -84,10 +84,6 @@ LONG = {
         lambda: mercer.SVCCV(Cs=[1e4, 1e5, 1e6], gammas=[0.01, 0.02], tol=1e-7, refit=False),
         lambda: classes(2000),
     ),
-    "SVCCV, fitted again": (
-        lambda: mercer.SVCCV(Cs=[1e4, 1e5, 1e6], gammas=[0.01, 0.02], tol=1e-7),
-        lambda: classes(2000),
-    ),
     "SVR": (lambda: mercer.SVR(C=1e5, gamma=0.01, tol=1e-9), quantities),
     "NuSVR": (lambda: mercer.NuSVR(C=1e5, gamma=0.01, tol=1e-9), quantities),
     "LinearSVR": (
