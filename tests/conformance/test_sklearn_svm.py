@@ -44,10 +44,6 @@ else:
     CANNOT_APPLY["test_svm"]["test_negative_sample_weights_mask_all_samples"] = (
         "NuSVC refuses them in the words that scikit-learn has since 1.9, which are also those of all the others"
     )
-if not is_since("1.8"):
-    CANNOT_APPLY["test_svm"]["test_svc_clone_with_callable_kernel"] = (
-        "compares probabilities too: behind a function as kernel, rows are dealt out as they come and not by content"
-    )
 
 # With a kernel that is 0 between any two points, this one wants votes and confidences to disagree.
 # The intercepts of NuSVC then say so only by rounding errors, and here they have none.

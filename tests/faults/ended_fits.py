@@ -22,8 +22,8 @@ def say(**what):
 
 def is_usable(model, X):
     """Whether a model that was ended early gives finite numbers."""
-    if hasattr(model, "best_params_"):
-        return True  # of a search that does not fit again
+    if not getattr(model, "refit", True):
+        return True  # a search that does not fit again
     names = ("decision_function", "predict", "transform")
     method = next(getattr(model, name) for name in names if hasattr(model, name))
     return bool(np.isfinite(np.asarray(method(X[:20]), dtype=np.float64)).all())

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
-from mercer import SVC, DataError, LinearSVC, ParameterError, theory
+from mercer import SVC, DataError, HardMarginSVC, LinearSVC, ParameterError, theory
 from mercer.theory import several_classes
 
 
@@ -47,6 +47,17 @@ def test_each_machine_is_the_one_that_was_fitted(multi_class, iris):
         assert part.norm == pytest.approx(alone.norm, rel=1e-4)
         assert part.training_error == alone.training_error
         assert part["support_vectors"].value == pytest.approx(alone["support_vectors"].value)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_a_hard_margin_has_the_coefficients_of_its_rows(multi_class):
+    """Its functions are weights, not sums over support vectors."""
+    X, y = np.vstack([3.0 * np.eye(3), 4.0 * np.eye(3)]), np.tile(np.arange(3), 2)
+    hard = HardMarginSVC(kernel="linear", multi_class=multi_class).fit(X, y)
+    soft = SVC(C=1e6, kernel="linear", multi_class=multi_class, tol=1e-9).fit(X, y)
+    found, expected = (theory.report(model, X, y) for model in (hard, soft))
+    assert [part.norm for part in found.parts.values()] == pytest.approx([p.norm for p in expected.parts.values()])
+    assert found["support_vectors"].value == expected["support_vectors"].value
 
 
 def test_other_bounds_add_up(iris):

@@ -131,10 +131,26 @@ def _functions(model, X, count):
     support, values = model.support_, expansion.values(X)
     if len(support) and support.max() >= len(values):
         raise DataError("X and y must be the rows and labels that the model was fitted to, in the same order")
-    table = np.zeros((len(values), count))
-    for group in expansion.groups:
-        table[np.ix_(support[group.begin : group.end], group.outputs)] = group.coefficients
-    return values, table
+    return values, _coefficients(model, len(values), count)
+
+
+def _coefficients(model, n, count):
+    """The coefficient of each row in each function.
+
+    From `dual_coef_`, in either of scikit-learn's layouts: what a hard margin expands in are its weights, not its rows.
+    """
+    table, support, rows = np.zeros((n, count)), model.support_, getattr(model, "dual_coef_", None)
+    rows = np.zeros((0, 0)) if rows is None else np.atleast_2d(rows.toarray() if sparse.issparse(rows) else rows)
+    if rows.shape == (count, len(support)):
+        table[support] = rows.T
+    elif rows.shape == (len(model.classes_) - 1, len(support)):
+        codes = np.repeat(np.arange(len(model.classes_)), model.n_support_)
+        for k, (i, j) in enumerate(combinations(range(len(model.classes_)), 2)):
+            table[support[codes == i], k], table[support[codes == j], k] = rows[j - 1, codes == i], rows[i, codes == j]
+    else:
+        for group in model.expansion_.groups:
+            table[np.ix_(support[group.begin : group.end], group.outputs)] = group.coefficients
+    return table
 
 
 def _machine(model, X, task, values, beta, k):

@@ -129,6 +129,19 @@ def test_sparse_rows_have_the_same_probabilities():
     np.testing.assert_allclose(SVC(gamma=0.2, probability=True).fit(thin, y).predict_proba(thin), dense, atol=1e-6)
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("machine", [SVC(random_state=0), SVC(class_weight={0: 2.0}), NuSVC(nu=0.2)])
+def test_a_function_has_the_probabilities_of_the_kernel_that_it_computes(machine, layout):
+    X, y = load_iris(return_X_y=True)
+    weights = np.where(np.arange(len(y)) % 7 == 3, 0.0, 1.0)
+    machine = clone(machine).set_params(probability=True)
+    by_name = clone(machine).set_params(kernel="linear").fit(layout(X), y, sample_weight=weights)
+    by_function = clone(machine).set_params(kernel=lambda A, B: A @ B.T).fit(layout(X), y, sample_weight=weights)
+    np.testing.assert_allclose(
+        by_function.predict_proba(layout(X)), by_name.predict_proba(layout(X)), rtol=1e-7, atol=1e-9
+    )
+
+
 def test_words_and_objects():
     texts = ["aab", "aba", "abb", "bba", "bab", "bbb", "aaa", "aaab", "abbb"]
     y = ["a", "a", "b", "b", "b", "b", "a", "a", "b"]

@@ -209,6 +209,16 @@ def test_other_machines_of_two_classes(tmp_path, kind):
         assert_same(again.predict_proba(new), model.predict_proba(new))
 
 
+@pytest.mark.parametrize("bias", ["free", "none"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_hard_margin_that_keeps_weights_is_written_as_weights(tmp_path, n_classes, bias):
+    new = np.random.default_rng(0).normal(size=(20, n_classes))
+    X, y = np.vstack([3.0 * np.eye(n_classes), 4.0 * np.eye(n_classes)]), np.tile(np.arange(n_classes), 2)
+    model = mercer.HardMarginSVC(kernel="linear", bias=bias).fit(X, y)
+    write_libsvm_model(model, tmp_path / "model")
+    assert_same(read_libsvm_model(tmp_path / "model").decision_function(new), model.decision_function(new))
+
+
 def test_labels_that_are_words_are_numbered_and_named(tmp_path):
     X, y, new = rows(n_classes=3)
     names = np.array(["ant", "bee", "cow"])[np.searchsorted(np.unique(y), y)]

@@ -69,7 +69,9 @@ class KernelModel(Certified, BaseEstimator):
         if isinstance(kernel, Precomputed):
             require_gram(X)
         # The user's kernel may be given other parameters later; the model's must not change.
-        return items, TrainingData(kernel.replace() if kernel is wanted else kernel, X)
+        data = TrainingData(kernel.replace() if kernel is wanted else kernel, X)
+        data.source = items
+        return items, data
 
     def _starts(self, setup):
         """Coefficients of the last fit, if it is to be continued and had as many rows."""
@@ -101,12 +103,12 @@ class KernelModel(Certified, BaseEstimator):
         self._keep_evidence(data, setup, solved)
 
     def _keep_evidence(self, data, setup, solved):
-        self._evidence = self._kind_of_evidence(setup)(data, setup, solved, self.n_jobs)
+        self._evidence = self._kind_of_evidence(setup, solved)(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
             self._heed(self._evidence.settle(), warns=False)
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         """Who computes the certificates of such problems."""
         return Evidence
 

@@ -41,17 +41,20 @@ def calibration_method(probability):
 def folds_of(data, codes, weights, random_state, n_folds=FOLDS):
     """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
 
-    Rows are dealt out by what they contain, in the order of a projection; objects, and rows of a
-    kernel matrix, as they come. A `random_state` draws the projection, or the order.
+    Rows are dealt out by what they contain, in the order of a projection, also where a function of the user's
+    compares them; objects, and rows of a kernel matrix, as they come. A `random_state` draws the projection, or the
+    order.
     """
     used = np.flatnonzero(weights)
+    if getattr(getattr(data.source, "dtype", None), "kind", "O") == "f":
+        return folds_of_rows(data.source, codes, weights, random_state, n_folds)
     return _dealt_out(comparable_rows(data, used), used, codes, random_state, n_folds)
 
 
-def folds_of_rows(X, codes, weights, random_state):
+def folds_of_rows(X, codes, weights, random_state, n_folds=FOLDS):
     """As `folds_of`, for rows without a kernel."""
     used = np.flatnonzero(weights)
-    return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state)
+    return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state, n_folds)
 
 
 def _dealt_out(rows, used, codes, random_state, n_folds=FOLDS):

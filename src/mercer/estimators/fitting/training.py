@@ -103,7 +103,15 @@ def _prepared_bytes(X):
 
 
 class TrainingData:
-    """Rows with a bound kernel: knows how to prepare any of them in any precision."""
+    """Rows with a bound kernel: knows how to prepare any of them in any precision.
+
+    Attributes
+    ----------
+    source : rows or None
+        What the matrix was computed of, where a function of the user's has done that.
+    """
+
+    source = None
 
     def __init__(self, kernel, X):
         self.kernel = kernel

@@ -194,7 +194,7 @@ class WeightedKernelModel(KernelModel):
             )
             warnings.warn(text, FitFailedWarning, stacklevel=3)
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         return WeightedEvidence
 
     def _is_reached(self, certificate):

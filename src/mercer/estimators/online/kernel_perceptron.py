@@ -188,7 +188,7 @@ class KernelPerceptron(KernelClassifier):
             self._mistakes = MistakeEvidence(self, data, rows, setup.tasks, self._plan)
         del self._plan
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         return ProgramEvidence
 
     def _dual_vectors(self, setup, solved):

@@ -11,9 +11,7 @@ from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.two_class import TwoClassProblems
-from mercer.estimators.svm.separation import SeparationEvidence, separate_all
-from mercer.kernels.base.expansion import Expansion
-from mercer.kernels.vector.linear import Linear
+from mercer.estimators.svm.separation import SeparationEvidence, keep_normals, separate_all
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 
@@ -176,14 +174,9 @@ class HardMarginSVC(KernelClassifier):
         errors = [solved.overlaps.get(k) for k in range(len(solved.margins))]
         self.proofs_ = [None if error is None else error.proof for error in errors]
         self._said = next((str(error) for error in errors if error is not None), None)
-        if isinstance(data.kernel, Linear) and all(normal is not None for normal in solved.normals):
-            # One vector for each function instead of the sum of multipliers times rows, whose rounding
-            # errors a tiny margin would not survive.
-            normals = np.vstack(solved.normals)
-            vectors = type(X)(normals) if sparse.issparse(X) else normals
-            self.expansion_ = Expansion.single(data.kernel, vectors, np.eye(len(normals)), self.intercept_)
+        keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         return SeparationEvidence
 
     @property

@@ -264,7 +264,7 @@ class RampSVC(KernelClassifier):
         last = self.outliers_ if isinstance(self.outliers_, list) else [self.outliers_]
         return [np.isin(task.indices, rows) for task, rows in zip(setup.tasks, last, strict=True)]
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         return _RampEvidence
 
     def _keep(self, X, data, setup, solved):

@@ -199,7 +199,7 @@ class RankSVM(KernelModel):
         )
         return Solved(setup, [whole_matrix(matrix, indices, budget, limits, solve, np.zeros((len(indices), 1)))])
 
-    def _kind_of_evidence(self, setup):
+    def _kind_of_evidence(self, setup, solved):
         return _RankEvidence
 
     def predict(self, X):

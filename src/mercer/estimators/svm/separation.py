@@ -3,12 +3,13 @@
 import numpy as np
 from scipy import sparse
 
-from mercer._errors import DataError, NotSeparableError, ParameterError
+from mercer._errors import DataError, NotPositiveSemidefiniteError, NotSeparableError, ParameterError
 from mercer._jit.threads import one_blas_thread
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.fitting.training import Budget, require_no_overflow, solve_all, stored_if_small
 from mercer.estimators.fitting.two_class import Solved
+from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.hard_margin import HardMargin, NotSeparableProof
@@ -22,6 +23,10 @@ from mercer.solvers.result import Status
 IN_DOUBLE = 1e-12
 # C times the mean of k(x, x) in the place of an infinite C, where nothing separates; and how well that is solved.
 STIFF, SOFT_TOL = 1000.0, 1e-3
+# Who keeps the proof.
+IN_THE_ERROR = "error.proof has it"
+# Endings that say nothing of whether there is a hyperplane.
+UNDECIDED = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 
 
 class SeparationSolved(Solved):
@@ -78,7 +83,7 @@ def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False)
     def answered(k, answer):
         if not isinstance(answer, Overlap):
             return answer
-        where = "proofs_ has it, and a soft margin took its place" if may_overlap else "error.proof has it"
+        where = "proofs_ has it, and a soft margin took its place" if may_overlap else IN_THE_ERROR
         error = _not_separable(data, features, setup, setup.tasks[k], answer, where)
         if not may_overlap:
             raise error
@@ -101,6 +106,56 @@ def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False)
 
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
     return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs), overlaps)
+
+
+def is_hard(setup):
+    """Whether no row that takes part may be on the wrong side: every C is infinite."""
+    C = setup.C[setup.C > 0.0]
+    return bool(np.isinf(C).all())
+
+
+def refuse_contradictions(data, setup):
+    """Raise `NotSeparableError` where equal rows have different labels, before anybody tries to solve that."""
+    for k, overlap in _contradictions(data, setup).items():
+        raise _not_separable(data, explicit_features(data), setup, setup.tasks[k], overlap, IN_THE_ERROR)
+
+
+def separated_where_unsolved(solved, data, setup, budget, limits, tol, n_jobs):
+    """Solutions of a soft margin's solver with C = inf, or better ones where it did not get there, or the proof.
+
+    Where nothing separates, its dual grows without end, and a solver says no more than that it has stalled.
+    """
+    ending = Status.worst(solved.statuses)
+    if ending == Status.OPTIMAL or ending in UNDECIDED:
+        return solved
+    try:
+        found = separate_all(data, setup, budget, limits, tol, n_jobs)
+    except NotPositiveSemidefiniteError:
+        # No feature space in which anything could be separated: the solver has a stationary point, and says so.
+        return solved
+    if any(status in UNDECIDED for status in found.statuses):
+        solved.statuses = [Status.worst(status for status in found.statuses if status in UNDECIDED)]
+        return solved
+    return found if Status.worst(found.statuses) <= ending else solved
+
+
+def keep_normals(model, X, data, solved):
+    """Give a model of a linear kernel one vector for each function instead of the sum of multipliers times rows, whose
+    rounding errors a tiny margin would not survive."""
+    if isinstance(data.kernel, Linear) and all(normal is not None for normal in solved.normals):
+        normals = np.vstack(solved.normals)
+        vectors = type(X)(normals) if sparse.issparse(X) else normals
+        model.expansion_ = Expansion.single(data.kernel, vectors, np.eye(len(normals)), model.intercept_)
+
+
+def sums_are_off(data, setup, solved, tol):
+    """Whether decision values from multipliers and rows would differ from those of the normals by more than `tol`."""
+    for task, beta, normal in zip(setup.tasks, solved.betas(), solved.normals, strict=True):
+        if normal is not None:
+            rows = data.X[task.indices].astype(np.float64)
+            if float(np.abs(rows @ (beta @ rows - normal)).max(initial=0.0)) > tol:
+                return True
+    return False
 
 
 def _softened(data, setup, task, budget, limits, n_jobs):
@@ -182,11 +237,12 @@ def _not_separable(data, features, setup, task, overlap, where):
     plane = {"free": "hyperplane", "penalised": "hyperplane", "none": "hyperplane through the origin"}[bias]
     space = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
     if proof.is_exact:
-        said, remedy = _met(bias, proof), "SVC(C=...) allows violations, another kernel may allow none"
+        said, remedy = _met(bias, proof), "another kernel may allow none"
     else:
         said = _too_near(bias, proof)
-        remedy = "SVC(C=...) allows violations; features, or a kernel, that set these rows farther apart may need none"
-    return NotSeparableError(f"no {plane}{space} separates {who}{said}; {where}. {remedy}", proof)
+        remedy = "features, or a kernel, that set these rows farther apart may need none"
+    soft = "SVC with a finite C allows violations"
+    return NotSeparableError(f"no {plane}{space} separates {who}{said}; {where}. {soft}; {remedy}", proof)
 
 
 def _met(bias, proof):

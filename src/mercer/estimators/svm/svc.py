@@ -12,12 +12,26 @@ from mercer.estimators.fitting.parameters import require_choice, require_flag, r
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.svm.separation import (
+    SeparationEvidence,
+    SeparationSolved,
+    explicit_features,
+    is_hard,
+    keep_normals,
+    refuse_contradictions,
+    separate_all,
+    separated_where_unsolved,
+    sums_are_off,
+)
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.calibration.out_of_fold import SCORE_TOL
 from mercer.solvers.crammer_singer import kernel as kernel_crammer_singer
 from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
+
+# What support vectors may cost a hard margin of 1; beyond it, the weights themselves are kept.
+SUM_ERROR = 1e-9
 
 
 class SVC(AutomaticC, Probable, KernelClassifier):
@@ -29,7 +43,8 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     ----------
     C : float, Regularization or "auto", default=1.0
         Weight of the losses against the margin; `Regularization` gives the other three ways
-        to write it. ``inf`` is the hard margin. "auto" is one over the mean squared distance of the
+        to write it. ``inf`` is the hard margin: `fit` raises `NotSeparableError`, with the proof, where there is
+        none. "auto" is one over the mean squared distance of the
         training rows from their centre in feature space, or from the origin where the bias is not free.
     kernel : str, Kernel or callable, default="rbf"
         A name that scikit-learn knows, a kernel of `mercer.kernels`, "precomputed", "auto", which looks
@@ -224,7 +239,25 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         if isinstance(setup, TogetherProblem):
             self._calibration = None
             return self._solve_together(data, setup, budget, limits)
+        if is_hard(setup):
+            return self._separate(data, setup, budget, limits)
         return self._solve_and_calibrate(data, setup, budget, limits)
+
+    def _separate(self, data, setup, budget, limits):
+        """The hard margin, or the proof that there is none.
+
+        In coordinates, where there are few, it is decided in no time. Elsewhere the solver of the soft margin is the
+        quicker one, with many support vectors above all, but it cannot say that nothing separates.
+        """
+        how = data, setup, budget, limits, self.tol, self.n_jobs
+        if explicit_features(data) is None:
+            refuse_contradictions(data, setup)
+            return separated_where_unsolved(self._solve_and_calibrate(data, setup, budget, limits), *how)
+        separated, self._calibration = separate_all(*how), None
+        if self.solver == "auto" and calibration_method(self.probability) is None:
+            return separated
+        solved = self._solve_and_calibrate(data, setup, budget, limits)
+        return separated if self.solver == "auto" else solved
 
     def _solve_together(self, data, setup, budget, limits):
         """The machine of Crammer and Singer."""
@@ -248,8 +281,15 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         empty = np.zeros((len(indices), setup.n_classes))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
 
-    def _kind_of_evidence(self, setup):
-        return JointEvidence if isinstance(setup, TogetherProblem) else super()._kind_of_evidence(setup)
+    def _keep(self, X, data, setup, solved):
+        super()._keep(X, data, setup, solved)
+        if isinstance(solved, SeparationSolved) and sums_are_off(data, setup, solved, SUM_ERROR):
+            keep_normals(self, X, data, solved)
+
+    def _kind_of_evidence(self, setup, solved):
+        if isinstance(setup, TogetherProblem):
+            return JointEvidence
+        return SeparationEvidence if isinstance(solved, SeparationSolved) else super()._kind_of_evidence(setup, solved)
 
     def _solve_with_folds(self, data, setup, budget, limits, folds):
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""

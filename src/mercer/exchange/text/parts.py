@@ -79,7 +79,7 @@ class Machine:
             raise ParameterError("the kernel is a Python function, which no file can hold; pass a Kernel or a name")
         dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
         expansion = model.expansion_
-        return cls(
+        machine = cls(
             expansion.kernel,
             expansion.vectors,
             np.asarray(dual_coef, dtype=np.float64),
@@ -88,12 +88,15 @@ class Machine:
             classes,
             _sigmoids(model),
         )
+        return machine._of_weights(linear_coefficients(expansion)) if _is_weights(model) else machine
 
     def without_support_vectors(self):
         """The same functions as weights of features: one row each, with coefficient 1."""
         if not isinstance(self.kernel, Linear):
             raise ParameterError(f"only a linear kernel needs no support vectors here, got {self.kernel!r}")
-        weights = linear_coefficients(self._expansion())
+        return self._of_weights(linear_coefficients(self._expansion()))
+
+    def _of_weights(self, weights):
         weights = weights.toarray() if sparse.issparse(weights) else weights
         counts = np.zeros(len(self.counts), np.int64)
         if not self.has_pairs:
@@ -142,6 +145,14 @@ class Machine:
         estimator._calibration = None
         if self.sigmoids is not None:
             estimator._calibration = Calibration.of_maps("sigmoid", self.sigmoids, len(self.classes), self.has_pairs)
+
+
+def _is_weights(model):
+    """Whether a linear machine expands in its weights in the place of its support vectors, as a hard margin does."""
+    expansion, rows = model.expansion_, model.support_vectors_
+    if not isinstance(expansion.kernel, Linear):
+        return False
+    return expansion.vectors.shape != rows.shape or bool((expansion.vectors != rows).sum())
 
 
 def _sigmoids(model):

@@ -23,6 +23,7 @@ from mercer.estimators.fitting.parameters import (
     require_n_jobs,
     require_optional_number,
 )
+from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.whole_fit import unchanged_by_errors
 from mercer.selection.tuning.folds import folds_of
@@ -32,12 +33,15 @@ from mercer.selection.tuning.racing import race
 from mercer.selection.tuning.results import DONE, UNTRIED, Table
 from mercer.selection.tuning.scores import SINGLE, Scores
 from mercer.selection.tuning.search import Search, Task
-from mercer.selection.tuning.settings import middle_of, settings_of
+from mercer.selection.tuning.settings import settings_of
 from mercer.selection.tuning.winner import is_judged, score_of, winner_of
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 SEARCHES = ("all", "halving")
+# Seconds that the last fit has in any case, so that there is a machine to predict with: on two cores, with what
+# winding up takes, no more than the half second by which a limit may be passed.
+LEAST_REFIT = 0.15
 
 
 def is_refitted(search):
@@ -118,7 +122,7 @@ class TunedModel(BaseEstimator):
             self._warn_failed(table)
             self._warn_without_score(table, scores.judge)
             if self.refit:
-                self._refit(template, X, y, sample_weight)
+                self._refit(template, X, y, sample_weight, limits)
             else:
                 vars(self).pop("best_estimator_", None)
         self._warn_unless_done(table, limits)
@@ -165,7 +169,7 @@ class TunedModel(BaseEstimator):
 
     def _search(self, models, settings, task, scores, limits):
         """The `Table` of what was tried."""
-        budget, judged = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X), []
+        budget = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X)
         error_score = np.nan if isinstance(self.error_score, str) else self.error_score
 
         def run(chosen, part, progress, how=Search.run_all):
@@ -185,10 +189,6 @@ class TunedModel(BaseEstimator):
             )
             with suppress(Stopped):  # a limit: what has been judged is kept
                 how(search)
-            judged.append((table.state == DONE).any())
-            if not any(judged) and limits.reached() == Status.TIME_LIMIT:
-                with suppress(Stopped):
-                    search.run_one(middle_of(table.settings))
             return table
 
         if self.search == "halving":
@@ -234,11 +234,15 @@ class TunedModel(BaseEstimator):
         self.multimetric_ = not scores.is_single
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
 
-    def _refit(self, template, X, y, sample_weight):
-        self.best_estimator_ = _with_setting(template, self.best_params_)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    def _refit(self, template, X, y, sample_weight, limits):
+        left = None if self.time_limit is None else max(LEAST_REFIT, self.time_limit - limits.seconds)
+        self.best_estimator_ = _with_setting(template, self.best_params_).set_params(time_limit=left)
         begin = time.perf_counter()
-        self.best_estimator_.fit(X, y, **weights)
+        self.best_estimator_._fit(X, y, sample_weight)
+        if self.best_estimator_.status_ != Status.TIME_LIMIT:  # that is told with what became of the search
+            warn_unless_optimal(self.best_estimator_.status_, self.max_iter)
+        # What was left for this fit is no limit for another.
+        self.best_estimator_.set_params(time_limit=None)
         self.refit_time_ = time.perf_counter() - begin
         # What "auto" came to, where that was the best.
         self.C_ = getattr(self.best_estimator_, "C_", self.best_estimator_.C)
@@ -275,7 +279,12 @@ class TunedModel(BaseEstimator):
         self.status_ = fitted if ended is None or self._is_all_done(table) else ended
         endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
         if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
-            warnings.warn(self._what_was_judged(table), ConvergenceWarning, stacklevel=3)
+            warnings.warn(
+                f"{self._what_was_judged(table)}{self._how_it_was_fitted()}", ConvergenceWarning, stacklevel=3
+            )
+        elif self.status_ == Status.TIME_LIMIT:
+            text = f"TIME_LIMIT: all of {table.planned} fits were made{self._how_it_was_fitted()}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         elif len(endings):
             names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
             text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
@@ -287,7 +296,9 @@ class TunedModel(BaseEstimator):
         text = f"{self.status_.name}: {done.sum()} of {table.planned} fits were made"
         on = int(done[self.best_index_])
         if on == 0:
-            return f"{text}; nothing was judged, and {self.best_params_}, the middle of the grid, is kept"
+            return (
+                f"{text}; nothing was judged, and {self.best_params_}, the middle of the grid, is kept. {self._more()}"
+            )
         if np.count_nonzero(done) == 1:
             text = f"{text}, those of one setting; {self.best_params_} was not compared with any other"
         elif not table.is_complete()[self.best_index_]:
@@ -295,8 +306,16 @@ class TunedModel(BaseEstimator):
         else:
             rivals = table.is_complete() & (table.rounds == table.rounds[self.best_index_])
             text = f"{text}; the best of {np.count_nonzero(rivals)} settings{self._on_rows(table)} is kept"
+        return f"{text}. {self._more()}"
+
+    def _how_it_was_fitted(self):
+        if not self.refit or self.best_estimator_.status_ != Status.TIME_LIMIT:
+            return ""
+        return ". The last fit had no time to come to its end; certificate_ says how good it is"
+
+    def _more(self):
         other = "" if self.search == "halving" else " or search='halving'"
-        return f"{text}. A larger time_limit, a shorter grid{other} judge more"
+        return f"A larger time_limit, a shorter grid{other} judge more"
 
     def _on_rows(self, table):
         """How many rows the winner was judged by, where there are rounds."""

@@ -64,8 +64,8 @@ class SVCCV(ClassifierMixin, TunedModel):
     verbose : int, default=0
         Print how far the search is, and how long it will take, on standard error.
     time_limit : float, optional
-        Seconds for the search; the best setting so far is then refitted. Where not even one is judged by then, the
-        one in the middle of the grid still is.
+        Seconds for all of it: the best setting so far is refitted in what is left of them, or in 0.15 s. Where not
+        even one is judged by then, it is the one in the middle of the grid.
     memory_limit : int or str, optional
         Bytes, or a text such as "2GiB". Where the kernel matrix does not fit, each setting is fitted by
         itself, with rows on demand.

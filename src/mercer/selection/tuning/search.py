@@ -95,11 +95,6 @@ class Search:
         """Judge every setting on every fold."""
         self.run(list(range(len(self.models))), list(range(len(self.task.folds))))
 
-    def run_one(self, number):
-        """Judge one setting on every fold, whatever the time."""
-        self.limits = self.limits.without_deadline()
-        self.run([number], list(range(len(self.task.folds))))
-
     def run(self, numbers, folds, hopeless=None):
         """Judge some settings on some folds. Raises `Stopped` when a limit is reached.
 
