@@ -67,9 +67,11 @@ def libsvm(problem, model):
     if not 1e-2 <= np.abs(K).max() <= 1e2:
         return
     other = LIBSVM(C=model.C, kernel="precomputed", tol=1e-6, max_iter=200_000, cache_size=10)
-    other.fit(K, problem.y, sample_weight=problem.weights)
+    # It leaves out rows without a weight, and numbers its support vectors among those that are left.
+    used = np.flatnonzero(C > 0)
+    other.fit(K[np.ix_(used, used)], problem.y[used], sample_weight=row_weights(problem)[used])
     beta = np.zeros(n)
-    beta[other.support_] = other.dual_coef_[0]
+    beta[used[other.support_]] = other.dual_coef_[0]
     (machine,) = machines(problem, model)
     ours, theirs = (float(machine.signs @ b - 0.5 * b @ K @ b) for b in (machine.beta, beta))
     allowed = model.tol * float(C.sum()) + 1e-6 * max(1.0, abs(theirs))

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer._errors import DataError
-from mercer.kernels import RBF, Polynomial, Precomputed
+from mercer.kernels import RBF, Linear, Matern, Polynomial, Precomputed
 from mercer.kernels.base.expansion import Expansion, Group
 from mercer.kernels.given.precomputed import MatrixItems
 from tests.kernels.formulas import squared
@@ -62,6 +62,29 @@ def test_without_vectors_only_the_intercept_is_left(X):
 
 def test_without_rows_there_are_no_values(vectors):
     assert Expansion.single(RBF(0.4), vectors, np.ones((700, 2)), [0.0, 0.0]).values(np.empty((0, 3))).shape == (0, 2)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.4), 3.0 * RBF(0.4), RBF(0.4) + Matern(2.5, 1.0)])
+def test_neighbours_that_no_sample_meets_are_told_apart(kernel, rng):
+    """Rows far from each other, of which a few have a vector next to them: single precision calls the two the same."""
+    vectors = np.sort(rng.uniform(-3e8, 3e8, size=(300, 1))).astype(np.float32)
+    at = (101, 173, 222)  # not among those that are looked at
+    vectors[at, 0] = np.array([3.0, -5.0, 7.0], np.float32)
+    rows = vectors.copy()
+    rows[at, 0] += 1.0
+    expansion = Expansion.single(kernel, vectors, np.full((300, 1), 2.0), [0.0])
+    expected = kernel(rows.astype(float), vectors.astype(float)).sum(axis=1, keepdims=True) * 2.0
+    np.testing.assert_allclose(expansion.values(rows, 1e-3), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.4), RBF(0.4) + Linear(), Polynomial(3, 0.1), Matern(2.5, 2.0)])
+def test_rows_of_usual_sizes_stay_in_single_precision(kernel, vectors, rng):
+    rows = rng.normal(size=(500, 3)).astype(np.float32)
+    expansion = Expansion.single(kernel, vectors.astype(np.float32), rng.uniform(-1, 1, size=(700, 1)), [0.0])
+    single = np.dtype(np.float32)
+    assert expansion._single_items(rows, 1e-3).dtype == single
+    expected = kernel(rows.astype(float), vectors.astype(single).astype(float)) @ expansion.groups[0].coefficients
+    np.testing.assert_allclose(expansion.values(rows, 1e-3), expected, atol=1e-3)
 
 
 def test_a_precomputed_kernel_needs_only_the_indices_of_its_vectors(rng):

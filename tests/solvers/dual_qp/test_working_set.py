@@ -139,3 +139,31 @@ def test_its_own_entries_say_what_the_change_takes_off_its_gradient(loss, bias, 
     assert len(moved) > 5
     expected = problem.dual().quadratic_product(StoredMatrix.of(K), moved, change, indices)
     np.testing.assert_allclose(working.own_product(n_jobs=2), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_a_sum_that_rounding_took_away_is_put_right(bias, data, monkeypatch):
+    """Coefficients of 1e15 that come back to their usual size have lost their sum on the way."""
+    K, signs = data
+    problem = SoftMargin(signs, np.full(90, 3.0), "squared_hinge", bias)
+    working, calm = (working_set(problem, K, np.arange(90)) for _ in range(2))
+    steps = WorkingSet._run
+
+    def drifting(self, *arguments):
+        taken = steps(self, *arguments)
+        self.beta += np.where(self.beta > 0, 0.25, 0.0)
+        self.gradient[:90] -= K @ np.where(self.beta > 0, 0.25, 0.0) + np.where(self.beta > 0, 0.25, 0.0) / 6.0
+        return taken
+
+    calm.run(1e-3, Limits(), 0)
+    monkeypatch.setattr(WorkingSet, "_run", drifting)
+    working.run(1e-3, Limits(), 0)
+    if bias == "none":  # there is no sum to keep
+        assert working.beta.sum() > calm.beta.sum() + 1.0
+        return
+    assert abs(working.beta.sum()) <= 1e-12 * np.abs(working.beta).sum()
+    assert (working.lower <= working.beta).all()
+    np.testing.assert_allclose(
+        working.gradient[:90], problem.dual().gradient(StoredMatrix.of(K), working.beta), atol=1e-9
+    )
+    assert working.violation > 1e-3  # and says so

@@ -5,11 +5,16 @@ import pytest
 
 from mercer.kernels import RBF, Linear
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.mkl.weighted_kernels import Judged, WeightSet
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
+from mercer.solvers.mkl import bundle_newton as mkl_newton
+from mercer.solvers.mkl import lp_norm as mkl_norm
 from mercer.solvers.mkl.bundle_newton import _bounded, curvature_of
+from mercer.solvers.mkl.search import MOST_UNSOLVED, WeightSearch
+from mercer.solvers.result import Solution, Status
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalised", "none", "regression"])
@@ -44,3 +49,32 @@ def test_curvature_is_the_derivative_of_the_gradient(kind, rng):
 def test_a_curvature_of_zero_is_below_any_majorant():
     H = np.diag([0.0, 4.0, 1e-310])
     assert np.array_equal(_bounded(H, np.array([1e10, 1.0, 1e300])), np.diag([0.0, 1.0, 1e-310]))
+
+
+class _Unsolvable:
+    """Machines that rounding leaves with a gap of their own, which is another one each time."""
+
+    def __init__(self, gap):
+        self.gap, self.rng = gap, np.random.default_rng(3)
+
+    def solve(self, weights, _start):
+        own = 1.0 + self.gap * self.rng.random()
+        q = 1e-3 * self.rng.random(len(weights))
+        return Judged(weights, [Solution.empty(2, Status.STALLED)], own, 1.0 - self.gap, q)
+
+    def judge(self, weights, _betas):
+        return self.solve(weights, None)
+
+    def curvature(self, judged):
+        return np.zeros((len(judged.weights), len(judged.weights)))
+
+    def tighten(self):
+        return False
+
+
+@pytest.mark.parametrize(("gap", "status"), [(0.5, Status.STALLED), (4e-3, Status.OPTIMAL_INACCURATE)])
+@pytest.mark.parametrize(("solver", "p"), [(mkl_newton, 1.0), (mkl_norm, 2.0)])
+def test_no_weights_are_sought_for_machines_that_cannot_be_solved(solver, p, gap, status):
+    search = WeightSearch(WeightSet(p), _Unsolvable(gap), 1e-3, Limits().with_max_iter(50))
+    assert solver.minimise(search, 3) == status
+    assert search.unsolved == MOST_UNSOLVED

@@ -19,6 +19,8 @@ from mercer.solvers.result import Solution, Status
 SHARE = 0.25
 # No finer than this, in units of the targets where those are small.
 FINEST_TOL = 1e-11
+# Machines that ended short of their tolerance begin again while the gap falls to this share of what it was.
+AGAIN = 0.5
 # Entries of this size, or one over it, have room in single precision, and so have products of them.
 FAR_FROM_ONE = 1e15
 # Beyond this many free points a factorisation takes longer than the steps it saves.
@@ -96,17 +98,25 @@ class Machines:
     def solve(self, weights, start=None):
         """The machines at these weights, as a `Judged`; None where a limit came first."""
         matrix, betas = self.matrix(weights), None if start is None else start.betas
+        least = np.inf
         while True:
             solutions = self.solutions(matrix, betas)
             self.partial = weights, solutions
             if self.limits.stop() or any(_was_ended(one) for one in solutions):
                 return None
             judged = self._judged(weights, matrix, solutions)
-            if self._is_fine(judged) or self.tol <= self._finest:
+            is_solved = all(one.status == Status.OPTIMAL for one in solutions)
+            # Machines that end short of a tolerance do not reach a smaller one. They begin once more where they ended,
+            # with gradients computed afresh, and again as long as that helps.
+            is_in_vain = not is_solved and judged.machines_gap > AGAIN * least
+            if self._is_fine(judged) or self.tol <= self._finest or is_in_vain:
                 if self._last is None:
                     self.release(matrix)
                 return judged
-            self.tighten()
+            if is_solved:
+                self.tighten()
+            else:
+                least = judged.machines_gap
             betas = judged.betas
 
     def tighten(self):

@@ -17,6 +17,8 @@ from mercer.kernels.given.precomputed import MatrixItems
 
 # Vectors whose entries in single precision are compared with those in double precision.
 SAMPLE = 64
+# Pairs of which a sample meets one, but for once in a hundred and fifty times: exp(-5).
+UNMET = 5.0
 # Errors of sums are allowed for up to so many standard deviations.
 DEVIATIONS = 4.0
 # Rows up to so many times as long, squared, as the longest vector lose no more digits than vectors do, or hardly.
@@ -82,7 +84,8 @@ class Expansion:
         """f(x) for each row of X and each function, shape (n, n_functions).
 
         In double precision, but for many rows that are given in single precision where that is off by no more than
-        `tolerance`, as far as entries between some of the rows and some of the vectors tell.
+        `tolerance`, as far as entries between some of the rows and some of the vectors tell, and wherever the others
+        may be.
         """
         items = self._single_items(X, tolerance)
         items = self._prepare(X, np.float64) if items is None else items
@@ -107,8 +110,10 @@ class Expansion:
             return None
         items = self._prepare(X, single)
         # Rows that are further away than the vectors lose more digits than those do.
-        furthest = FURTHER * float(self.prepared(single).norms.max(initial=0.0))
-        return items if float(items.norms.max(initial=0.0)) <= furthest else None
+        vectors, rows = (float(each.norms.max(initial=0.0)) for each in (self.prepared(single), items))
+        if rows > FURTHER * vectors or self._unmet_error(max(vectors, rows)) > tolerance:
+            return None
+        return items
 
     def _single_error(self, X):
         """About how far values in single precision are off, by what entries between rows of X and vectors are off by.
@@ -127,6 +132,23 @@ class Expansion:
         own = float((errors**2 + rounded**2).mean())
         common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some.double))
         return DEVIATIONS * float(np.sqrt(own * some.squares + common * some.sums**2).max(initial=0.0))
+
+    def _unmet_error(self, norm_bound):
+        """How far a value may be off by the vectors next to its row, which no sample has to meet.
+
+        Digits of a distance are lost where it is short beside the rows. Between rows that are far from each other the
+        kernel may be zero, whatever is lost: a sample of these says nothing of the few that are near.
+        """
+        if self.kernel.distance_error(1.0, np.float32) == 0.0:
+            return 0.0
+        try:
+            error = self.kernel.entry_error(norm_bound, np.float32)
+        except OverflowError:
+            return np.inf
+        largest = max((float(np.abs(group.coefficients).max(initial=0.0)) for group in self.groups), default=0.0)
+        # Had rows more neighbours than these, the sample would have met some.
+        neighbours = 1.0 + UNMET / SAMPLE**2 * self.vectors.shape[0]
+        return neighbours * largest * error
 
     @computed_once
     def _some_vectors(self):

@@ -91,6 +91,28 @@ def _pair_gains(row, diag, gradient, fall, highest, own_diag, scores):
 
 
 @jit
+def _lowest(gradient, fall):
+    """Where the smallest gradient that may fall stands."""
+    found, least = 0, gradient[0] + fall[0]
+    for k in range(1, gradient.shape[0]):
+        value = gradient[k] + fall[k]
+        if value < least:
+            found, least = k, value
+    return found
+
+
+@jit
+def _partner(scores, gain, gradient, fall, highest):
+    """The coordinate of the best gain, or the lowest where no gain tells.
+
+    In single precision the square of a large drop overflows and that of a small one vanishes. What is found then may
+    be a coordinate that gains nothing, or may not move at all: to step with it leaves the box.
+    """
+    j = _index_of(scores, gain)
+    return j if gradient[j] + fall[j] < highest else _lowest(gradient, fall)
+
+
+@jit
 def set_masks(k, beta, lower, upper, kink, rise, fall):
     """What is added to the gradient of a coordinate where it may rise, and where it may fall."""
     rise[k] = (kink if beta[k] < 0.0 else -kink) if beta[k] < upper[k] else -MASK
@@ -117,7 +139,8 @@ def _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, 
     step = push / max(curvature, SMALLEST_CURVATURE)
     end_i, end_j = _end_up(beta[i], upper[i], kink), _end_down(beta[j], lower[j], kink)
     room_i, room_j = end_i - beta[i], beta[j] - end_j
-    step = min(step, room_i, room_j)
+    # Rounding may turn the least of pushes round.
+    step = max(0.0, min(step, room_i, room_j))
     # A coordinate that reaches its bound is set to it exactly.
     beta[i] = end_i if step >= room_i else beta[i] + step
     beta[j] = end_j if step >= room_j else beta[j] - step
@@ -140,7 +163,7 @@ def pair_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol
         has_diverged = not (abs(highest) < DIVERGED and abs(lowest) < DIVERGED)
         if highest - lowest <= tol or steps >= max_steps or has_diverged:
             return steps, highest, lowest, worst_curvature
-        j = _index_of(scores, gain)
+        j = _partner(scores, gain, gradient, fall, highest)
         step, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
         worst_curvature = min(worst_curvature, curvature)
         highest = _move_pair(matrix[i], matrix[j], gradient.dtype.type(step), gradient, rise, scores)
@@ -182,15 +205,16 @@ def grouped_pair_steps(
         high_1 = _move_pair(first[split:], second[split:], step, gradient[split:], rise[split:], scores[split:])
         i_0, gain_0, low_0 = _best_partner(matrix, gradient, diag, fall, scores, 0, split, high_0)
         i_1, gain_1, low_1 = _best_partner(matrix, gradient, diag, fall, scores, split, width, high_1)
-        violation = max(high_0 - low_0, high_1 - low_1)
+        open_0, open_1 = high_0 - low_0, high_1 - low_1
+        violation = max(open_0, open_1)
         if violation <= tol or steps >= max_steps or not violation < DIVERGED:
             extremes[0, 0], extremes[0, 1] = high_0, low_0
             extremes[1, 0], extremes[1, 1] = high_1, low_1
             return steps, violation, zero, worst_curvature
-        if gain_0 >= gain_1:
-            row_i, row_j = i_0, _index_of(scores[:split], gain_0)
+        if gain_0 > gain_1 or (gain_0 == gain_1 and open_0 >= open_1):
+            row_i, row_j = i_0, _partner(scores[:split], gain_0, gradient[:split], fall[:split], high_0)
         else:
-            row_i, row_j = i_1, split + _index_of(scores[split:], gain_1)
+            row_i, row_j = i_1, split + _partner(scores[split:], gain_1, gradient[split:], fall[split:], high_1)
         moved, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, row_i, row_j)
         worst_curvature = min(worst_curvature, curvature)
         step = gradient.dtype.type(moved)
@@ -222,6 +246,17 @@ def _move_one(row, step, diag, gradient, rise, fall, scores):
 
 
 @jit
+def _most_pushed(gradient, rise, fall):
+    """Where the largest violation stands."""
+    found, most = 0, gradient.dtype.type(0)
+    for k in range(gradient.shape[0]):
+        push = max(gradient[k] + rise[k], -gradient[k] - fall[k])
+        if push > most:
+            found, most = k, push
+    return found
+
+
+@jit
 def single_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores):
     """As `pair_steps`, without an equality constraint: one coordinate at a time.
 
@@ -232,6 +267,8 @@ def single_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, t
     gain, violation = _move_one(matrix[0], zero, diag, gradient, rise, fall, scores)
     while tol < violation < DIVERGED and steps < max_steps:
         i = _index_of(scores, gain)
+        if not max(gradient[i] + rise[i], -gradient[i] - fall[i]) > zero:
+            i = _most_pushed(gradient, rise, fall)  # as in `_partner`
         worst_curvature = min(worst_curvature, np.float64(diag[i]))
         upward, downward = np.float64(gradient[i]) + rise[i], np.float64(gradient[i]) + fall[i]
         step = (upward if upward > -downward else downward) / max(np.float64(diag[i]), SMALLEST_CURVATURE)

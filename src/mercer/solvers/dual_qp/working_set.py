@@ -14,6 +14,8 @@ from mercer.solvers.limits import SLICE_SECONDS
 # Steps without a smaller violation after which a working set gives up.
 PATIENCE = 100_000
 MOST_RESCUES = 50
+# Sums may be off by this share of their terms before they are put right.
+DRIFT = 1e-12
 
 
 class WorkingSet:
@@ -104,6 +106,38 @@ class WorkingSet:
     def run(self, tol, limits, iterations_done):
         """Take steps until the violation is `tol`, a limit is reached, or many steps have
         brought nothing (then `is_stalled`); returns their number."""
+        taken = self._run(tol, limits, iterations_done)
+        if self.problem.has_equality:
+            m = len(self.indices)
+            groups = [slice(0, m)] if self.split is None else [slice(0, self.split), slice(self.split, m)]
+            moved = [self._put_right(group) for group in groups]
+            if any(moved):
+                self._set_masks()
+                self._slice(tol, 0)  # no step, but the violation is known
+        return taken
+
+    def _put_right(self, group):
+        """Give a group of coefficients the sum again that it began with; True if they were moved.
+
+        Each step keeps the sum but for the rounding of its two coefficients. Those of a bad step may be 1e15, and come
+        back to 10 later: what rounding took meanwhile is then as large as they are.
+        """
+        beta, lower, upper = self.beta[group], self.lower[group], self.upper[group]
+        excess, size = float(beta.sum() - self.start[group].sum()), np.abs(beta)
+        if not DRIFT * float(size.sum()) < abs(excess) < UNBOUNDED:
+            return False
+        room = np.minimum(beta - lower if excess > 0 else upper - beta, abs(excess))
+        # Those at no bound take it in proportion to their size; if they have no room, all in proportion to theirs.
+        shares = np.minimum(room, np.where((beta > lower) & (beta < upper), size, 0.0))
+        shares = shares if shares.sum() >= abs(excess) else room
+        if not shares.sum() >= abs(excess):
+            return False
+        step = shares * (-excess / shares.sum())
+        self.beta[group] = np.clip(beta + step, lower, upper)
+        self.gradient -= (step @ self.values[group]).astype(self.gradient.dtype)
+        return True
+
+    def _run(self, tol, limits, iterations_done):
         taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
         # How many steps make a slice depends on the clock; what is decided, and when, must not.
         patience = max(PATIENCE, 50 * len(self.indices))

@@ -23,7 +23,6 @@ import numpy as np
 from scipy import linalg
 
 from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
-from mercer.solvers.result import Status
 
 # The share of the majorant in the Newton term: at first, at least, at most.
 DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.1, 1e-9, 1.0
@@ -98,7 +97,7 @@ def minimise(search, n_kernels):
                 return status
             weights = _newton(centre, H, weights) if search.best is centre else weights
         if search.since_best >= (FEW_TRIES if gain <= NO_GAIN * scale else MANY_TRIES):
-            return _short_of(search)
+            return search.short_of()
         found = search.visit(weights)
         if found is None:
             return None
@@ -194,9 +193,3 @@ def _mixed(search, centre, cuts, shares):
     ]
     search.note(search.machines.judge(centre.weights, betas))
     return search.ended()
-
-
-def _short_of(search):
-    """The status where no other weights promise more, and yet the gap is not closed."""
-    gap = search.best.gap(search.allowed)
-    return Status.OPTIMAL_INACCURATE if gap <= 10.0 * search.gap_tol else Status.STALLED

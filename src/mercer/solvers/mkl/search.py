@@ -6,6 +6,12 @@ import numpy as np
 
 from mercer.solvers.result import Status, TracePoint
 
+# So many points whose machines alone have a larger gap than is asked for: rounding does not let them be solved, and to
+# look for better weights for them takes for ever.
+MOST_UNSOLVED = 5
+# A gap within so many times what was asked for is inaccurate only.
+NEARLY = 10.0
+
 
 @dataclass(frozen=True)
 class WeightPoint(TracePoint):
@@ -41,17 +47,22 @@ class WeightSearch:
         The point with the smallest gap.
     since_best : int
         Points visited after it.
+    unsolved : int
+        Points whose machines could not be solved as finely as the gap asks for.
     """
 
     def __init__(self, allowed, machines, gap_tol, limits):
         self.allowed, self.machines, self.gap_tol, self.limits = allowed, machines, gap_tol, limits
         self.best, self.trace, self.iterations = None, [], 0
-        self.since_best = 0
+        self.since_best, self.unsolved = 0, 0
 
     def visit(self, weights):
         """Solve the machines at these weights; None if that was ended early."""
         judged = self.machines.solve(weights, self.best)
-        return None if judged is None else self.note(judged)
+        if judged is None:
+            return None
+        self.unsolved += not judged.machines_gap <= self.gap_tol * judged.scale
+        return self.note(judged)
 
     def note(self, judged):
         """Remember a point, and keep the one with the smallest gap."""
@@ -82,4 +93,9 @@ class WeightSearch:
         status = self.limits.reached()
         if status is None and self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
-        return status
+        return self.short_of() if status is None and self.unsolved >= MOST_UNSOLVED else status
+
+    def short_of(self):
+        """The status of a search that can do no better, and has not closed the gap."""
+        is_near = self.best.gap(self.allowed) <= NEARLY * self.gap_tol
+        return Status.OPTIMAL_INACCURATE if is_near else Status.STALLED
