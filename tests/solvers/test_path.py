@@ -130,6 +130,14 @@ def test_coefficients_are_linear_between_breakpoints():
     assert np.allclose(path.at(0.5 * (left + right))[0], 0.5 * (ends[0] + ends[1]), atol=1e-9)
 
 
+def test_a_piece_begins_at_zero_and_at_every_event():
+    X, signs = noisy(40, seed=4)
+    path = path_of(RBF(0.5)(X), signs)
+    assert path.breakpoints[0] == 0.0
+    assert (np.diff(path.breakpoints) >= 0).all()
+    assert {C for C, _, _ in path.events()} <= {*path.breakpoints, path.C_end}
+
+
 def test_events_change_the_sets_that_are_reported():
     X, signs = noisy(40, seed=5)
     path = path_of(RBF(0.5)(X), signs)
