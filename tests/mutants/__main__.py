@@ -5,6 +5,7 @@ up is a random sample. What is known is kept in build/mutants, and the next run 
 """
 
 import argparse
+import os
 import random
 import sys
 from collections import Counter
@@ -14,6 +15,7 @@ import pytest
 
 from tests.mutants.hunt import KILLED, SURVIVED, UNREACHED, Hunt, lines_of
 from tests.mutants.in_memory import PACKAGE
+from tests.mutants.interpreted import interpret, is_compiled
 from tests.mutants.operators import Mutant, mutants
 
 TESTS = {
@@ -70,9 +72,13 @@ def main() -> None:
     parser.add_argument("room", nargs="?", choices=TESTS)
     parser.add_argument("--seconds", type=float, default=3600.0, help="on the clock")
     parser.add_argument("--seconds-each", type=float, default=20.0, help="of tests for a mutant, by processor time")
+    parser.add_argument("--seconds-most", type=float, default=120.0, help="that a test may take without any fault")
     parser.add_argument("--sample", type=int, default=None, help="how many mutants; all unless given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", type=Path, default=Path("build/mutants"))
+    parser.add_argument("--only", choices=("plain", "compiled"), help="faults of such functions, and no others")
+    parser.add_argument("--interpreted", action="store_true", help="compiled functions of the room as plain Python")
+    parser.add_argument("--tests", nargs="+", help="where the tests are, if not all of a room's are wanted")
     parser.add_argument("--again", action="store_true", help="judge the survivors anew, and nothing else")
     parser.add_argument("--report", action="store_true")
     chosen = parser.parse_args()
@@ -82,6 +88,11 @@ def main() -> None:
     sys.exit(judge(chosen))
 
 
+def wanted(mutant: Mutant, chosen: argparse.Namespace) -> bool:
+    """Whether it is a fault of the functions that were asked for."""
+    return chosen.only is None or (chosen.only == "compiled") == is_compiled(PACKAGE / mutant.file, mutant.function)
+
+
 def judge(chosen: argparse.Namespace) -> int:
     """Judge what is not known yet of a room."""
     folder, known = chosen.build / chosen.room, results(chosen.build / chosen.room)
@@ -89,12 +100,15 @@ def judge(chosen: argparse.Namespace) -> int:
     waiting = [
         each
         for each in of_room(chosen.room, chosen.seed)[: chosen.sample]
-        if (each.name in alive if chosen.again else each.name not in known)
+        if (each.name in alive if chosen.again else each.name not in known) and wanted(each, chosen)
     ]
-    hunt = Hunt(waiting, folder, chosen.seconds, chosen.seconds_each)
+    if chosen.interpreted:
+        interpret(chosen.room)
+    reached = folder / ("reached_interpreted.jsonl" if chosen.interpreted else "reached.jsonl")
+    hunt = Hunt(waiting, reached, chosen.seconds, chosen.seconds_each, chosen.seconds_most)
     # A loop is ended by its processor time; the clock is for what waits and takes none.
-    options = f"-q --timeout=120 -p no:cacheprovider -p no:xdist --basetemp={folder / 'files'}".split()
-    return pytest.main([*options, "-m", "not slow", *TESTS[chosen.room]], plugins=[hunt])
+    options = f"-q --timeout=120 -p no:cacheprovider -p no:xdist --basetemp={folder / f'files-{os.getpid()}'}".split()
+    return pytest.main([*options, "-m", "not slow", *(chosen.tests or TESTS[chosen.room])], plugins=[hunt])
 
 
 if __name__ == "__main__":

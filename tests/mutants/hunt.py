@@ -35,6 +35,13 @@ OUTCOMES = {0: SURVIVED, NOT_PUT_IN: SURVIVED, 1: KILLED, -signal.SIGXCPU: TIMEO
 # Seconds of processor time that a test may take besides five times what it takes without a fault: it may compile.
 MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 8, 30
 
+# A test that takes longer is timed once more, with nothing to compile or to note.
+WORTH_TIMING_ALONE = 0.5
+
+
+def _too_slow(*_: object) -> None:
+    raise TimeoutError("too slow to be of use")
+
 
 def lines_of(file: Path) -> dict[str, dict]:
     """The last line about each name in a file of JSON lines."""
@@ -45,9 +52,9 @@ def lines_of(file: Path) -> dict[str, dict]:
 class Hunt:
     """Plugin: in the place of running the tests, run them against mutants."""
 
-    def __init__(self, mutants: list[Mutant], folder: Path, seconds: float, seconds_each: float) -> None:
-        self.mutants, self.folder = mutants, folder
-        self.end, self.seconds_each = time.monotonic() + seconds, seconds_each
+    def __init__(self, mutants: list[Mutant], kept: Path, seconds: float, seconds_each: float, most: float) -> None:
+        self.mutants, self.kept, self.folder = mutants, kept, kept.parent
+        self.end, self.seconds_each, self.most = time.monotonic() + seconds, seconds_each, most
         self.failed: list[str] = []
         self.ran: Counter[str] = Counter()
         self.noticed: Counter[str] = Counter()
@@ -81,13 +88,13 @@ class Hunt:
         for name in mercer.__all__:  # which are imported when they are asked for, and would be in every child
             getattr(mercer, name)
         self.imported = Imported()
-        # Children share what is there with their parent, and need not look through it for garbage.
-        gc.freeze()
         self.folder.mkdir(parents=True, exist_ok=True)
         items = {item.nodeid: item for item in session.items}
         reached = self._reached(items)
-        # Tests that fail without any fault would notice every one.
-        (self.folder / "left_out.txt").write_text("\n".join(sorted(items.keys() - reached.keys())))
+        # What is compiled by now would be loaded by every child.
+        self.imported.load_compiled()
+        # Children share what is there with their parent, and need not look through it for garbage.
+        gc.freeze()
         items = {name: item for name, item in items.items() if name in reached}
         with open(self.folder / "results.jsonl", "a", encoding="utf-8") as results:
             for mutant in self.mutants:
@@ -100,17 +107,17 @@ class Hunt:
 
     def _reached(self, items: dict[str, pytest.Item]) -> dict[str, dict]:
         """Of each test: the lines it runs, and its seconds. Learned from one run without any fault, and kept."""
-        kept = self.folder / "reached.jsonl"
-        known = lines_of(kept)
+        known = lines_of(self.kept)
         missing = [item for name, item in items.items() if name not in known]
         if missing:
-            self._in_child(lambda _: self._watch(missing, kept))
-        found = lines_of(kept)
+            self._in_child(lambda _: self._watch(missing))
+        # Tests that fail without any fault would notice every one.
+        found = {name: each for name, each in lines_of(self.kept).items() if "lines" in each}
         for each in found.values():
             each["lines"] = {file: set(lines) for file, lines in each["lines"].items()}
         return found
 
-    def _watch(self, items: list[pytest.Item], kept: Path) -> int:
+    def _watch(self, items: list[pytest.Item]) -> int:
         rooms = tuple({f"{PACKAGE / mutant.file.split('/')[0]}{os.sep}" for mutant in self.mutants})
         ran: set[tuple[str, int]] = set()
 
@@ -121,27 +128,32 @@ class Hunt:
             return None
 
         threading.settrace(note)
+        signal.signal(signal.SIGPROF, _too_slow)
         for item, following in zip(items, [*items[1:], None], strict=True):
             ran.clear()
+            item.add_marker(pytest.mark.timeout(0))  # it may have to compile, on a machine that is busy
             seconds = self._seconds(item, following, note)
-            # Where it had to compile, the second time is the true one.
-            seconds = min(seconds, self._seconds(item, following, note)) if seconds > 1.0 else seconds
-            if item.nodeid in self.failed:  # it notices everything
-                continue
+            if seconds > WORTH_TIMING_ALONE and item.nodeid not in self.failed:
+                # It had to compile, or to note many lines: the second time is the true one.
+                seconds = min(seconds, self._seconds(item, following, None))
             lines = defaultdict(list)
             for file, line in sorted(ran):
                 lines[str(Path(file).relative_to(PACKAGE))].append(line)
-            with open(kept, "a", encoding="utf-8") as file:
-                print(json.dumps({"name": item.nodeid, "seconds": seconds, "lines": lines}), file=file)
+            found = {"fails": True} if item.nodeid in self.failed else {"seconds": seconds, "lines": lines}
+            with open(self.kept, "a", encoding="utf-8") as file:
+                print(json.dumps({"name": item.nodeid, **found}), file=file)
         return 0
 
-    @staticmethod
-    def _seconds(item: pytest.Item, following: pytest.Item | None, note: Callable) -> float:
-        """Of processor time that a test takes, while every line is noted."""
+    def _seconds(self, item: pytest.Item, following: pytest.Item | None, note: Callable | None) -> float:
+        """Of processor time that a test takes, while every line is noted, if it is."""
         start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, self.most)
         sys.settrace(note)
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-        sys.settrace(None)
+        try:
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        finally:
+            sys.settrace(None)
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
         return time.process_time() - start
 
     def _tests_for(self, mutant: Mutant, items: dict[str, pytest.Item], reached: dict[str, dict]) -> list[str]:

@@ -5,10 +5,11 @@ import gc
 import inspect
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from numba.core.caching import NullCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.dispatcher import Dispatcher
 
 import mercer
@@ -27,7 +28,7 @@ class Imported:
         for each in gc.get_objects():
             if isinstance(each, FunctionType):
                 self._functions.setdefault(each.__code__.co_filename, []).append(each)
-            elif isinstance(each, Dispatcher):
+            elif isinstance(each, Dispatcher) and Path(each.py_func.__code__.co_filename).exists():
                 self._dispatchers.setdefault(each.py_func.__code__.co_filename, []).append(each)
         every = [each for some in self._dispatchers.values() for each in some]
         self._referred = {each: _referred(each.py_func) for each in every}
@@ -52,7 +53,17 @@ class Imported:
                 changed.add(function)
         for dispatcher in self._with_inlined(changed):
             dispatcher._cache = NullCache()
+            dispatcher._reset_overloads()
         return bool(changed)
+
+    def load_compiled(self) -> None:
+        """Load what is on disk of every function, for all types that it has been compiled for."""
+        for dispatcher in self._referred:
+            if not isinstance(dispatcher._cache, FunctionCache):
+                continue
+            for signature, *_ in dispatcher._cache._cache_file._load_index():
+                with suppress(Exception):  # of another processor, or cut short
+                    dispatcher.compile(signature)
 
     def compiles_anew(self, path: Path, name: str) -> bool:
         """Whether this function of a file is compiled, or has one within that is."""

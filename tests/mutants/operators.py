@@ -146,17 +146,17 @@ def _is_warning(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and "warn" in ast.unparse(node.value.func)
 
 
-def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
     """(qualified name, definition) of every function that is not within another."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
-            yield from _functions(node, f"{prefix}{node.name}.")
+            yield from functions(node, f"{prefix}{node.name}.")
         elif isinstance(node, ast.FunctionDef):
             yield prefix + node.name, node
 
 
 def _faults(tree: ast.AST) -> Iterator[tuple[str, ast.AST, str, int | None, ast.AST, str, ast.AST]]:
-    for name, function in _functions(tree):
+    for name, function in functions(tree):
         for parent, field, i, child in _places(function):
             for kind, other in alternatives(child):
                 yield name, parent, field, i, child, kind, other
@@ -182,7 +182,7 @@ def _shown(node: ast.AST) -> str:
 def mutants(file: str, source: str) -> list[Mutant]:
     """Every fault that may be put into `source`."""
     tree = ast.parse(source)
-    lines = {node: place for _, function in _functions(tree) for node, place in _lines(function).items()}
+    lines = {node: place for _, function in functions(tree) for node, place in _lines(function).items()}
     return [
         Mutant(file, name, child.lineno, *lines[child], kind, _shown(child), _shown(other), number)
         for number, (name, _, _, _, child, kind, other) in enumerate(_faults(tree))

@@ -128,3 +128,21 @@ def test_what_has_inlined_a_compiled_function_is_compiled_anew(tmp_path):
     assert isinstance(found.outer._cache, NullCache)
     assert found.other._cache == "on disk"
     assert found.outer(4) == 1.5
+
+
+def test_what_was_loaded_before_is_compiled_anew_too(tmp_path):
+    file = tmp_path / "loaded.py"
+    file.write_text(
+        "import numba\n\n\n@numba.njit(cache=True)\ndef inner(x):\n    return 2 * x\n\n\n"
+        "@numba.njit(cache=True)\ndef outer(x):\n    return inner(x) + 1\n"
+    )
+    spec = importlib.util.spec_from_file_location("loaded", file)
+    first, second = (importlib.util.module_from_spec(spec) for _ in range(2))
+    spec.loader.exec_module(first)
+    assert first.outer(4) == 9
+    spec.loader.exec_module(second)
+    imported = Imported()
+    imported.load_compiled()
+    assert second.outer.overloads
+    assert imported.put_in(file, number_of(file, "2 * x", "2 / x"))
+    assert second.outer(4) == 1.5

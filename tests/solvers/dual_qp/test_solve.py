@@ -61,18 +61,24 @@ def test_the_order_of_rows_does_not_show():
     np.testing.assert_allclose(other.beta, one.beta[order], atol=1e-9)
 
 
+@pytest.mark.parametrize("is_for_a_gap", [False, True])
 @pytest.mark.parametrize("steps", [1, 3, 20])
-def test_max_iter_is_exact(steps):
+def test_max_iter_is_exact(steps, is_for_a_gap):
     K, signs = case()
-    solution = solve(SoftMargin(signs, np.full(80, 2.0)), K, limits=Limits(max_iter=steps))
+    problem = SoftMargin(signs, np.full(80, 2.0))
+    asked = {"gap": problem.gap, "gap_tol": 1e-9} if is_for_a_gap else {}
+    solution = solve(problem, K, limits=Limits(max_iter=steps), **asked)
     assert (solution.status, solution.iterations) == (Status.ITERATION_LIMIT, steps)
 
 
-def test_an_interruption_keeps_what_there_is():
+@pytest.mark.parametrize("is_for_a_gap", [False, True])
+def test_an_interruption_keeps_what_there_is(is_for_a_gap):
     K, signs = case(200)
     limits = Limits(callbacks=[lambda _: True])
     limits.report(None)
-    solution = solve(SoftMargin(signs, np.full(200, 1e6)), K, tol=1e-12, limits=limits)
+    problem = SoftMargin(signs, np.full(200, 1e6))
+    asked = {"gap": problem.gap, "gap_tol": 1e-12} if is_for_a_gap else {}
+    solution = solve(problem, K, tol=1e-12, limits=limits, **asked)
     assert solution.status is Status.INTERRUPTED
     assert np.isfinite(solution.beta).all()
 

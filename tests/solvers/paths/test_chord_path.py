@@ -53,6 +53,24 @@ def test_intervals_are_halved_until_the_bound_is_met(problem):
     assert len(finer.breakpoints) > len(path.breakpoints)
 
 
+def test_every_solution_begins_from_a_feasible_point_between_its_neighbours(problem):
+    K, signs = problem
+    starts = {}
+
+    def solve(C, start, _tol):
+        starts[C] = start
+        return node_at(K, signs, C)
+
+    path = approximate_path(solve, 0.01, 100.0, 0.01, Limits())
+    first, *others = starts.items()
+    assert first == (0.01, None)
+    assert len(others) == len(path.breakpoints) - 1
+    for C, start in others:
+        assert (signs * start >= -1e-12).all()
+        assert (signs * start <= C * (1.0 + 1e-12)).all()
+        assert abs(start.sum()) <= 1e-6 * C
+
+
 def test_a_stop_leaves_what_was_solved(problem):
     K, signs = problem
     limits = Limits()

@@ -130,6 +130,14 @@ def test_coefficients_are_linear_between_breakpoints():
     assert np.allclose(path.at(0.5 * (left + right))[0], 0.5 * (ends[0] + ends[1]), atol=1e-9)
 
 
+def test_a_piece_begins_at_zero_and_at_every_event():
+    X, signs = noisy(40, seed=4)
+    path = path_of(RBF(0.5)(X), signs)
+    assert path.breakpoints[0] == 0.0
+    assert (np.diff(path.breakpoints) >= 0).all()
+    assert {C for C, _, _ in path.events()} <= {*path.breakpoints, path.C_end}
+
+
 def test_events_change_the_sets_that_are_reported():
     X, signs = noisy(40, seed=5)
     path = path_of(RBF(0.5)(X), signs)
@@ -141,6 +149,30 @@ def test_events_change_the_sets_that_are_reported():
     assert names[path.sets(min(2 * C, 999.0))][point] == kind
     beta, _ = path.at(min(2 * C, 999.0))
     assert (path.sets(min(2 * C, 999.0)) == 0).sum() == (beta == 0).sum()
+
+
+def test_at_an_event_its_point_and_no_other_changes_its_set():
+    X, signs = noisy(40, seed=5)
+    path = path_of(RBF(0.5)(X), signs)
+    events = path.events()
+    times = np.array([0.0, *(C for C, _, _ in events), path.C_end])
+    is_alone = (np.diff(times[:-1]) > 1e-6 * times[1:-1]) & (np.diff(times[1:]) > 1e-6 * times[1:-1])
+    assert is_alone.sum() > 20
+    for k in np.flatnonzero(is_alone):
+        _, point, kind = events[k]
+        before, after = (path.sets(0.5 * (times[k + i] + times[k + i + 1])) for i in (0, 1))
+        assert (np.flatnonzero(before != after) == [point]).all()
+        assert ("zero", "bounded", "free")[after[point]] == kind
+
+
+def test_callbacks_see_the_dual_objective_of_where_the_path_is():
+    X, signs = noisy(30, seed=5)
+    K, seen = RBF(0.5)(X), []
+    path = path_of(K, signs, C_max=2.0, limits=Limits(callbacks=[lambda point: bool(seen.append(point))]))
+    beta, _ = path.at(2.0)
+    assert seen[-1].dual == pytest.approx(signs @ beta - 0.5 * beta @ K @ beta)
+    assert seen[-1].iterations == path.n_events
+    assert (seen[-1].working_set, seen[-1].active) == ((path.sets(2.0) == 2).sum(), 30)
 
 
 def test_an_indefinite_kernel_is_refused_with_a_witness():

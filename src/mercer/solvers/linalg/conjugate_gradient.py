@@ -91,7 +91,7 @@ class _Run:
         Z = self.precondition(self.R)
         rho = np.einsum("ij,ij->j", self.R, Z)
         if self.P is None:
-            self.P = Z
+            self.P = Z.copy()  # Z may be the residual itself, which changes below
         else:
             self.P = Z + _ratio(rho, self.rho) * self.P
         AP = self.apply(self.P)

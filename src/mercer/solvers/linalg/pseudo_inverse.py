@@ -15,7 +15,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class LeastNorm:
-    """X, the eigenvalues that were kept, the smallest of all relative to the largest, and how small may not be kept."""
+    """X, the eigenvalues kept, the smallest of all and zero relative to the largest, and how small may not be kept."""
 
     X: np.ndarray
     eigenvalues: np.ndarray
