@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mercer._jit.threads import Stopped
-from mercer.solvers import conjugate_gradient
 from mercer.solvers.limits import Limits
+from mercer.solvers.linalg import conjugate_gradient
 from mercer.solvers.result import Status
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from mercer.solvers.coupling import couple
+from mercer.solvers.calibration.pairwise_coupling import couple
 
 
 def disagreement(p, r):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.kernels.operator import GivenOperator
-from mercer.solvers import least_norm
+from mercer.kernels.gram.symmetric_operator import GivenOperator
+from mercer.solvers.linalg import pseudo_inverse as least_norm
 
 
 def spread(values):

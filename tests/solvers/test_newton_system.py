@@ -6,8 +6,8 @@ from scipy import sparse
 
 from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import view_rows
-from mercer.solvers import newton_system
-from mercer.solvers.newton_system import NewtonSystem
+from mercer.solvers.linear import proximal_newton_system as newton_system
+from mercer.solvers.linear.proximal_newton_system import NewtonSystem
 
 
 def case(d, kind=np.asarray, seed=0):

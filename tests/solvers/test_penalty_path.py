@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mercer.kernels.operator import GivenOperator
-from mercer.problems.ridge import Ridge
+from mercer.kernels.gram.symmetric_operator import GivenOperator
+from mercer.problems.kernel_methods.ridge import Ridge
 from mercer.solvers.limits import Limits
-from mercer.solvers.penalty_path import choose_penalty
+from mercer.solvers.linalg.ridge_gcv import choose_penalty
 
 PENALTIES = [1e-3, 0.1, 1.0, 30.0]
 

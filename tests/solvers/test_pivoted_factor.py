@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mercer import NotPositiveSemidefiniteError
-from mercer.kernels.matrix import StoredMatrix
-from mercer.kernels.operator import GivenOperator
-from mercer.solvers.pivoted_factor import partial_factor, pivoted_factor
-from mercer.solvers.preconditioner import low_rank
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.kernels.gram.symmetric_operator import GivenOperator
+from mercer.solvers.linalg.low_rank_preconditioner import low_rank
+from mercer.solvers.linalg.pivoted_cholesky import partial_factor, pivoted_factor
 
 ROWS = np.random.default_rng(0).normal(size=(12, 3)) * [1.0, 5.0, 0.1]
 

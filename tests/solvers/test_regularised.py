@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mercer.kernels.operator import GivenOperator
-from mercer.solvers import regularised
+from mercer.kernels.gram.symmetric_operator import GivenOperator
 from mercer.solvers.limits import Limits
-from mercer.solvers.regularised import Request
+from mercer.solvers.linalg import shifted_system as regularised
+from mercer.solvers.linalg.shifted_system import Request
 from mercer.solvers.result import Status
 
 
