@@ -11,6 +11,9 @@ precision, and `has_byte_products` says not to ask them; but what bytes lead to 
 to on any of them.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from llvmlite import binding, ir
 from numba import types
@@ -20,6 +23,7 @@ from numba.extending import intrinsic
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray
 
 HEIGHT, LANES, VECTORS = 12, 16, 2
 WIDTH = LANES * VECTORS
@@ -30,7 +34,7 @@ _WORD, _LONG = ir.IntType(32), ir.IntType(64)
 _VECTOR = ir.VectorType(_WORD, LANES)
 
 
-def has_byte_products():
+def has_byte_products() -> bool:
     """Whether bytes are worth it: this processor has the instruction, and Numba has not been told to do without."""
     if numba_config.CPU_NAME is not None or numba_config.CPU_FEATURES is not None:
         return "+avx512vnni" in (numba_config.CPU_FEATURES or "")
@@ -38,14 +42,16 @@ def has_byte_products():
 
 
 @intrinsic
-def _multiply_block(_context, left, first, last, panel, sums, block):
+def _multiply_block(
+    _context: Any, left: Any, first: Any, last: Any, panel: Any, sums: Any, block: Any
+) -> tuple[Any, Callable[..., Any]]:
     """block[r, c] = sums[c] + the product of row first + r on the left with row c of a packed panel.
 
     Rows after `last` are read as `last`, so that a block of fewer than HEIGHT rows reads nothing that is not there.
     """
     signature = types.void(left, first, last, panel, sums, block)
 
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         left, panel, sums, block = (
             context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 3, 4, 5)
         )
@@ -61,7 +67,7 @@ def _multiply_block(_context, left, first, last, panel, sums, block):
     return signature, codegen
 
 
-def _row_addresses(builder, data, length, first, last):
+def _row_addresses(builder: Any, data: Any, length: Any, first: Any, last: Any) -> list[Any]:
     """Where each of HEIGHT rows begins."""
     addresses = []
     for r in range(HEIGHT):
@@ -71,12 +77,12 @@ def _row_addresses(builder, data, length, first, last):
     return addresses
 
 
-def _vector_at(builder, data, offset):
+def _vector_at(builder: Any, data: Any, offset: int) -> Any:
     """The address of the vector that begins `offset` numbers after `data`."""
     return builder.bitcast(builder.gep(data, [_LONG(offset)]), _VECTOR.as_pointer())
 
 
-def _accumulate(builder, rows, panel, steps, begin):
+def _accumulate(builder: Any, rows: list[Any], panel: Any, steps: Any, begin: list[Any]) -> list[Any]:
     """The loop over the quads of all rows: VECTORS sums for each row, row after row."""
     multiply_add = _multiply_add if has_byte_products() else _multiply_add_anywhere
     before = builder.block
@@ -98,14 +104,14 @@ def _accumulate(builder, rows, panel, steps, begin):
     return sums
 
 
-def _multiply_add(builder, total, unsigned, signed):
+def _multiply_add(builder: Any, total: Any, unsigned: Any, signed: Any) -> Any:
     """The total of each lane and the products of its four bytes."""
     kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
     instruction = cgutils.get_or_insert_function(builder.module, kind, _INSTRUCTION)
     return builder.call(instruction, [total, unsigned, signed])
 
 
-def _multiply_add_anywhere(builder, total, unsigned, signed):
+def _multiply_add_anywhere(builder: Any, total: Any, unsigned: Any, signed: Any) -> Any:
     """The same, a byte of each lane after another: moved to the top, and from there down."""
     down = ir.Constant(_VECTOR, [8 * (QUAD - 1)] * LANES)
     for byte in range(QUAD):
@@ -116,19 +122,19 @@ def _multiply_add_anywhere(builder, total, unsigned, signed):
     return total
 
 
-def _carried(builder, kind, start, before):
+def _carried(builder: Any, kind: Any, start: Any, before: Any) -> Any:
     value = builder.phi(kind)
     value.add_incoming(start, before)
     return value
 
 
-def _panel_vector(builder, panel, step, which):
+def _panel_vector(builder: Any, panel: Any, step: Any, which: int) -> Any:
     quads = builder.add(builder.mul(step, _LONG(VECTORS)), _LONG(which))
     place = builder.gep(panel, [builder.mul(quads, _LONG(QUAD * LANES))])
     return builder.load(builder.bitcast(place, _VECTOR.as_pointer()), align=1)
 
 
-def _spread_quad(builder, row, step):
+def _spread_quad(builder: Any, row: Any, step: Any) -> Any:
     """Four bytes of a row, in every lane of a vector."""
     place = builder.bitcast(builder.gep(row, [builder.mul(step, _LONG(QUAD))]), _WORD.as_pointer())
     nothing = ir.Constant(_VECTOR, ir.Undefined)
@@ -137,7 +143,7 @@ def _spread_quad(builder, row, step):
 
 
 @jit
-def pack(codes, packed, sums):
+def pack(codes: Array, packed: Array, sums: Array) -> None:
     """Write signed rows as unsigned panels of WIDTH rows, quad by quad, and the sums that they begin with.
 
     `packed` has shape (panels, quads, WIDTH, QUAD) and zeros where there is no row; `sums` (panels, WIDTH).
@@ -149,12 +155,21 @@ def pack(codes, packed, sums):
             for k in range(QUAD):
                 number = np.int32(codes[j, q * QUAD + k]) + 128
                 panel[q, place, k] = number
-                total += number
+                total += number  # type: ignore[assignment]  # compiled, it is as wide as what is added
         sums[j // WIDTH, place] = 128 * total
 
 
 @jit
-def byte_products(codes, packed, sums, scale, left_terms, right_terms, block, out):
+def byte_products(
+    codes: Array,
+    packed: Array,
+    sums: Array,
+    scale: float,
+    left_terms: FloatArray,
+    right_terms: FloatArray,
+    block: Array,
+    out: FloatArray,
+) -> None:
     """out[i, j] = scale <row i, row j> + left_terms[i] + right_terms[j], in double precision until it is written.
 
     Rows are those of `codes` (signed, so that 0 is written -128) and of what `pack` made; their length is a
