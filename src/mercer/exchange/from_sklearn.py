@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-def from_sklearn(estimator: BaseEstimator) -> BaseEstimator:
+def from_sklearn(estimator: BaseEstimator) -> Any:
     """A fitted estimator of Mercer with the functions of a fitted one of scikit-learn.
 
     `predict`, `decision_function` and `transform` give what scikit-learn's gave. Parameters that both

@@ -84,7 +84,7 @@ class Dataset:
             )
         return replace(self, data=cast("ColumnFrame", self.data).chosen(list(names)))
 
-    def matrix(self) -> Any:
+    def matrix(self) -> "Array | csr_matrix | None":
         """The data as rows of numbers; None where a column holds something else, or a value is missing."""
         if self.kind != "table":
             return self.data if self.kind == "vectors" else None

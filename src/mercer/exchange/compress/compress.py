@@ -24,10 +24,14 @@ from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.kernels.table.frame import Frame
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from sklearn.base import BaseEstimator
 
     from mercer.exchange.compress.reduced_set import ReducedSet
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+
+    Model = TypeVar("Model", bound=BaseEstimator)
 
 # Up to so many vectors the whole matrix is kept.
 STORED = 6_000
@@ -59,9 +63,7 @@ class Compression:
         return f"{self.n_after} of {self.n_before} support vectors; |f(x) - g(x)| <= {self.bound:.3g} sqrt(k(x, x))"
 
 
-def compress(
-    model: "BaseEstimator", max_error: float | None = None, *, n_vectors: int | None = None
-) -> "BaseEstimator":
+def compress(model: "Model", max_error: float | None = None, *, n_vectors: int | None = None) -> "Model":
     r"""A model with fewer support vectors, and a proven bound on the change of its decision functions.
 
     Parameters

@@ -50,7 +50,9 @@ SOLVERS = (*CLASSIFIERS, *REGRESSORS, ONE_CLASS)
 _KEYS = ("solver_type", "nr_class", "label", "nr_feature", "bias", "rho")
 
 
-def read_liblinear_model(path: str | PathLike[str], *, classes: ArrayLike | None = None) -> "BaseEstimator":
+def read_liblinear_model(
+    path: str | PathLike[str], *, classes: ArrayLike | None = None
+) -> LinearSVC | LinearSVR | OneClassSVM:
     r"""A fitted estimator from a LIBLINEAR model file.
 
     A logistic regression becomes a `LinearSVC` whose probabilities are the logistic function of its

@@ -50,7 +50,7 @@ def read_libsvm_model(
     n_features: int | None = None,
     zero_based: bool = False,
     classes: ArrayLike | None = None,
-) -> "BaseEstimator":
+) -> SVC | NuSVC | OneClassSVM | SVR | NuSVR:
     r"""A fitted estimator from a LIBSVM model file.
 
     Its decision values are those of LIBSVM. A certificate needs the training data, which the file

@@ -35,7 +35,7 @@ TASKS = {"classification": SVC, "regression": SVR}
 
 def read_svmlight_model(
     path: str | PathLike[str], *, task: str = "classification", n_features: int | None = None
-) -> "BaseEstimator":
+) -> SVC | SVR:
     r"""A fitted estimator from an SVMlight model file.
 
     Parameters

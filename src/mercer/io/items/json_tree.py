@@ -57,7 +57,7 @@ class _Reader:
         self.place = found.end()
         return (found[0], [])
 
-    def key(self) -> Any:
+    def key(self) -> Any:  # None, which callers hand on: no value is finished yet
         """Read the key of the next entry of an object; arrays have none."""
         frame = self.frames[-1]
         if frame[0] == "{":
