@@ -12,6 +12,7 @@ import platform
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -29,7 +30,7 @@ _COMPILES = re.compile(r"^(?:from|import) numba|_jit\.compile import", re.MULTIL
 _IMPORTS = re.compile(r"^from (mercer[.\w]*) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
-def _imported(text, package):
+def _imported(text: str, package: Path) -> Iterator[Path]:
     """The files of `package` that a module with this text imports when it is itself imported."""
     for module, names in _IMPORTS.findall(text):
         folder = package.joinpath(*module.split(".")[1:])
@@ -37,7 +38,7 @@ def _imported(text, package):
         yield from (folder.with_suffix(".py"), folder / "__init__.py")
 
 
-def compiled_sources(package=_PACKAGE):
+def compiled_sources(package: Path = _PACKAGE) -> dict[Path, str]:
     """Every file of `package` from which compiled code may be made, with what it holds."""
     paths = (path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py"))
     texts = {path: path.read_text(encoding="utf-8") for path in paths}
@@ -51,7 +52,7 @@ def compiled_sources(package=_PACKAGE):
     return found
 
 
-def source_digest(package=_PACKAGE):
+def source_digest(package: Path = _PACKAGE) -> str:
     """Hash of every source from which compiled code may be made, independent of file times."""
     digest = hashlib.sha256()
     for path, text in sorted(compiled_sources(package).items()):
@@ -60,7 +61,7 @@ def source_digest(package=_PACKAGE):
     return digest.hexdigest()[:16]
 
 
-def cache_root():
+def cache_root() -> Path | None:
     """The directory under which each version of the sources has its own folder, or None."""
     chosen = os.environ.get("MERCER_CACHE_DIR")
     if chosen:
@@ -72,7 +73,7 @@ def cache_root():
     return Path(base) / "mercer"
 
 
-def _is_writable(folder):
+def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -81,7 +82,7 @@ def _is_writable(folder):
         return False
 
 
-def cache_directory():
+def cache_directory() -> Path | None:
     """A writable directory for this version's compiled code, or None when there is none."""
     root = cache_root()
     if root is None:
@@ -91,7 +92,7 @@ def cache_directory():
 
 
 @contextmanager
-def one_writer(folder):
+def one_writer(folder: Path) -> Iterator[None]:
     """Hold other processes off from writing to `folder` while the body runs."""
     if fcntl is None:
         yield

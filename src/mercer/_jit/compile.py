@@ -7,8 +7,11 @@ it enters compiled code.
 
 import os
 import sys
+from collections.abc import Callable, Set
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from typing import Any, cast
 
 import numba
 from numba.core import config as numba_config
@@ -29,14 +32,14 @@ _DIRECTORY = cache_directory()
 _UNSAID = ["compiling"] if _DIRECTORY is None or not any(_DIRECTORY.iterdir()) else []
 
 
-def where_code_is_kept():
+def where_code_is_kept() -> str:
     """For people: the folder of compiled code, or what to do where there is none."""
     return (
         f"kept in {_DIRECTORY}" if _DIRECTORY else "not kept, for want of a writable folder: MERCER_CACHE_DIR names one"
     )
 
 
-def _announce_compilation():
+def _announce_compilation() -> None:
     """Say once, on standard error, why the very first fit takes seconds."""
     with suppress(IndexError):
         print(f"mercer: {_UNSAID.pop()} for this machine, a few seconds; {where_code_is_kept()}", file=sys.stderr)
@@ -55,13 +58,13 @@ class _ForgivingCache(FunctionCache):
     one writer at a time, and what was loaded must be for the types that were asked for.
     """
 
-    def load_overload(self, sig, target_context):
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._loaded(sig, target_context)
         if found is None and not is_apart():
             raise _NotFound
         return found
 
-    def _loaded(self, sig, target_context):
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
             found = super().load_overload(sig, target_context)
         except Exception:  # noqa: BLE001 - a damaged file may raise anything
@@ -69,14 +72,14 @@ class _ForgivingCache(FunctionCache):
             return None
         return found if found is not None and tuple(found.signature.args) == tuple(sig) else None
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            with one_writer(_DIRECTORY):
+            with one_writer(cast(Path, _DIRECTORY)):
                 super().save_overload(sig, data)
         except Exception:  # noqa: BLE001 - the same
             self._forget()
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Empty the index, so that a damaged one does not stay for ever."""
         try:
             self.flush()
@@ -84,7 +87,7 @@ class _ForgivingCache(FunctionCache):
             self.disable()
 
 
-def _decorate(function, flags):
+def _decorate(function: Callable[..., Any], flags: Set[str]) -> Any:
     # A function that calls another has a copy of it, optimised on its own. Which copy runs would
     # depend on what else was compiled or loaded in this process, and with it the last bit of a
     # result: the first run would differ from later ones. Inlined, there is only one.
@@ -101,14 +104,14 @@ def _decorate(function, flags):
     return compiled
 
 
-def _compile_apart(dispatcher):
+def _compile_apart(dispatcher: Any) -> None:
     """Let whoever calls a function for the first time wait for it no longer than the limits of a fit allow.
 
     What is on disk is loaded where it is needed, unless the compiler is at work and would have to be waited for.
     """
     here = dispatcher.compile
 
-    def compile_apart(signature):
+    def compile_apart(signature: Any) -> Any:
         if isinstance(dispatcher._cache, _ForgivingCache) and not is_any_apart():
             with suppress(_NotFound):
                 return here(signature)
@@ -128,11 +131,11 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def jit(function):
+def jit(function: Callable[..., Any]) -> Any:
     """Compile `function` on first call for each combination of argument types."""
     return _decorate(function, FAST)
 
 
-def jit_in_order(function):
+def jit_in_order(function: Callable[..., Any]) -> Any:
     """As `jit`, but sums keep the order in which they are written."""
     return _decorate(function, FAST - {"reassoc"})

@@ -12,6 +12,9 @@ import mmap
 import weakref
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+from mercer._types import Array
 
 # As many mappings wait at most; what is smaller than this is not worth the trouble.
 MOST_WAITING = 4
@@ -22,7 +25,7 @@ _waiting = []
 _CAN_KEEP = all(hasattr(mmap, name) for name in ("MAP_PRIVATE", "MAP_ANONYMOUS", "MADV_FREE"))
 
 
-def lasting_empty(shape, dtype):
+def lasting_empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """As `np.empty`, in memory that large arrays before have used already where there is some."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if not _CAN_KEEP or size < SMALLEST:
@@ -34,7 +37,7 @@ def lasting_empty(shape, dtype):
     return array.view(dtype).reshape(shape)
 
 
-def _map(size):
+def _map(size: int) -> mmap.mmap:
     try:
         # Address space costs nothing; with some to spare, arrays a little larger find room too.
         mapping = mmap.mmap(-1, size + size // 4, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -44,7 +47,7 @@ def _map(size):
     return mapping
 
 
-def _advise(mapping, name):
+def _advise(mapping: mmap.mmap, name: str) -> bool:
     """Advice is taken or not; a kernel without it goes on as before."""
     if hasattr(mmap, name):
         try:
@@ -55,7 +58,7 @@ def _advise(mapping, name):
     return False
 
 
-def _take(size):
+def _take(size: int) -> mmap.mmap | None:
     """The smallest mapping that is large enough, or None."""
     for mapping in sorted(_waiting, key=len):
         if len(mapping) >= size and _removed(mapping):
@@ -63,7 +66,7 @@ def _take(size):
     return None
 
 
-def _keep(mapping):
+def _keep(mapping: mmap.mmap) -> None:
     """Called when the last array in the mapping is gone."""
     if _advise(mapping, "MADV_FREE"):
         _waiting.append(mapping)
@@ -71,7 +74,7 @@ def _keep(mapping):
             _removed(smallest)
 
 
-def _removed(mapping):
+def _removed(mapping: mmap.mmap) -> bool:
     """Take a mapping out; False if another thread was faster."""
     try:
         _waiting.remove(mapping)

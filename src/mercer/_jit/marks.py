@@ -4,10 +4,11 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array
 
 
 @jit
-def _weighted_sum(words):
+def _weighted_sum(words: Array) -> np.uint64:
     """Each word times its own odd number, modulo 2^64."""
     vector_loop()
     total = np.uint64(0)
@@ -16,7 +17,7 @@ def _weighted_sum(words):
     return total
 
 
-def mark(array):
+def mark(array: Array) -> int:
     """A number for the bits of an array of numbers of four or eight bytes.
 
     Odd numbers have an inverse modulo 2^64, so a change of any one number changes it for certain, and others, such as

@@ -5,6 +5,9 @@ and 2**k is written straight into the exponent bits (Cody & Waite 1980).
 Relative error: 1.2e-7 for float32, 4e-16 for float64.
 """
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -14,21 +17,21 @@ from mercer._jit.compile import FAST, jit_in_order
 
 
 @intrinsic
-def _float_from_bits(_context, bits):
+def _float_from_bits(_context: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
     """Reinterpret the bits of an integer as a float of the same width."""
     if bits == types.int32:
-        target, llvm_type = types.float32, ir.FloatType()
+        target, llvm_type = cast(Any, types.float32), ir.FloatType()
     else:
         target, llvm_type = types.float64, ir.DoubleType()
 
-    def codegen(_ctx, builder, _signature, args):
+    def codegen(_ctx: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], llvm_type)
 
     return target(bits), codegen
 
 
 @jit_in_order
-def _exp32(x):
+def _exp32(x: np.float32) -> np.float32:
     x = x if x > np.float32(-87.0) else np.float32(-87.0)
     x = x if x < np.float32(88.0) else np.float32(88.0)
     half = np.float32(0.5) if x > np.float32(0.0) else np.float32(-0.5)
@@ -46,7 +49,7 @@ def _exp32(x):
 
 
 @jit_in_order
-def _exp32_negative(x):
+def _exp32_negative(x: np.float32) -> np.float32:
     x = x if x > np.float32(-87.0) else np.float32(-87.0)
     k = np.int32(x * np.float32(1.4426950408889634) - np.float32(0.5))
     n = np.float32(k)
@@ -62,7 +65,7 @@ def _exp32_negative(x):
 
 
 @jit_in_order
-def _exp64(x):
+def _exp64(x: float) -> float:
     x = x if x > -708.0 else -708.0
     x = x if x < 709.0 else 709.0
     half = 0.5 if x > 0.0 else -0.5
@@ -85,7 +88,7 @@ def _exp64(x):
     return p * _float_from_bits(np.int64((k + np.int64(1023)) << np.int64(52)))
 
 
-def exp_negative(x):
+def exp_negative(x: float) -> float:
     """e**x for x <= 0, a third faster than `exp`; for use inside compiled code."""
     return np.exp(x)
 
@@ -95,7 +98,7 @@ def _exp_negative_overload(x):
     return (lambda x: _exp32_negative(x)) if x == types.float32 else (lambda x: _exp64(x))
 
 
-def exp(x):
+def exp(x: float) -> float:
     """e**x, for use inside compiled code; vectorises where the library's would not."""
     return np.exp(x)
 

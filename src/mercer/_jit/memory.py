@@ -2,10 +2,11 @@
 
 import os
 import re
+from collections.abc import Iterator
 from functools import cache
 from numbers import Real
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mercer._errors import ParameterError
 
@@ -24,20 +25,20 @@ _UNKNOWN = 2**31
 _THREAD_BYTES = 2**28
 
 
-def available_bytes():
+def available_bytes() -> int:
     """Memory that could be taken now: of the machine, of the container, of this process."""
     bounds = (_free_in_machine(), *_free_in_groups(), _free_in_address_space())
     return max(0, min(bound for bound in bounds if bound is not None))
 
 
-def room_for_a_thread():
+def room_for_a_thread() -> bool:
     """Whether the address space has room for a thread's stack and what BLAS sets aside for it;
     BLAS ends the process where it finds none."""
     free = _free_in_address_space()
     return free is None or free > _THREAD_BYTES
 
 
-def _free_in_machine():
+def _free_in_machine() -> int:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -48,14 +49,14 @@ def _free_in_machine():
     return _half_of_physical()
 
 
-def _half_of_physical():
+def _half_of_physical() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (OSError, ValueError, AttributeError):
         return _UNKNOWN
 
 
-def _free_in_address_space():
+def _free_in_address_space() -> int | None:
     """What `ulimit -v` leaves, or None when it sets no bound."""
     if resource is None or not hasattr(resource, "RLIMIT_AS"):
         return None
@@ -69,7 +70,7 @@ def _free_in_address_space():
     return limit - pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _free_in_groups():
+def _free_in_groups() -> Iterator[int]:
     """What each control group of this process that has a bound leaves free."""
     for folder, names in _bounded_groups():
         try:
@@ -92,7 +93,7 @@ _VERSION_2 = _Names("memory.max", "memory.current", "inactive_file")
 
 
 @cache
-def _bounded_groups(root="/sys/fs/cgroup", membership="/proc/self/cgroup"):
+def _bounded_groups(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> list[tuple[Path, _Names]]:
     """(folder, names) of every group from this process's up to the root that has a bound.
 
     Found once: a small fit takes less time than looking through these folders.
@@ -115,7 +116,7 @@ def _bounded_groups(root="/sys/fs/cgroup", membership="/proc/self/cgroup"):
     return found
 
 
-def _has_bound(file):
+def _has_bound(file: Path) -> bool:
     try:
         # Version 1 says "no bound" with a number of about 2**63, version 2 with "max".
         return _number(file) < 2**60
@@ -123,11 +124,11 @@ def _has_bound(file):
         return False
 
 
-def _number(file):
+def _number(file: Path) -> int:
     return int(file.read_text(encoding="ascii"))
 
 
-def _reclaimable(stat, key):
+def _reclaimable(stat: Path, key: str) -> int:
     """Bytes of file cache that count as used but are given up when asked for."""
     for line in stat.read_text(encoding="ascii").splitlines():
         name, _, value = line.partition(" ")
@@ -136,14 +137,14 @@ def _reclaimable(stat, key):
     return 0
 
 
-def parse_bytes(limit, name="memory_limit"):
+def parse_bytes(limit: float | str, name: str = "memory_limit") -> int:
     """Bytes from a number or a text such as "2GiB" or "500 MB"."""
     given = limit
     if isinstance(limit, str):
         match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmgt]i?)?b?\s*", limit.lower())
-        limit = None if match is None else float(match[1]) * _UNITS[match[2] or ""]
+        limit = cast(float, None if match is None else float(match[1]) * _UNITS[match[2] or ""])
     if not isinstance(limit, Real) or isinstance(limit, bool):
         raise ParameterError(f'{name} must be bytes or a text such as "2GiB", got {given!r}')
-    if not 0 < limit < float("inf"):
+    if not 0 < cast(float, limit) < float("inf"):
         raise ParameterError(f"{name} must be positive and finite, got {given!r}")
-    return int(limit)
+    return int(cast(float, limit))

@@ -13,7 +13,7 @@ class computed_once(Generic[T]):  # noqa: N801 - used as a decorator
     ever. Two threads that race here compute the same value.
     """
 
-    def __init__(self, function: Callable[[Any], T]):
+    def __init__(self, function: Callable[[Any], T]) -> None:
         self.function, self.__doc__ = function, function.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -4,6 +4,9 @@ A solver that visits rows in random order waits for each of them, unless the nex
 their way while it works on this one.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -12,11 +15,11 @@ LINE = 64  # bytes of a cache line
 
 
 @intrinsic
-def prefetch(_context, array, index):
+def prefetch(_context: Any, array: Any, index: Any) -> tuple[Any, Callable[..., Any]]:
     """Bring the cache line of array[index] (one dimension, contiguous) nearer; changes nothing."""
     signature = types.void(array, index)
 
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = signature.args[0]
         held = context.make_array(kind)(context, builder, args[0])
         place = builder.gep(held.data, [context.cast(builder, args[1], signature.args[1], types.intp)])

@@ -1,5 +1,7 @@
 """What a method that visits rows at random needs beside `row_views`."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba.core import types
 from numba.extending import overload
@@ -7,6 +9,10 @@ from numba.extending import overload
 from mercer._jit.compile import FAST
 from mercer._jit.prefetch import LINE, prefetch
 from mercer._jit.row_views import DenseRows
+from mercer._types import FloatArray
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
 
 _OPTIONS = {"fastmath": set(FAST)}
 # Rows ahead of the one being visited for which memory is asked.
@@ -15,13 +21,13 @@ AHEAD = 8
 WORTH_ASKING = 2**18
 
 
-def rows_ahead(rows):
+def rows_ahead(rows: "RowView") -> int:
     """How many rows ahead to ask for memory; 0 where all of it stays in the cache."""
     values = rows.values if isinstance(rows, DenseRows) else rows.data
     return AHEAD if values.nbytes > WORTH_ASKING else 0
 
 
-def row_ask(rows, i):
+def row_ask(rows: "RowView", i: int) -> None:
     """Ask for the beginning of row i; the processor sees by itself where a long one goes on."""
 
 
@@ -45,7 +51,7 @@ def _row_ask(rows, i):
     return sparse
 
 
-def row_add_both(rows, i, step, w, other_step, v):
+def row_add_both(rows: "RowView", i: int, step: float, w: FloatArray, other_step: float, v: FloatArray) -> None:
     """w += step x_i and v += other_step x_i, in one pass."""
 
 

@@ -6,7 +6,7 @@ operand is. What a row does (`row_dot`, `row_add`, ...) is chosen by the type of
 the caller is compiled, so a solver is written once.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numba.core import types
@@ -14,6 +14,7 @@ from numba.extending import overload
 
 from mercer._jit.compile import FAST
 from mercer._jit.prefetch import LINE, prefetch
+from mercer._types import FloatArray, Rows
 
 _OPTIONS = {"fastmath": set(FAST)}
 
@@ -24,11 +25,11 @@ class DenseRows(NamedTuple):
     values: np.ndarray
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         return self.values.shape[0]
 
     @property
-    def n_entries(self):
+    def n_entries(self) -> int:
         return self.values.size
 
 
@@ -40,78 +41,83 @@ class SparseRows(NamedTuple):
     indptr: np.ndarray
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         return len(self.indptr) - 1
 
     @property
-    def n_entries(self):
+    def n_entries(self) -> int:
         return int(self.indptr[-1])
 
 
-def view_rows(X):
+if TYPE_CHECKING:
+    RowView: TypeAlias = DenseRows | SparseRows
+    """What the questions below are asked of."""
+
+
+def view_rows(X: Rows) -> "RowView":
     """The view of a checked float32 or float64 array in C order, or of a sound CSR matrix."""
     if hasattr(X, "indptr"):
         return SparseRows(X.data, X.indices, X.indptr)
     return DenseRows(X)
 
 
-def _is_dense(rows):
-    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is DenseRows
+def _is_dense(rows: Any) -> bool:
+    return isinstance(rows, cast(Any, types).BaseNamedTuple) and rows.instance_class is DenseRows
 
 
-def _unsigned(rows):
+def _unsigned(rows: Any) -> Any:
     """An index type without a sign, so that compiled code does not ask whether to count from the end."""
     return np.uint32 if rows.types[1].dtype == types.int32 else np.uint64
 
 
-def row_dot(rows, i, w):
+def row_dot(rows: "RowView", i: int, w: FloatArray) -> Any:
     """<x_i, w>."""
 
 
-def row_dot_fresh(rows, i, w):
+def row_dot_fresh(rows: "RowView", i: int, w: FloatArray) -> Any:
     """<x_i, w> where w has just been written.
 
     Loads one by one see a store that is still on its way; a vector gather would wait for it.
     """
 
 
-def row_add(rows, i, step, w):
+def row_add(rows: "RowView", i: int, step: float, w: FloatArray) -> None:
     """w += step x_i."""
 
 
-def row_square(rows, i):
+def row_square(rows: "RowView", i: int) -> Any:
     """|x_i|^2."""
 
 
-def row_square_add(rows, i, step, w):
+def row_square_add(rows: "RowView", i: int, step: float, w: FloatArray) -> None:
     """w += step x_i^2, feature by feature."""
 
 
-def row_outer(rows, i, step, H):
+def row_outer(rows: "RowView", i: int, step: float, H: FloatArray) -> None:
     """The lower triangle of H += step x_i x_i^T."""
 
 
-def row_weighted_square(rows, i, weights):
+def row_weighted_square(rows: "RowView", i: int, weights: FloatArray) -> Any:
     """The sum of weights x_i^2 over the features."""
 
 
-def row_weighted_add(rows, i, step, weights, w):
+def row_weighted_add(rows: "RowView", i: int, step: float, weights: FloatArray, w: FloatArray) -> None:
     """w += step weights x_i, feature by feature."""
 
 
-def row_dots(rows, i, W, out):
+def row_dots(rows: "RowView", i: int, W: FloatArray, out: FloatArray) -> None:
     """out += x_i W for a matrix W with a row for each feature."""
 
 
-def row_adds(rows, i, steps, W):
+def row_adds(rows: "RowView", i: int, steps: FloatArray, W: FloatArray) -> None:
     """W += x_i steps^T."""
 
 
-def row_announce(rows, i):
+def row_announce(rows: "RowView", i: int) -> None:
     """Ask for the place where row i stands; well before `row_prefetch`."""
 
 
-def row_prefetch(rows, i):
+def row_prefetch(rows: "RowView", i: int) -> None:
     """Ask for the entries of row i; well before they are used."""
 
 

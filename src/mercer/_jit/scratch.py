@@ -9,8 +9,10 @@ import math
 import threading
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.lasting import SMALLEST, lasting_empty
+from mercer._types import Array
 
 KEEP = 64 * 2**20
 
@@ -27,13 +29,13 @@ class Buffers:
         and what grows finds its first pages again.
     """
 
-    def __init__(self, reserve=0):
+    def __init__(self, reserve: int = 0) -> None:
         self._kept, self._reserve = {}, reserve
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self._kept
 
-    def get(self, name, shape, dtype):
+    def get(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """An array with arbitrary contents, valid until `name` is asked for again."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         kept = self._kept.get(name)
@@ -42,7 +44,7 @@ class Buffers:
             kept = self._kept[name] = self._room(size)
         return kept[:size].view(dtype).reshape(shape)
 
-    def _room(self, size):
+    def _room(self, size: int) -> Array:
         if size >= SMALLEST and self._reserve > size:
             try:
                 return lasting_empty((self._reserve,), np.uint8)
@@ -51,7 +53,7 @@ class Buffers:
         return lasting_empty((size,), np.uint8)
 
 
-def borrow(name, shape, dtype):
+def borrow(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """An array that is the borrower's alone until it is handed to `give_back`."""
     mine = _mine()
     array = mine.get(name, shape, dtype)
@@ -59,7 +61,7 @@ def borrow(name, shape, dtype):
     return array
 
 
-def give_back(name, array):
+def give_back(name: str, array: Array) -> None:
     """Return a borrowed array; its memory serves the next borrower in this thread."""
     base = array
     while isinstance(base.base, np.ndarray):
@@ -68,13 +70,13 @@ def give_back(name, array):
         _mine()._kept[name] = base.reshape(-1).view(np.uint8)
 
 
-def _mine():
+def _mine() -> Buffers:
     if not hasattr(_local, "buffers"):
         _local.buffers = Buffers()
     return _local.buffers
 
 
-def scratch(name, shape, dtype, large=None):
+def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike, large: Buffers | None = None) -> Array:
     """As `Buffers.get`, from the buffers of this thread; from `large` what they do not keep, and all after it."""
     is_large = math.prod(shape) * np.dtype(dtype).itemsize > KEEP
     if large is not None and (is_large or name in large):

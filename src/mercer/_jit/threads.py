@@ -10,8 +10,10 @@ import contextvars
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from typing import Any, cast
 
 from threadpoolctl import ThreadpoolController
 
@@ -19,15 +21,15 @@ from mercer._jit.memory import room_for_a_thread
 
 _state_lock = threading.RLock()
 _pools = {}
-_blas = {"depth": 0, "found_with": None, "libraries": [], "before": []}
+_blas = cast(dict[str, Any], {"depth": 0, "found_with": None, "libraries": [], "before": []})
 
 
-def available_cores():
+def available_cores() -> int:
     """Cores this process may run on (respects affinity and containers' cpusets)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
-def thread_count(n_jobs):
+def thread_count(n_jobs: int | None) -> int:
     """Resolve scikit-learn's n_jobs convention; None means every core."""
     if n_jobs is None or n_jobs == 0:
         return available_cores()
@@ -37,14 +39,14 @@ def thread_count(n_jobs):
     return min(int(n_jobs), 4 * available_cores())
 
 
-def _pool(workers):
+def _pool(workers: int) -> ThreadPoolExecutor:
     with _state_lock:
         if workers not in _pools:
             _pools[workers] = ThreadPoolExecutor(workers, thread_name_prefix="mercer")
         return _pools[workers]
 
 
-def _find_libraries():
+def _find_libraries() -> None:
     """Look for BLAS libraries, once, and again when scipy.linalg has brought its own."""
     found_with = "scipy.linalg" in sys.modules
     if _blas["found_with"] != found_with:
@@ -52,7 +54,7 @@ def _find_libraries():
         _blas.update(found_with=found_with, libraries=libraries)
 
 
-def _begin_anew_in_child():
+def _begin_anew_in_child() -> None:
     """After a fork: the parent's threads are gone, and the pools with them."""
     _pools.clear()
     if _blas["depth"]:
@@ -61,7 +63,7 @@ def _begin_anew_in_child():
     _state_lock.release()
 
 
-def _hold_again_in_parent():
+def _hold_again_in_parent() -> None:
     """OpenBLAS ends its threads before a fork and begins with all of them after it."""
     if _blas["depth"]:
         for library in _blas["libraries"]:
@@ -69,7 +71,7 @@ def _hold_again_in_parent():
     _state_lock.release()
 
 
-def _restore_blas():
+def _restore_blas() -> None:
     for library, count in zip(_blas["libraries"], _blas["before"], strict=True):
         library.set_num_threads(count)
 
@@ -84,7 +86,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def one_blas_thread():
+def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread; nested and concurrent uses count, the last one restores."""
     with _state_lock:
         if _blas["depth"] == 0:
@@ -107,7 +109,9 @@ class Stopped(Exception):
     """Raised in the caller of `run_parallel` when `stop` asked for an end."""
 
 
-def run_parallel(work, jobs, workers, stop=None):
+def run_parallel(
+    work: Callable[[Any], object], jobs: Iterable[Any], workers: int, stop: Callable[[], bool] | None = None
+) -> None:
     """Call work(job) for every job on `workers` threads; the first error is raised.
 
     `stop`, if given, is asked before each job; when it answers True the jobs that have not
@@ -133,11 +137,11 @@ class _Crew:
     waits would leave its core idle until another thread is awake.
     """
 
-    def __init__(self, work, jobs, stop):
+    def __init__(self, work: Callable[[Any], object], jobs: Iterable[Any], stop: Callable[[], bool] | None) -> None:
         self.work, self.waiting, self.stop = work, iter(jobs), stop
         self.is_abandoned = False
 
-    def work_on(self):
+    def work_on(self) -> None:
         for job in self.waiting:
             if self.is_abandoned:
                 return
@@ -145,7 +149,7 @@ class _Crew:
                 raise Stopped
             self.work(job)
 
-    def work_together(self, count):
+    def work_together(self, count: int) -> None:
         # Each in a context of its own: whose limits are in force is known to all who work for a fit.
         contexts = [contextvars.copy_context() for _ in range(count - 1)]
         others = [_pool(count).submit(context.run, self._work_in_region) for context in contexts]
@@ -159,7 +163,7 @@ class _Crew:
             if not other.cancelled():
                 other.result()
 
-    def _work_in_region(self):
+    def _work_in_region(self) -> None:
         _inside.a_region = True
         try:
             self.work_on()

@@ -6,6 +6,9 @@ Newton step would do. Loops over tiles and gradients are up to three times faste
 three permissions; the arrays they see have been checked to be finite.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -19,10 +22,10 @@ _PERMISSIONS = (
 
 
 @intrinsic
-def vector_loop(_context):
+def vector_loop(_context: Any) -> tuple[Any, Callable[..., Any]]:
     """Call it first in a compiled function whose loops should become vector instructions."""
 
-    def codegen(context, builder, _signature, _args):
+    def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
         for permission in _PERMISSIONS:
             set.add(builder.function.attributes, permission)
         return context.get_dummy_value()

@@ -89,7 +89,7 @@ def _end_of_patience() -> BaseException | None:
 
 
 class _Task:
-    def __init__(self, work: Callable[[], Any]):
+    def __init__(self, work: Callable[[], Any]) -> None:
         self._work, self._is_done = work, threading.Event()
         self._result: Any = None
         self._error: BaseException | None = None

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.options import DataOptions, FitOptions, ReadOptions
@@ -90,7 +90,7 @@ def _rereadable(source: str, limits: Limits) -> Callable[[], Any]:
     taken = Source(source, None if limits.memory_limit is None else parse_bytes(limits.memory_limit))
 
     def opened() -> Any:
-        file = io.BytesIO(taken.stored)
+        file = io.BytesIO(cast(bytes, taken.stored))
         file.name = taken.name
         return file
 

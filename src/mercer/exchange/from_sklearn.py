@@ -1,6 +1,8 @@
 """Fitted estimators of scikit-learn as Mercer's, with the same functions."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_method import Proof
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
 from mercer.estimators.fitting.inputs import is_function
@@ -30,8 +33,11 @@ from mercer.kernels.notation.sklearn_names import resolve
 from mercer.problems.kernel_methods import spectrum
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
-def from_sklearn(estimator):
+
+def from_sklearn(estimator: BaseEstimator) -> Any:
     """A fitted estimator of Mercer with the functions of a fitted one of scikit-learn.
 
     `predict`, `decision_function` and `transform` give what scikit-learn's gave. Parameters that both
@@ -76,21 +82,21 @@ def from_sklearn(estimator):
             f"estimator must be one of scikit-learn's {', '.join(_CONVERSIONS)}, got {type(estimator).__name__}"
         )
     check_is_fitted(estimator)
-    converted = convert(estimator)
+    converted = cast(Callable[[BaseEstimator], Any], convert)(estimator)
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(estimator, name):
             setattr(converted, name, getattr(estimator, name))
     return converted
 
 
-def _shared(estimator, kind):
+def _shared(estimator: BaseEstimator, kind: type) -> Any:
     """An unfitted estimator of Mercer with the parameters that both have."""
     known, given = kind().get_params(deep=False), estimator.get_params(deep=False)
     # Their word for a parameter that nobody has set.
     return kind(**{n: v for n, v in given.items() if n in known and not (isinstance(v, str) and v == "deprecated")})
 
 
-def _run(estimator):
+def _run(estimator: BaseEstimator) -> tuple[Status, int]:
     """(status, iterations) of an iterative fit: whether it stopped at its limit."""
     found, limit = getattr(estimator, "n_iter_", None), getattr(estimator, "max_iter", None)
     iterations = 0 if found is None else int(np.max(found))
@@ -98,7 +104,7 @@ def _run(estimator):
     return Status.ITERATION_LIMIT if is_limited else Status.OPTIMAL, iterations
 
 
-def _machine(estimator, kind):
+def _machine(estimator: BaseEstimator, kind: type) -> BaseEstimator:
     """Any of scikit-learn's estimators that LIBSVM fits."""
     ours = _shared(estimator, kind)
     support, classes = estimator.support_, getattr(estimator, "classes_", None)
@@ -132,7 +138,7 @@ def _machine(estimator, kind):
     return ours
 
 
-def _sigmoids(estimator):
+def _sigmoids(estimator: BaseEstimator) -> list[Sigmoid] | None:
     A = np.asarray(getattr(estimator, "_probA", ()))
     if getattr(estimator, "classes_", None) is None or len(A) == 0:
         return None
@@ -141,7 +147,7 @@ def _sigmoids(estimator):
     return [sigmoid_of_other_side(each) for each in found] if len(estimator.classes_) == 2 else found
 
 
-def _linear_classifier(estimator, kind=None, logistic=False):
+def _linear_classifier(estimator: BaseEstimator, kind: type | None = None, logistic: bool = False) -> LinearSVC:
     ours = _shared(estimator, kind) if kind else LinearSVC()
     functions = LinearFunctions.of(estimator)
     linear_classifier(functions, estimator.classes_, ours, *_run(estimator))
@@ -152,11 +158,11 @@ def _linear_classifier(estimator, kind=None, logistic=False):
     return ours
 
 
-def _sgd(estimator):
+def _sgd(estimator: BaseEstimator) -> LinearSVC:
     return _linear_classifier(estimator, logistic=estimator.loss == "log_loss")
 
 
-def _logistic(estimator):
+def _logistic(estimator: BaseEstimator) -> LinearSVC:
     if len(estimator.classes_) > 2:
         raise ParameterError(
             f"LogisticRegression of {len(estimator.classes_)} classes is one problem with a softmax, which LinearSVC "
@@ -165,25 +171,25 @@ def _logistic(estimator):
     return _linear_classifier(estimator, logistic=True)
 
 
-def _linear_regressor(estimator, kind=None):
+def _linear_regressor(estimator: BaseEstimator, kind: type | None = None) -> LinearSVR:
     if np.ndim(estimator.coef_) > 1 and len(estimator.coef_) > 1:
         raise ParameterError(f"{type(estimator).__name__} has {len(estimator.coef_)} targets; LinearSVR has one")
     ours = _shared(estimator, kind) if kind else LinearSVR()
     return linear_regressor(_one_function(estimator), ours, *_run(estimator))
 
 
-def _one_function(estimator):
+def _one_function(estimator: BaseEstimator) -> LinearFunctions:
     weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
     return LinearFunctions(weights, np.asarray(estimator.intercept_, dtype=np.float64).reshape(1))
 
 
-def _linear_detector(estimator):
+def _linear_detector(estimator: BaseEstimator) -> OneClassSVM:
     weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
     functions = LinearFunctions(weights, -np.asarray(estimator.offset_, dtype=np.float64))
     return linear_detector(functions, OneClassSVM())
 
 
-def _bound_kernel(estimator, X):
+def _bound_kernel(estimator: BaseEstimator, X: Rows) -> "Kernel":
     """The kernel of an estimator whose callables compare two rows."""
     kernel = estimator.kernel
     if is_function(kernel):
@@ -193,12 +199,12 @@ def _bound_kernel(estimator, X):
     return resolve(kernel, "auto" if gamma is None else gamma, estimator.degree, estimator.coef0, X)
 
 
-def _expansion(data, coefficients, intercepts):
+def _expansion(data: TrainingData, coefficients: FloatArray, intercepts: FloatArray) -> Expansion:
     everything = np.arange(len(coefficients))
     return Expansion.single(data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin)
 
 
-def _kernel_ridge(estimator):
+def _kernel_ridge(estimator: BaseEstimator) -> KernelRidge:
     ours, X = _shared(estimator, KernelRidge), estimator.X_fit_
     data = TrainingData(_bound_kernel(estimator, X), X)
     ours.dual_coef_, ours._is_flat = estimator.dual_coef_, np.ndim(estimator.dual_coef_) == 1
@@ -209,7 +215,7 @@ def _kernel_ridge(estimator):
     return ours
 
 
-def _kernel_pca(estimator):
+def _kernel_pca(estimator: BaseEstimator) -> KernelPCA:
     ours, X = _shared(estimator, KernelPCA), estimator.X_fit_
     if estimator.fit_inverse_transform:
         raise ParameterError("KernelPCA with fit_inverse_transform=True cannot be taken over; fit mercer.KernelPCA")

@@ -7,13 +7,16 @@ that can be listed (coordinates, substrings, subtrees, neighbourhoods), it is a 
 :math:`\psi_f(x) \sum_j c_j \psi_f(x_j)`. Each is the whole of f(x) - b, divided in another way.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.inputs import expansion_input, require_fitted
 from mercer.explanation.explanation import Contributions, Explanation
 from mercer.explanation.functions import function_names
@@ -31,8 +34,15 @@ from mercer.kernels.given.precomputed import MatrixItems
 from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
 from mercer.kernels.vector.linear import Linear
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
-def explain(model, x):
+    from mercer.explanation.polynomials import LearntPolynomial
+    from mercer.kernels.base.expansion import Expansion
+
+
+def explain(model: "BaseEstimator", x: Any) -> Explanation:
     """Divide the decision value of one item into contributions that add up to it.
 
     Parameters
@@ -74,18 +84,20 @@ def explain(model, x):
     return _explain_machine(model, x, getattr(model, "feature_names_in_", None))
 
 
-def _explain_pipeline(pipeline, x):
+def _explain_pipeline(pipeline: "Pipeline", x: Any) -> Explanation:
     """The last step on what the others make of x, in terms of x as far as that can be said."""
     machine = pipeline.steps[-1][1]
     machine = getattr(machine, "best_estimator_", machine)
     _require_machine(machine)
     after, names, origins = transformed(pipeline, x)
     found = _explain_machine(machine, after, names)
-    changes = {name: by_input(getattr(found, name), names, origins) for name in ("by_feature", "by_term")}
+    changes = cast(
+        dict[str, Any], {name: by_input(getattr(found, name), names, origins) for name in ("by_feature", "by_term")}
+    )
     return replace(found, **changes)
 
 
-def _require_machine(model):
+def _require_machine(model: "BaseEstimator") -> None:
     if hasattr(model, "expansion_") or hasattr(model, "coef_"):
         return
     check_is_fitted(model)
@@ -95,7 +107,7 @@ def _require_machine(model):
     )
 
 
-def _explain_machine(model, x, named):
+def _explain_machine(model: "BaseEstimator", x: Any, named: Sequence[str] | None) -> Explanation:
     if not hasattr(model, "expansion_") and hasattr(model, "coef_"):
         return _explain_linear(model, x, named)
     require_fitted(model)
@@ -117,7 +129,7 @@ def _explain_machine(model, x, named):
     )
 
 
-def _one(x, kernel):
+def _one(x: Any, kernel: Kernel) -> Rows:
     """A batch of the one item."""
     if hasattr(x, "to_frame") and getattr(x, "ndim", 2) == 1 and not kernel.takes_items:
         return x.to_frame().T
@@ -132,7 +144,7 @@ def _one(x, kernel):
     return [x] if kernel.takes_items else np.asarray(x)[None]
 
 
-def _coefficients(expansion):
+def _coefficients(expansion: "Expansion") -> FloatArray:
     """c_j of every vector for every function, shape (n_vectors, n_functions)."""
     table = np.zeros((max((group.end for group in expansion.groups), default=0), expansion.n_functions))
     for group in expansion.groups:
@@ -140,7 +152,7 @@ def _coefficients(expansion):
     return table
 
 
-def _values(kernel, expansion, X):
+def _values(kernel: Kernel, expansion: "Expansion", X: Rows) -> FloatArray:
     """k(x, x_j) for every vector."""
     vectors = expansion.vectors
     if isinstance(vectors, MatrixItems):
@@ -151,7 +163,7 @@ def _values(kernel, expansion, X):
     return tiles.fill(kernel, item, vectors, np.empty((1, len(vectors))))[0]
 
 
-def _support_names(model, expansion):
+def _support_names(model: "BaseEstimator", expansion: "Expansion") -> list[str]:
     places = getattr(model, "support_", None)
     count = max((group.end for group in expansion.groups), default=0)
     if places is None or len(places) != count:
@@ -159,14 +171,14 @@ def _support_names(model, expansion):
     return [f"row {place}{_shown(expansion.vectors, k)}" for k, place in enumerate(places)]
 
 
-def _shown(vectors, k):
+def _shown(vectors: Rows, k: int) -> str:
     """A text or a key, as far as it is short."""
     item = vectors[k] if isinstance(vectors, list) else None
     text = repr(item) if isinstance(item, str | int | tuple) else ""
     return f" {text if len(text) <= 30 else text[:26] + '...' + text[-1]}" if text else ""
 
 
-def _by_term(expansion, X, coefficients):
+def _by_term(expansion: "Expansion", X: Rows, coefficients: FloatArray) -> Contributions | None:
     """The terms of the kernel, if it has more than one."""
     terms = [] if isinstance(expansion.vectors, MatrixItems) else expansion.kernel.terms()
     if len(terms) < 2 and not (terms and terms[0][0]):
@@ -175,7 +187,13 @@ def _by_term(expansion, X, coefficients):
     return Contributions("term", [name or repr(term) for name, term in terms], np.array(values).T)
 
 
-def _by_feature(expansion, X, coefficients, named, polynomial):
+def _by_feature(
+    expansion: "Expansion",
+    X: Rows,
+    coefficients: FloatArray,
+    named: Sequence[str] | None,
+    polynomial: "LearntPolynomial | None",
+) -> Contributions | None:
     """Features that occur in x, if all of the kernel's can be listed."""
     kernel = expansion.kernel
     if polynomial is not None and max(map(len, polynomial.powers), default=0) > 1:
@@ -196,7 +214,7 @@ def _by_feature(expansion, X, coefficients, named, polynomial):
     return Contributions("feature", [names[k] for k in there], (own[there, None] * weights[there]).T)
 
 
-def _by_monomial(X, polynomial, intercepts):
+def _by_monomial(X: Rows, polynomial: "LearntPolynomial", intercepts: FloatArray) -> Contributions:
     """Each monomial of x times its coefficient, and what the kernel's constant adds."""
     row = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)[0]
     products = np.array([np.prod(row[list(choice)]) for choice in polynomial.powers])
@@ -208,7 +226,9 @@ def _by_monomial(X, polynomial, intercepts):
     return Contributions("feature", names, values)
 
 
-def _by_parts(expansion, X, coefficients):
+def _by_parts(
+    expansion: "Expansion", X: Rows, coefficients: FloatArray
+) -> tuple[Contributions | None, Contributions | None]:
     """Contributions by position and by node of the item, where one kernel of texts, trees or graphs reads it."""
     kernel = expansion.kernel
     while isinstance(kernel, Scaled | Normalised):
@@ -216,10 +236,13 @@ def _by_parts(expansion, X, coefficients):
     if not isinstance(kernel, StructuredKernel) or isinstance(expansion.vectors, MatrixItems):
         return None, None
     kernel, factor, coefficients = unwrapped(expansion, X, coefficients)
-    return tuple(divide(kernel, factor, X, expansion.vectors, coefficients) for divide in (by_position, by_node))
+    return cast(
+        tuple[Contributions | None, Contributions | None],
+        tuple(divide(kernel, factor, X, expansion.vectors, coefficients) for divide in (by_position, by_node)),
+    )
 
 
-def _lists_features(part):
+def _lists_features(part: Kernel) -> bool:
     """Whether all kernels in it have features, few enough to list: not those that compare pairs."""
     if isinstance(part, Kernel) and type(part).feature_map is Kernel.feature_map:
         return False
@@ -228,7 +251,7 @@ def _lists_features(part):
     return all(map(_lists_features, part._nested().values()))
 
 
-def _together(X, vectors):
+def _together(X: Rows, vectors: Rows) -> Rows:
     """The item and the vectors in one container."""
     if any(isinstance(part, Frame) for part in (X, vectors)):
         return [row for part in (X, vectors) for row in as_frame(part).rows()]
@@ -239,7 +262,7 @@ def _together(X, vectors):
     return [*X, *vectors]
 
 
-def _explain_linear(model, x, named):
+def _explain_linear(model: "BaseEstimator", x: Any, named: Sequence[str] | None) -> Explanation:
     """The coordinates of a linear model, which has no support vectors."""
     row = x.toarray()[0] if sparse.issparse(x) else np.asarray(x, dtype=np.float64).ravel()
     weights = model.coef_.toarray() if sparse.issparse(model.coef_) else np.atleast_2d(model.coef_)

@@ -1,10 +1,15 @@
 """What an explanation holds, and how it is printed."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray
+
+if TYPE_CHECKING:
+    from mercer.explanation.polynomials import LearntPolynomial
 
 # Lines that are printed of each table; the rest is one line.
 LINES = 10
@@ -26,12 +31,12 @@ class Contributions:
     names: list
     values: np.ndarray
 
-    def top(self, count=LINES, function=0):
+    def top(self, count: int = LINES, function: int = 0) -> list[tuple[str, float]]:
         """The (name, value) pairs of largest size, largest first."""
         order = np.argsort(-np.abs(self.values[function]), kind="stable")[:count]
         return [(self.names[k], float(self.values[function, k])) for k in order]
 
-    def as_dict(self, function=0):
+    def as_dict(self, function: int = 0) -> dict[str, float]:
         """Value by name."""
         return dict(zip(self.names, self.values[function].tolist(), strict=True))
 
@@ -60,7 +65,7 @@ class Explanation:
     by_node: Contributions | None = None
     polynomial: object = None
 
-    def as_polynomial(self):
+    def as_polynomial(self) -> "LearntPolynomial":
         """The decision functions as polynomials of the columns, as `mercer.as_polynomial` gives them.
 
         Examples
@@ -75,24 +80,24 @@ class Explanation:
             raise ParameterError(
                 "as_polynomial needs a kernel that is a polynomial of the inner product, and at most 20,000 monomials"
             )
-        return self.polynomial
+        return cast("LearntPolynomial", self.polynomial)
 
     @property
-    def main(self):
+    def main(self) -> Contributions:
         """The table that says most: columns, else features, else positions or nodes, else support vectors."""
         found = (self.by_term, self.by_feature, self.by_position, self.by_node, self.by_support_vector)
         return next(table for table in found if table is not None)
 
     @property
-    def decision(self):
+    def decision(self) -> FloatArray:
         """The decision value of each function."""
         table = self.by_support_vector or self.main
         return table.values.sum(axis=1) + self.intercept
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join(self._function(k) for k in range(len(self.functions)))
 
-    def _function(self, k):
+    def _function(self, k: int) -> str:
         table = self.main
         lines = table.top(LINES, k)
         if len(table.names) > LINES:

@@ -1,9 +1,14 @@
 """What the decision functions of a machine are called."""
 
+from typing import TYPE_CHECKING
+
 from mercer.estimators.fitting.tasks import pairs
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def function_names(model, count):
+
+def function_names(model: "BaseEstimator", count: int) -> list[str]:
     """What a positive value of each decision function speaks for."""
     classes = getattr(model, "classes_", None)
     if classes is None:

@@ -11,19 +11,27 @@ nodes and rounds of how often the other graph has the node's neighbourhood. Summ
 are the whole of k, so the contributions add up to :math:`f(x) - b`.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer import kernels  # its names load when asked for
+from mercer._types import FloatArray, Rows
 from mercer.explanation.explanation import Contributions
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.tree.tree import Tree
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
+
 # Each node's subtree is a tree of its own to compare.
 MOST_NODES = 1000
 
 
-def by_node(kernel, factor, X, vectors, coefficients):
+def by_node(kernel: "Kernel", factor: float, X: Rows, vectors: Rows, coefficients: FloatArray) -> Contributions | None:
     """Contributions of the nodes of the one item of X; None where the kernel is of another kind.
 
     `factor` and `coefficients` are as `unwrapped` gives them.
@@ -35,7 +43,9 @@ def by_node(kernel, factor, X, vectors, coefficients):
     return None
 
 
-def _nodes_of_tree(kernel, factor, tree, vectors, coefficients):
+def _nodes_of_tree(
+    kernel: "Kernel", factor: float, tree: Any, vectors: Rows, coefficients: FloatArray
+) -> Contributions | None:
     tree = tree if isinstance(tree, Tree) else Tree.parse(tree)
     counts, labels = list(tree.counts), list(tree.labels)
     if not 0 < len(labels) <= MOST_NODES:
@@ -49,7 +59,7 @@ def _nodes_of_tree(kernel, factor, tree, vectors, coefficients):
     return Contributions("node", names, factor * values.T)
 
 
-def _preorder(counts):
+def _preorder(counts: Sequence[int]) -> tuple[list[int], list[list[int]]]:
     """(where the subtree of each node ends, its children) of a tree given by numbers of children."""
     ends, children = [0] * len(counts), [[] for _ in counts]
     for k in range(len(counts) - 1, -1, -1):
@@ -60,7 +70,9 @@ def _preorder(counts):
     return ends, children
 
 
-def _nodes_of_graph(kernel, factor, graph, vectors, coefficients):
+def _nodes_of_graph(
+    kernel: "WeisfeilerLehman", factor: float, graph: Graph, vectors: Rows, coefficients: FloatArray
+) -> Contributions:
     levels, counts = kernel.neighbourhoods([graph, *vectors])
     weights = np.asarray(counts.to_scipy()[1:].T @ coefficients)
     places = np.searchsorted(counts.vocabulary.keys, levels[:, : graph.n_nodes])

@@ -11,18 +11,27 @@ add up to anything; they say what the model would miss. Where a kernel of graphs
 off from its neighbours instead.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import BoolArray, FloatArray
 from mercer.estimators.fitting.inputs import expansion_input, require_fitted
 from mercer.explanation.positions import symbols_of_text
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.string.spectrum import Spectrum
 from mercer.kernels.string.tokens import joined
 from mercer.kernels.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.explanation.explanation import Contributions, Explanation
+    from mercer.explanation.positions import TextKernel
+    from mercer.kernels.base.kernel import Kernel
 
 # A code point that no text contains, by definition of Unicode.
 NOWHERE = "\uffff"
@@ -53,7 +62,7 @@ class Parts:
     is_division: bool
 
 
-def by_parts(model, x, explanation):
+def by_parts(model: "BaseEstimator", x: Any, explanation: "Explanation") -> Parts | None:
     """Values of the parts of a text, tree or graph; None where the model is of other things.
 
     Parameters
@@ -84,7 +93,7 @@ def by_parts(model, x, explanation):
     kernel = _without_wrappers(model.expansion_.kernel)
     kind = getattr(kernel, "item_name", None)
     if kind == "text":
-        return _parts_of_text(model, kernel, x, explanation)
+        return _parts_of_text(model, cast("TextKernel", kernel), x, explanation)
     if kind == "tree":
         return _parts_of_tree(model, x if isinstance(x, Tree) else Tree.parse(x))
     if kind == "graph":
@@ -92,28 +101,28 @@ def by_parts(model, x, explanation):
     return None
 
 
-def _without_wrappers(kernel):
+def _without_wrappers(kernel: "Kernel") -> "Kernel":
     """The kernel that reads the items, inside its scaling and normalisation."""
     while getattr(kernel, "item_name", None) is None and len(kernel._nested()) == 1:
         (kernel,) = kernel._nested().values()
     return kernel
 
 
-def _parts_of_text(model, kernel, text, explanation):
+def _parts_of_text(model: "BaseEstimator", kernel: "TextKernel", text: Any, explanation: "Explanation") -> Parts:
     symbols = symbols_of_text(kernel, text)
     names = [str(symbol) for symbol in symbols]
     if explanation.by_position is not None and len(explanation.by_position.names) == len(symbols):
         return Parts("text", names, names, explanation.by_position.values, True)
     if isinstance(kernel, Spectrum) and explanation.by_feature is not None:
         return Parts("text", names, names, _spread(names, explanation.by_feature), True)
-    hidden = [[*symbols[:k], NOWHERE, *symbols[k + 1 :]] for k in range(len(symbols))]
-    whole = symbols
+    hidden = [cast(Any, [*symbols[:k], NOWHERE, *symbols[k + 1 :]]) for k in range(len(symbols))]
+    whole = cast(Any, symbols)
     if isinstance(text, str) and kernel.tokenizer == "characters":
         whole, hidden = text, ["".join(each) for each in hidden]
     return Parts("text", names, names, _missed(model, whole, hidden), False)
 
 
-def _spread(symbols, features):
+def _spread(symbols: list[Any], features: "Contributions") -> FloatArray:
     """Contributions of substrings, divided equally among the symbols of their occurrences."""
     columns = {name: k for k, name in enumerate(features.names)}
     places = {}
@@ -131,13 +140,13 @@ def _spread(symbols, features):
     return values
 
 
-def _parts_of_tree(model, tree):
+def _parts_of_tree(model: "BaseEstimator", tree: Any) -> Parts:
     labels = list(tree.labels)
     hidden = [Tree.from_preorder([*labels[:k], NOWHERE, *labels[k + 1 :]], tree.counts) for k in range(len(labels))]
     return Parts("tree", tree, labels, _missed(model, tree, hidden), False)
 
 
-def _parts_of_graph(model, graph):
+def _parts_of_graph(model: "BaseEstimator", graph: Graph) -> Parts:
     names = [str(name) for name in (graph.node_labels or graph.nodes)]
     values = np.zeros((1, graph.n_nodes))
     if graph.node_labels is not None:
@@ -148,12 +157,12 @@ def _parts_of_graph(model, graph):
     return Parts("graph", graph, names, values, False)
 
 
-def _hiding(graph, node):
+def _hiding(graph: Graph, node: int) -> Graph:
     """The graph with a label that occurs nowhere at one node."""
     return graph.labelled([*graph.node_labels[:node], NOWHERE, *graph.node_labels[node + 1 :]])
 
 
-def _cutting_off(graph, node):
+def _cutting_off(graph: Graph, node: int) -> Graph:
     """The graph without the edges of one node."""
     kept = (graph.ends != node).all(axis=1)
     return Graph.of_parts(
@@ -168,11 +177,11 @@ def _cutting_off(graph, node):
     )
 
 
-def _kept(labels, mask):
+def _kept(labels: Sequence[Any], mask: BoolArray) -> tuple[Any, ...]:
     return tuple(label for label, keep in zip(labels, mask, strict=True) if keep)
 
 
-def _missed(model, item, hidden):
+def _missed(model: "BaseEstimator", item: Any, hidden: list[Any]) -> FloatArray:
     """f(x) less f of every item with a hidden part, shape (n_functions, n_parts)."""
     if len(hidden) > MOST_PARTS:
         raise ParameterError(

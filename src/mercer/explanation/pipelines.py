@@ -6,15 +6,21 @@ outputs are added up by column, and the sum stays the decision value. Where an o
 several columns (principal components) or of a text (its words), it keeps the name that its step gives it.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
 from mercer.explanation.explanation import Contributions
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
-def transformed(pipeline, x):
+
+def transformed(pipeline: "Pipeline", x: Any) -> tuple[Any, list[str] | None, list[str] | None]:
     """(the one item after all steps but the last, the names of its features, where each comes from).
 
     The last is a list of input names, one for each feature, or None where there is no such column; both
@@ -31,11 +37,13 @@ def transformed(pipeline, x):
     return after, _output_names(steps, after.shape[1], origins), origins
 
 
-def by_input(table, names, origins):
+def by_input(
+    table: Contributions | None, names: Sequence[str] | None, origins: Sequence[str] | None
+) -> Contributions | None:
     """Contributions of the features called `names`, added up by the input columns that they come from."""
-    if table is None or origins is None or not set(table.names) <= set(names):
+    if table is None or origins is None or not set(table.names) <= set(cast(Sequence[str], names)):
         return table
-    source = dict(zip(names, origins, strict=True))
+    source = dict(zip(cast(Sequence[str], names), origins, strict=True))
     found = list(dict.fromkeys(source[name] for name in table.names))
     values = np.zeros((len(table.values), len(found)))
     for k, name in enumerate(table.names):
@@ -43,7 +51,7 @@ def by_input(table, names, origins):
     return Contributions(table.kind, found, values)
 
 
-def _batch(x, pipeline):
+def _batch(x: Any, pipeline: "Pipeline") -> Any:
     """A batch of the one item, as the first step takes it."""
     if hasattr(x, "to_frame") and getattr(x, "ndim", 2) == 1:
         return x.to_frame().T.infer_objects()
@@ -55,14 +63,14 @@ def _batch(x, pipeline):
     return [x]
 
 
-def _input_names(steps):
+def _input_names(steps: "Pipeline") -> list[str] | None:
     if hasattr(steps, "feature_names_in_"):
         return [str(name) for name in steps.feature_names_in_]
     count = getattr(steps, "n_features_in_", None)
     return None if count is None else [f"x{k}" for k in range(count)]
 
 
-def _output_names(steps, count, origins):
+def _output_names(steps: "Pipeline", count: int, origins: Sequence[str] | None) -> list[str]:
     try:
         names = [str(name) for name in steps.get_feature_names_out()]
     except (AttributeError, ValueError):
@@ -75,7 +83,7 @@ def _output_names(steps, count, origins):
     return names if len(set(names)) == len(names) else [f"{name} ({k})" for k, name in enumerate(names)]
 
 
-def _origins(step, names):
+def _origins(step: Any, names: list[str] | None) -> list[str] | None:
     """The input that each output of a fitted step comes from, or None where an output has several."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return names
@@ -84,13 +92,13 @@ def _origins(step, names):
             names = None if names is None else _origins(inner, names)
         return names
     if hasattr(step, "output_indices_"):
-        return _of_columns(step, names)
+        return _of_columns(step, cast(list[str], names))
     if hasattr(step, "categories_") and hasattr(step, "drop_idx_"):
-        return _of_codes(step, names)
-    return _of_kept(step, names)
+        return _of_codes(step, cast(list[str], names))
+    return _of_kept(step, cast(list[str], names))
 
 
-def _of_kept(step, names):
+def _of_kept(step: "BaseEstimator", names: list[str]) -> list[str] | None:
     """Steps that give some of their inputs back, changed: scalers, imputers, selections."""
     from sklearn.base import OneToOneFeatureMixin
 
@@ -106,10 +114,10 @@ def _of_kept(step, names):
         return None
     places = {str(name): place for place, name in enumerate(asked)}
     kept = [places.get(str(name)) for name in answered]
-    return None if None in kept else [names[place] for place in kept]
+    return None if None in kept else [names[cast(int, place)] for place in kept]
 
 
-def _of_codes(step, names):
+def _of_codes(step: "BaseEstimator", names: list[str]) -> list[str] | None:
     """One-hot codes: a column for each category that is not dropped, the infrequent ones together."""
     origins = []
     infrequent = getattr(step, "infrequent_categories_", None) or [None] * len(names)
@@ -120,10 +128,10 @@ def _of_codes(step, names):
     return origins if len(origins) == len(step.get_feature_names_out()) else None
 
 
-def _of_columns(step, names):
+def _of_columns(step: "BaseEstimator", names: list[str]) -> list[str] | None:
     """A ColumnTransformer: each of its parts makes a stretch of the outputs of some columns."""
     width = max((part.stop for part in step.output_indices_.values()), default=0)
-    origins = [None] * width
+    origins = [cast(Any, None)] * width
     for name, part, columns in step.transformers_:
         stretch = step.output_indices_[name]
         if stretch.stop == stretch.start:
@@ -135,7 +143,7 @@ def _of_columns(step, names):
     return None if None in origins else origins
 
 
-def _places(columns, step, count):
+def _places(columns: Any, step: "BaseEstimator", count: int) -> list[int]:
     """The positions of columns that are given by name, position, slice or mask."""
     if isinstance(columns, (str, int, np.integer)):
         columns = [columns]

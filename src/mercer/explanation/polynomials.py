@@ -1,16 +1,23 @@
 """What a machine has learnt, as a polynomial of the columns that can be read."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.explanation.functions import function_names
 from mercer.kernels.algebra.feature_maps import monomial_name
 from mercer.kernels.algebra.polynomial_functions import PolynomialFunctions, in_inner_product, weight_count
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
 # Monomials that are named for one machine; more are no explanation.
 MOST_TERMS = 20_000
@@ -50,16 +57,16 @@ class LearntPolynomial:
     is_rule: bool = True
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         """The monomials in words."""
         return [monomial_name(self.columns, choice) for choice in self.powers]
 
-    def as_dict(self, function=0):
+    def as_dict(self, function: int = 0) -> dict[str, float]:
         """Coefficient by monomial; that of "1" is the constant."""
         named = dict(zip(self.names, self.coefficients[function].tolist(), strict=True))
         return {"1": float(self.constants[function]), **named}
 
-    def values(self, X):
+    def values(self, X: Rows) -> FloatArray:
         """The functions at the rows of X, shape (n, n_functions): the decision values, up to rounding."""
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.columns):
@@ -69,7 +76,7 @@ class LearntPolynomial:
             total += np.prod(X[:, choice], axis=1)[:, None] * weights
         return total
 
-    def sentence(self, function=0, digits=3, most=SENTENCE):
+    def sentence(self, function: int = 0, digits: int = 3, most: int = SENTENCE) -> str:
         """The rule as an inequality, "3a + 2b + a² + 3ab > 2.6", or the value as a sum.
 
         Parameters
@@ -92,12 +99,12 @@ class LearntPolynomial:
             return f"{_sum(terms, digits, gap)}{rest} > {_number(-constant, digits)}"
         return f"{_sum([(constant, ''), *terms], digits, gap)}{rest}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         between = " if " if self.is_rule else " = "
         return "\n".join(f"{name}{between}{self.sentence(k)}" for k, name in enumerate(self.functions))
 
 
-def as_polynomial(model, names=None):
+def as_polynomial(model: "BaseEstimator", names: Sequence[str] | None = None) -> LearntPolynomial:
     """The decision functions of a fitted machine as polynomials of the columns, in words.
 
     For linear machines, and kernel machines whose kernel is a polynomial of the inner product: `Polynomial`,
@@ -148,7 +155,7 @@ def as_polynomial(model, names=None):
     return _gathered(model, found, _columns(model, names, width), reach.ravel())
 
 
-def named_polynomial(model, names=None):
+def named_polynomial(model: "BaseEstimator", names: Sequence[str] | None = None) -> LearntPolynomial | None:
     """As `as_polynomial`, or None where the machine is no polynomial, or one of too many terms to be read."""
     expansion = model.expansion_
     series = in_inner_product(expansion.kernel)
@@ -159,7 +166,9 @@ def named_polynomial(model, names=None):
     return as_polynomial(model, names)
 
 
-def _gathered(model, found, columns, reach):
+def _gathered(
+    model: "BaseEstimator", found: PolynomialFunctions, columns: list[str], reach: FloatArray
+) -> LearntPolynomial:
     """Terms of all degrees side by side; what has degree 0 is a constant."""
     constants = np.array(found.intercepts, dtype=np.float64)
     powers, weights = [], [np.empty((0, len(constants)))]
@@ -174,7 +183,7 @@ def _gathered(model, found, columns, reach):
     return LearntPolynomial(names, columns, powers, coefficients, constants, reach, hasattr(model, "classes_"))
 
 
-def _of_linear(model, names):
+def _of_linear(model: "BaseEstimator", names: Sequence[str] | None) -> LearntPolynomial:
     """w and b of a linear machine, as the polynomial of degree 1 that it is."""
     if not hasattr(model, "coef_"):
         raise ParameterError(f"as_polynomial takes linear and kernel machines, got {type(model).__name__}")
@@ -187,7 +196,7 @@ def _of_linear(model, names):
     return LearntPolynomial(functions, columns, powers, np.array(weights), constants, reach, is_rule)
 
 
-def _columns(model, names, width):
+def _columns(model: "BaseEstimator", names: Sequence[str] | None, width: int) -> list[str]:
     names = getattr(model, "feature_names_in_", None) if names is None else names
     names = [f"x{place}" for place in range(width)] if names is None else [str(name) for name in names]
     if len(names) != width:
@@ -195,7 +204,7 @@ def _columns(model, names, width):
     return names
 
 
-def _names_after(steps):
+def _names_after(steps: "Pipeline") -> list[str] | None:
     """What the steps before a machine call its columns; None where they do not say."""
     try:
         return list(steps.get_feature_names_out()) if steps.steps else None
@@ -203,11 +212,11 @@ def _names_after(steps):
         return None
 
 
-def _number(value, digits):
+def _number(value: float, digits: int) -> str:
     return f"{value + 0.0:.{digits}g}"
 
 
-def _sum(terms, digits, gap):
+def _sum(terms: Iterable[tuple[float, str]], digits: int, gap: str) -> str:
     """Signed terms with their names, as one writes them; `gap` stands between a number and a name."""
     text = ""
     for weight, name in terms:

@@ -11,14 +11,30 @@ every occurrence is counted p times, so the shares add up to :math:`k_p(s, t)` (
 a function that is multilinear in the weights of the positions).
 """
 
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
 import numpy as np
 
 from mercer import kernels  # its names load when asked for
+from mercer._types import FloatArray, Rows
 from mercer.explanation.explanation import Contributions
 from mercer.kernels.algebra.normalised import Normalised
 from mercer.kernels.algebra.scaled_power import Scaled
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.string.tokens import WORD
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.expansion import Expansion
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.string.subsequence import Subsequence
+
+    class TextKernel(Protocol):
+        """A kernel that divides texts into symbols."""
+
+        @property
+        def tokenizer(self) -> str | Callable[[str], Iterable[Any]]: ...
+
 
 # A code point that no text contains, by definition of Unicode; and a token that is none.
 NOWHERE, NO_TOKEN = "\uffff", ("no token",)
@@ -26,11 +42,11 @@ NOWHERE, NO_TOKEN = "\uffff", ("no token",)
 LONGEST = 400
 
 
-def unwrapped(expansion, X, coefficients):
+def unwrapped(expansion: "Expansion", X: Rows, coefficients: FloatArray) -> "tuple[Kernel, float, FloatArray]":
     """(the kernel inside scaling and normalisation, a factor of all its values, coefficients of the vectors)."""
     kernel, factor = expansion.kernel, 1.0
     while isinstance(kernel, Scaled):
-        kernel, factor = kernel.kernel, factor * kernel.factor
+        kernel, factor = kernel.kernel, factor * cast(Scaled, kernel).factor
     if not isinstance(kernel, Normalised):
         return kernel, factor, coefficients
     kernel = kernel.kernel
@@ -40,7 +56,9 @@ def unwrapped(expansion, X, coefficients):
     return kernel, factor, np.where(others > 0, 1.0 / np.sqrt(np.maximum(others, 1e-300)), 0.0)[:, None] * coefficients
 
 
-def by_position(kernel, factor, X, vectors, coefficients):
+def by_position(
+    kernel: "Kernel", factor: float, X: Rows, vectors: Rows, coefficients: FloatArray
+) -> Contributions | None:
     """Contributions of the positions of a text, or None where the kernel is of another kind.
 
     `factor` and `coefficients` are as `unwrapped` gives them.
@@ -50,29 +68,37 @@ def by_position(kernel, factor, X, vectors, coefficients):
     symbols = symbols_of_text(kernel, X[0])
     if len(symbols) > LONGEST:
         return None
-    values = factor * sum(_shares(kernel, length, symbols, vectors, coefficients) for length in _lengths(kernel))
+    values = cast(
+        FloatArray, factor * sum(_shares(kernel, length, symbols, vectors, coefficients) for length in _lengths(kernel))
+    )
     names = [f"{place}: {symbol}" for place, symbol in enumerate(symbols)]
     return Contributions("position", names, values.T)
 
 
-def _lengths(kernel):
+def _lengths(kernel: "Subsequence") -> range:
     first, last = kernel.length if isinstance(kernel.length, tuple | list) else (kernel.length, kernel.length)
     return range(int(first), int(last) + 1)
 
 
-def symbols_of_text(kernel, text):
+def symbols_of_text(kernel: "TextKernel", text: Any) -> list[Any]:
     """The symbols that a kernel of texts sees, as a list: characters, words, or what its tokenizer finds."""
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8")
     if not isinstance(text, str) or kernel.tokenizer == "characters":
         return list(text)
-    return list(WORD.findall(text) if kernel.tokenizer == "words" else kernel.tokenizer(text))
+    return list(
+        WORD.findall(text)
+        if kernel.tokenizer == "words"
+        else cast(Callable[[str], Iterable[Any]], kernel.tokenizer)(text)
+    )
 
 
-def _shares(kernel, length, symbols, vectors, coefficients):
+def _shares(
+    kernel: "Subsequence", length: int, symbols: list[Any], vectors: Rows, coefficients: FloatArray
+) -> FloatArray:
     """(position, function) contributions of the subsequences of one length."""
     one = kernel.replace(length=length)
-    hidden = [symbols] + [_hiding(symbols, place) for place in range(len(symbols))]
+    hidden = [cast(Any, symbols)] + [_hiding(symbols, place) for place in range(len(symbols))]
     if kernel.tokenizer == "characters" and all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):
         hidden = ["".join(text) for text in hidden]
     others = one.prepare(vectors)
@@ -81,6 +107,6 @@ def _shares(kernel, length, symbols, vectors, coefficients):
     return (values[0] - values[1:]) / length
 
 
-def _hiding(symbols, place):
+def _hiding(symbols: list[Any], place: int) -> list[Any]:
     nothing = NOWHERE if all(isinstance(symbol, str) for symbol in symbols) else NO_TOKEN
     return [*symbols[:place], nothing, *symbols[place + 1 :]]

@@ -4,6 +4,7 @@
 """
 
 from importlib import import_module
+from typing import Any
 
 _HOME = {
     "ArrowBatches": "mercer.io.arrow.batches",
@@ -26,7 +27,7 @@ _HOME = {
 __all__ = sorted(_HOME)  # noqa: PLE0605  (the index is the list)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'mercer.io' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -1,6 +1,8 @@
 """What a path of data is read with."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from mercer._errors import ParameterError
 from mercer.io.arrow.batches import ArrowBatches
@@ -11,7 +13,7 @@ SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt", ".dat")
 ARROW = (".parquet", ".arrow", ".feather", ".ipc")
 
 
-def open_batches(source):
+def open_batches(source: str | Path | Iterable[Any]) -> Iterable[Any]:
     """Batches from a path, by its ending; anything else must be iterable and is left as it is."""
     if not isinstance(source, (str, Path)):
         if not hasattr(source, "__iter__"):

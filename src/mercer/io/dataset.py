@@ -1,13 +1,17 @@
 """One function for data of any format: `read_table`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from os import PathLike
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import parse_bytes
+from mercer._types import Array, FloatArray, IndexArray, Items
 from mercer.io.arrow.files import read_arrow, read_parquet
 from mercer.io.csv.lines import MISSING
 from mercer.io.csv.reader import read_delimited
@@ -19,6 +23,12 @@ from mercer.io.items.texts import read_text_folder
 from mercer.io.json_lines import read_json_lines
 from mercer.io.source import Source
 from mercer.io.svmlight.table import ANY_WIDTH, Layout, Table, tables_of, within
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from mercer.kernels.table.column import Column
+    from mercer.kernels.table.column_frame import ColumnFrame
 
 _TABLES = ("csv", "parquet", "arrow", "jsonl", "sqlite", "duckdb")
 
@@ -47,22 +57,24 @@ class Dataset:
     name: str
     target_name: str | None = None
 
-    def __len__(self):
-        return self.data.shape[0] if hasattr(self.data, "shape") else len(self.data)
+    def __len__(self) -> int:
+        return self.data.shape[0] if hasattr(self.data, "shape") else len(cast(Items, self.data))
 
     @property
-    def columns(self):
+    def columns(self) -> list[str] | None:
         """The names of a table's columns; None for anything else."""
-        return self.data.names if self.kind == "table" else None
+        return cast("ColumnFrame", self.data).names if self.kind == "table" else None
 
-    def rows(self, places):
+    def rows(self, places: Sequence[int] | IndexArray) -> "Dataset":
         """The rows at these positions."""
-        data = self.data[places] if hasattr(self.data, "shape") else [self.data[k] for k in places]
+        data = (
+            cast(Any, self.data)[places] if hasattr(self.data, "shape") else [cast(Items, self.data)[k] for k in places]
+        )
         return replace(self, data=data, target=None if self.target is None else self.target[places])
 
-    def with_columns(self, names):
+    def with_columns(self, names: Sequence[str]) -> "Dataset":
         """A table with these columns only, in this order; a DataError names those missing and those too many."""
-        known = self.columns
+        known = cast(list[str], self.columns)
         gone = [name for name in names if name not in known]
         if gone:
             extra = [name for name in known if name not in names]
@@ -70,33 +82,33 @@ class Dataset:
                 f"{self.name}: the columns {_listed(gone)} are missing; "
                 + (f"the model does not know {_listed(extra)}" if extra else "it has no others in their place")
             )
-        return replace(self, data=self.data.chosen(list(names)))
+        return replace(self, data=cast("ColumnFrame", self.data).chosen(list(names)))
 
-    def matrix(self):
+    def matrix(self) -> "Array | csr_matrix | None":
         """The data as rows of numbers; None where a column holds something else, or a value is missing."""
         if self.kind != "table":
             return self.data if self.kind == "vectors" else None
-        columns = [self.data.column(name) for name in self.data.names]
+        columns = [cast("ColumnFrame", self.data).column(name) for name in cast("ColumnFrame", self.data).names]
         if not columns or any(column.kind != "number" or column.missing.any() for column in columns):
             return None
         return np.column_stack([column.numbers(~column.missing) for column in columns])
 
 
 def read_table(
-    source,
+    source: str | PathLike[str] | IO[bytes],
     *,
-    target=None,
-    format=None,  # noqa: A002 - the word for it
-    table=None,
-    query=None,
-    text=(),
-    header=True,
-    delimiter=None,
-    missing=MISSING,
-    n_features=None,
-    memory_limit=None,
-    time_limit=None,
-):
+    target: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word for it
+    table: str | None = None,
+    query: str | None = None,
+    text: Sequence[str] = (),
+    header: bool = True,
+    delimiter: str | None = None,
+    missing: Sequence[str] = MISSING,
+    n_features: int | None = None,
+    memory_limit: int | str | None = None,
+    time_limit: float | None = None,
+) -> Dataset:
     r"""Read data of any format that Mercer knows.
 
     Parameters
@@ -163,7 +175,7 @@ def read_table(
     return whole if target is None else _divided(whole, target)
 
 
-def _items(source, kind, target, n_features):
+def _items(source: Source, kind: str, target: str | None, n_features: int | None) -> Dataset:
     """Data whose labels stand beside them."""
     if target is not None:
         raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
@@ -180,7 +192,7 @@ def _items(source, kind, target, n_features):
     return Dataset(found.graphs, labels, "graphs", kind, source.name)
 
 
-def _vectors(source, n_features):
+def _vectors(source: Source, n_features: int | None) -> "tuple[csr_matrix, FloatArray]":
     """(X, y) of svmlight lines, in one reading."""
     with source.open() as file:
         parts = within(
@@ -193,24 +205,27 @@ def _vectors(source, n_features):
     return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
 
 
-def _whole(y):
+def _whole(y: FloatArray) -> Array:
     """Labels as whole numbers where they are such."""
     is_whole = (y == np.rint(y)).all() and np.abs(y).max() < 2**53
     return y.astype(np.int64) if is_whole else y
 
 
-def _divided(whole, name):
+def _divided(whole: Dataset, name: str) -> Dataset:
     """The table less its target, and the target."""
-    _known(name, whole.columns, whole.name, "target")
-    target = _target(whole.data.column(name), whole.name)
-    if len(whole.columns) == 1:
+    _known(name, cast(list[str], whole.columns), whole.name, "target")
+    target = _target(cast("ColumnFrame", whole.data).column(name), whole.name)
+    if len(cast(list[str], whole.columns)) == 1:
         raise DataError(f"{whole.name}: there is no column beside the target {name!r}")
     return replace(
-        whole, data=whole.data.chosen([one for one in whole.columns if one != name]), target=target, target_name=name
+        whole,
+        data=cast("ColumnFrame", whole.data).chosen([one for one in cast(list[str], whole.columns) if one != name]),
+        target=target,
+        target_name=name,
     )
 
 
-def _target(column, name):
+def _target(column: "Column", name: str) -> Array:
     if column.missing.any():
         row = int(np.flatnonzero(column.missing)[0])
         raise DataError(f"{name}: the target {column.name!r} has no value in row {row}; leave such rows out")
@@ -223,7 +238,7 @@ def _target(column, name):
     raise DataError(f"{name}: the target {column.name!r} must hold numbers or texts, got {column.kind}")
 
 
-def _known(name, names, source, argument):
+def _known(name: str, names: Sequence[str], source: str, argument: str) -> str:
     if name in names:
         return name
     close = get_close_matches(str(name), names, n=1, cutoff=0.5)
@@ -231,5 +246,5 @@ def _known(name, names, source, argument):
     raise DataError(f"{source}: there is no column {name!r}{meant}, which {argument} names; it has {_listed(names)}")
 
 
-def _listed(names):
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")

@@ -2,8 +2,14 @@
 
 import re
 import zipfile
+from typing import TYPE_CHECKING, cast
 
 from mercer._errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mercer.io.source import Source
 
 FORMATS = ("csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs")
 _ENDINGS = {
@@ -19,7 +25,7 @@ _TREE = re.compile(rb"[^\s()]*[ \t]*\(")
 _KNOWN = "CSV, Parquet, Arrow, JSON lines, svmlight, SQLite, DuckDB, bracketed trees, a folder of texts or TU graphs"
 
 
-def recognise(source):
+def recognise(source: "Source") -> str:
     """The format of a `Source`, one of FORMATS."""
     if source.is_folder:
         return _of_folder(source)
@@ -29,21 +35,21 @@ def recognise(source):
     return _by_magic(source, head) or _by_name_or_content(source, head)
 
 
-def require_format(name):
+def require_format(name: str | None) -> None:
     """Refuse a format that nobody knows."""
     if name is not None and name not in FORMATS:
         raise ParameterError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
 
 
-def _of_folder(source):
-    if any(source.path.glob("*_A.txt")):
+def _of_folder(source: "Source") -> str:
+    if any(cast("Path", source.path).glob("*_A.txt")):
         return "graphs"
-    if not any(source.path.iterdir()):
+    if not any(cast("Path", source.path).iterdir()):
         raise DataError(f"{source.name}: the folder is empty")
     return "texts"
 
 
-def _by_magic(source, head):
+def _by_magic(source: "Source", head: bytes) -> str | None:
     """By bytes that only one format begins with."""
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -58,7 +64,7 @@ def _by_magic(source, head):
     return None
 
 
-def _holds_graphs(source):
+def _holds_graphs(source: "Source") -> bool:
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             return any(name.endswith("_A.txt") for name in archive.namelist())
@@ -66,18 +72,18 @@ def _holds_graphs(source):
         return False
 
 
-def _by_name_or_content(source, head):
+def _by_name_or_content(source: "Source", head: bytes) -> str:
     named = _ENDINGS.get(source.ending)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{source.name}: is UTF-16; save it as UTF-8")
     if b"\0" in head or named in ("parquet", "arrow"):
-        expected = {"parquet": "a Parquet file", "arrow": "an Arrow file"}.get(named, _KNOWN)
+        expected = {"parquet": "a Parquet file", "arrow": "an Arrow file"}.get(cast(str, named), _KNOWN)
         kind = "binary file" if b"\0" in head else "file"
         raise DataError(f"{source.name}: {expected} was expected, got a {kind} of no known format")
     return named or _by_first_line(head.lstrip(b"\xef\xbb\xbf").lstrip())
 
 
-def _by_first_line(text):
+def _by_first_line(text: bytes) -> str:
     if text.startswith(b"{"):
         return "jsonl"
     if _SVMLIGHT.match(text):

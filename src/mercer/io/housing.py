@@ -10,12 +10,15 @@ The data set goes round in four forms, which this tells apart by what is in them
 
 import csv
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import BoolArray, FloatArray
 
 COLUMNS = ("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT", "MEDV")
 # Other names that files have for them.
@@ -44,12 +47,14 @@ class Housing:
     columns: list
 
     @property
-    def is_dear(self):
+    def is_dear(self) -> BoolArray:
         """Whether each price is above the median of all."""
         return self.price > np.median(self.price)
 
 
-def read_boston_housing(path, *, without=(), n_rows=ROWS):
+def read_boston_housing(
+    path: str | PathLike[str], *, without: str | Iterable[str] = (), n_rows: int | None = ROWS
+) -> Housing:
     r"""Read the Boston housing data from a file in any of its usual forms.
 
     Parameters
@@ -86,7 +91,7 @@ def read_boston_housing(path, *, without=(), n_rows=ROWS):
     return Housing(table[:, kept], table[:, -1].copy(), [COLUMNS[k] for k in kept])
 
 
-def _kept(without):
+def _kept(without: str | Iterable[str]) -> list[int]:
     asked = [without] if isinstance(without, str) else list(without)
     strange = [name for name in asked if name not in COLUMNS[:-1]]
     if strange:
@@ -97,14 +102,14 @@ def _kept(without):
     return kept
 
 
-def _text(path):
+def _text(path: str | PathLike[str]) -> str:
     size = Path(path).stat().st_size
     if size > MOST_BYTES:
         raise DataError(f"{path} has {size:,} bytes, too many for the Boston housing data, which have about 50,000")
     return Path(path).read_text(encoding="utf-8-sig", errors="replace")
 
 
-def _table(text, path):
+def _table(text: str, path: str | PathLike[str]) -> FloatArray:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     for number, line in lines[:2]:
         names = [_canonical(name) for name in next(csv.reader([line]))]
@@ -113,12 +118,12 @@ def _table(text, path):
     return _without_header(lines, path)
 
 
-def _canonical(name):
+def _canonical(name: str) -> str:
     name = name.strip().strip("\"'").upper()
     return ALIASES.get(name, name)
 
 
-def _with_header(names, lines, path):
+def _with_header(names: list[str], lines: Iterable[tuple[int, str]], path: str | PathLike[str]) -> FloatArray:
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         raise DataError(f"{path} has no column {missing[0]}; the columns must be {', '.join(COLUMNS)}")
@@ -132,7 +137,7 @@ def _with_header(names, lines, path):
     return _stacked(rows, path)
 
 
-def _without_header(lines, path):
+def _without_header(lines: Iterable[tuple[int, str]], path: str | PathLike[str]) -> FloatArray:
     """14 numbers a row, on one line or wrapped over several; lines before the first row are about the data."""
     cells = [(number, line.replace(",", " ").split()) for number, line in lines]
     begin = next((k for k, (_, parts) in enumerate(cells) if _is_row(parts)), None)
@@ -155,26 +160,26 @@ def _without_header(lines, path):
     return _stacked(rows, path)
 
 
-def _is_row(parts):
+def _is_row(parts: Sequence[str]) -> bool:
     """Whether a line begins a row: all of it, or the eleven numbers of StatLib's first line."""
     return len(parts) >= 11 and all(_is_number(part) for part in parts)
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     try:
         return math.isfinite(float(text))
     except ValueError:
         return False
 
 
-def _number(text, path, number, name):
+def _number(text: str, path: str | PathLike[str], number: int, name: str) -> float:
     if not _is_number(text):
         said = f"{text!r}" if text.strip() else "an empty value"
         raise DataError(f"{path}, line {number}: {name} must be a finite number, got {said}")
     return float(text)
 
 
-def _stacked(rows, path):
+def _stacked(rows: list[list[float]], path: str | PathLike[str]) -> FloatArray:
     if not rows:
         raise DataError(f"{path} has no rows after its names")
     return np.array(rows, dtype=np.float64)

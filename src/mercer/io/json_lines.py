@@ -2,16 +2,20 @@
 
 import json
 from sys import getsizeof
+from typing import TYPE_CHECKING, Any
 
 from mercer._errors import DataError
 from mercer.kernels.table.column_frame import ColumnFrame
+
+if TYPE_CHECKING:
+    from mercer.io.source import Source
 
 # What the place of a value takes, in a list and in an array.
 _ENTRY = 16
 _PLAIN = (str, int, float, bool, type(None))
 
 
-def read_json_lines(source):
+def read_json_lines(source: "Source") -> ColumnFrame:
     """The table of a `Source` of JSON lines; a key that a line does not have is missing there."""
     columns, count, size = {}, 0, 0
     for number, line in source.lines():
@@ -29,7 +33,7 @@ def read_json_lines(source):
     return ColumnFrame.of_lists(columns, source.name)
 
 
-def _row(line, number, name):
+def _row(line: str, number: int, name: str) -> dict[str, Any] | None:
     """The object of one line; None for an empty line."""
     if not line.strip():
         return None

@@ -12,7 +12,10 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -27,7 +30,9 @@ _ABANDONED = 60.0
 _PIECE = 2**26
 
 
-def replace_file(path, pieces, check=None):
+def replace_file(
+    path: str | PathLike[str], pieces: Iterable[Any], check: Callable[[Path], object] | None = None
+) -> None:
     """Write `pieces` (buffers) to `path` as a whole.
 
     Parameters
@@ -62,7 +67,7 @@ def replace_file(path, pieces, check=None):
 
 
 @contextlib.contextmanager
-def _blaming(path, temporary):
+def _blaming(path: str | PathLike[str], temporary: Path) -> Iterator[None]:
     """Errors of the disk name the path that was asked for: the temporary one means nothing to anybody."""
     try:
         yield
@@ -72,7 +77,7 @@ def _blaming(path, temporary):
         raise
 
 
-def _write(target, temporary, pieces, check):
+def _write(target: Path, temporary: Path, pieces: Iterable[Any], check: Callable[[Path], object] | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(temporary, flags, _mode(target))
     try:
@@ -91,7 +96,7 @@ def _write(target, temporary, pieces, check):
 
 
 @contextlib.contextmanager
-def _locked(descriptor):
+def _locked(descriptor: int) -> Iterator[None]:
     """Hold the lock of a file, also after `descriptor` is closed; the system lets go of it when the process ends."""
     if fcntl is None:
         yield
@@ -104,7 +109,7 @@ def _locked(descriptor):
         os.close(held)
 
 
-def _lock(descriptor):
+def _lock(descriptor: int) -> bool:
     """Whether this process now holds the lock of a file."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -113,7 +118,7 @@ def _lock(descriptor):
     return True
 
 
-def _remove_abandoned(folder):
+def _remove_abandoned(folder: Path) -> None:
     """Remove temporary files whose writers have died; one that cannot be removed is nobody's harm."""
     if fcntl is None:
         return
@@ -124,7 +129,7 @@ def _remove_abandoned(folder):
                     _remove_if_abandoned(Path(entry.path))
 
 
-def _remove_if_abandoned(path):
+def _remove_if_abandoned(path: Path) -> None:
     if time.time() - path.stat().st_mtime < _ABANDONED:
         return
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -135,7 +140,7 @@ def _remove_if_abandoned(path):
         os.close(descriptor)
 
 
-def _mode(target):
+def _mode(target: Path) -> int:
     """The permissions of the file that is replaced; otherwise what the user's mask leaves."""
     try:
         return target.stat().st_mode & 0o777
@@ -143,13 +148,13 @@ def _mode(target):
         return 0o666
 
 
-def _write_all(file, piece):
+def _write_all(file: Any, piece: Any) -> None:
     left = memoryview(piece).cast("B")
     while len(left):
         left = left[file.write(left[:_PIECE]) :]
 
 
-def _flush_folder(folder):
+def _flush_folder(folder: Path) -> None:
     """Make the new name last through a power failure, where folders can be flushed."""
     if not hasattr(os, "O_DIRECTORY"):
         return

@@ -7,8 +7,11 @@ import lzma
 import os
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
+from typing import IO, Any, cast
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import available_bytes
@@ -36,12 +39,12 @@ class Source:
         Bytes that may be taken into memory; what is free by default.
     """
 
-    def __init__(self, source, most=None):
+    def __init__(self, source: str | PathLike[str] | IO[bytes], most: int | None = None) -> None:
         self.most = available_bytes() if most is None else most
         self.path, self._content = None, None
         if source == STDIN or hasattr(source, "read"):
             self.name = "standard input" if source == STDIN else str(getattr(source, "name", "the file"))
-            self._content = self._taken(sys.stdin.buffer if source == STDIN else source)
+            self._content = self._taken(sys.stdin.buffer if source == STDIN else cast(IO[bytes], source))
         elif isinstance(source, str | os.PathLike):
             self.path, self.name = Path(source), str(source)
             self._require_readable()
@@ -52,84 +55,87 @@ class Source:
         else:
             raise ParameterError(f"source must be a path, '-' or an open file, got {type(source).__name__}")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
-    def _require_readable(self):
-        if not self.path.exists():
-            raise DataError(f"there is no file {self.name!r}{_nearest(self.path)}")
-        if not os.access(self.path, os.R_OK):
+    def _require_readable(self) -> None:
+        if not cast(Path, self.path).exists():
+            raise DataError(f"there is no file {self.name!r}{_nearest(cast(Path, self.path))}")
+        if not os.access(cast(Path, self.path), os.R_OK):
             raise DataError(f"{self.name}: no permission to read it")
 
     @property
-    def is_folder(self):
+    def is_folder(self) -> bool:
         return self.path is not None and self.path.is_dir()
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """The ending of the name in lower case, that of the compression left out."""
         path = Path(self.name)
         return Path(path.stem).suffix.lower() if path.suffix.lower() in OPENERS else path.suffix.lower()
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Bytes as stored."""
-        return len(self._content) if self._content is not None else self.path.stat().st_size
+        return len(self._content) if self._content is not None else cast(Path, self.path).stat().st_size
 
     @property
-    def stored(self):
+    def stored(self) -> bytes | None:
         """The bytes of what could be read only once, as they came; None for a file, which can be read again."""
         return self._content
 
     @property
-    def is_plain(self):
+    def is_plain(self) -> bool:
         """Whether the bytes are a file's own, which need no memory to be looked at."""
         return self._content is None and self._opener() is None
 
     @property
-    def plain_path(self):
+    def plain_path(self) -> Path | None:
         """The path, where other libraries can read it themselves; None otherwise."""
         return self.path if self.is_plain else None
 
-    def open(self):
+    def open(self) -> IO[bytes]:
         """The uncompressed bytes as a file."""
         raw = self._opened() if self._content is None else io.BytesIO(self._content)
         if self._content is not None:
-            raw.name = self.name
+            cast(Any, raw).name = self.name
         opener = self._opener()
         return raw if opener is None else opener(raw, "rb")
 
-    def _opened(self):
+    def _opened(self) -> IO[bytes]:
         try:
-            return open(self.path, "rb")
+            return open(cast(Path, self.path), "rb")
         except OSError as error:
             raise DataError(f"{self.name}: cannot be opened: {error.strerror}") from error
 
-    def _opener(self):
+    def _opener(self) -> Callable[..., Any] | None:
         if self._content is not None:
             first = self._content[:6]
         else:
             with self._opened() as file:
                 first = file.read(6)
-        return next((opener for magic, opener in _MAGIC.items() if first.startswith(magic)), None)
+        return cast(
+            Callable[..., Any] | None,
+            next((opener for magic, opener in _MAGIC.items() if first.startswith(magic)), None),
+        )
 
-    def head(self):
+    def head(self) -> bytes:
         """The first uncompressed bytes."""
         with self.open() as file:
             return self._guarded(file.read, HEAD)
 
-    def read(self):
+    def read(self) -> bytes:
         """All uncompressed bytes; refused where they would not fit into memory."""
         self.require_room()
         with self.open() as file:
             return self._taken(file)
 
-    def require_room(self, size=None):
+    def require_room(self, size: int | None = None) -> None:
         """Refuse what would take more than there is: so many bytes, or the file as it is stored."""
         if (self.size if size is None else size) > self.most:
             raise self.too_large()
 
-    def _taken(self, file):
+    def _taken(self, file: IO[bytes]) -> bytes:
         pieces, size = [], 0
         while content := self._guarded(file.read, PIECE):
             if isinstance(content, str):
@@ -140,13 +146,13 @@ class Source:
             pieces.append(content)
         return b"".join(pieces)
 
-    def pieces(self):
+    def pieces(self) -> Iterator[bytes]:
         """The uncompressed bytes, some at a time."""
         with self.open() as file:
             while content := self._guarded(file.read, PIECE):
                 yield content
 
-    def lines(self):
+    def lines(self) -> Iterator[tuple[int, str]]:
         """(number, text) of each line, one after the other; DataError names the line that is not UTF-8."""
         rest, number = b"", 0
         for content in self.pieces():
@@ -158,25 +164,25 @@ class Source:
         if rest:
             yield number + 1, decoded(rest, self.name, number)
 
-    def _guarded(self, read, count):
+    def _guarded(self, read: Callable[[int], bytes], count: int) -> bytes:
         try:
             return read(min(count, sys.maxsize))
         except _DAMAGED as error:
             raise DataError(f"{self.name}: cannot be read to its end: {error}") from error
 
-    def too_large(self):
+    def too_large(self) -> DataError:
         """The error that says so."""
         return DataError(
             f"{self.name}: does not fit into {self.most:,} bytes of memory; read a part of it, or allow more "
             "(memory_limit, --memory-limit)"
         )
 
-    def text(self):
+    def text(self) -> str:
         """All of it as text; DataError names the line that is not UTF-8."""
         return decoded(self.read(), self.name)
 
 
-def decoded(content, name, lines_before=0):
+def decoded(content: bytes, name: str, lines_before: int = 0) -> str:
     """Bytes as UTF-8 text, or a DataError that names the line and the column."""
     try:
         return content.decode("utf-8-sig")
@@ -189,7 +195,7 @@ def decoded(content, name, lines_before=0):
         ) from error
 
 
-def _nearest(path):
+def _nearest(path: Path) -> str:
     """A file of the same folder that may have been meant."""
     folder = path.parent
     names = [each.name for each in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []

@@ -5,17 +5,26 @@ model learnt from one format takes rows of another.
 """
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import Array
 from mercer.kernels.table.column_frame import TRUTH, ColumnFrame
+
+if TYPE_CHECKING:
+    from pyarrow import Array as ArrowArray
+    from pyarrow import ChunkedArray, DataType
+    from pyarrow import Table as ArrowTable
+
+    from mercer.io.source import Source
 
 _MICROSECONDS = 86_400e6
 # What a value takes in an array of Mercer's, and a text of its own beside its characters.
 _PLACE, _WORD = 8, 60
 
 
-def has_arrow():
+def has_arrow() -> bool:
     """Whether pyarrow can be imported."""
     try:
         return find_spec("pyarrow") is not None
@@ -23,7 +32,7 @@ def has_arrow():
         return False
 
 
-def is_text(kind):
+def is_text(kind: "DataType") -> bool:
     """Whether an Arrow type is text, also text by codes."""
     import pyarrow as pa
 
@@ -31,7 +40,7 @@ def is_text(kind):
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def of_arrow(table, source):
+def of_arrow(table: "ArrowTable", source: "Source") -> ColumnFrame:
     """An Arrow table, column by column; a DataError of the `Source` where its texts take too much as objects."""
     size, arrays = table.nbytes, {}
     for name, came in zip(table.column_names, table.columns, strict=True):
@@ -42,7 +51,7 @@ def of_arrow(table, source):
     return ColumnFrame(arrays)
 
 
-def _array(column):
+def _array(column: "ArrowArray | ChunkedArray") -> Array:
     """A column of Arrow as numpy has it: numbers, dates, or objects."""
     import pyarrow as pa
     from pyarrow import compute
@@ -71,7 +80,7 @@ def _array(column):
     return found
 
 
-def values_of(column):
+def values_of(column: "ArrowArray | ChunkedArray") -> Array:
     """The numbers of a column; anything where one is missing. pyarrow's own way would import pandas."""
     import pyarrow as pa
 
@@ -85,7 +94,7 @@ def values_of(column):
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def _filled(column, value):
+def _filled(column: "ArrowArray | ChunkedArray", value: float) -> Array:
     """The numbers of a column, with `value` where one is missing."""
     import pyarrow as pa
 
@@ -96,14 +105,14 @@ def _filled(column, value):
     return values
 
 
-def _times(column, kind):
+def _times(column: "ArrowArray | ChunkedArray", kind: str) -> Array:
     """Dates as numpy's, by the whole numbers that both count with."""
     import pyarrow as pa
 
     return _filled(column.cast(pa.int64()), np.iinfo(np.int64).min).view(kind)
 
 
-def _encoded(column):
+def _encoded(column: "ArrowArray | ChunkedArray") -> "ArrowArray":
     """Texts as a list of the different ones, and the place of each in it."""
     import pyarrow as pa
 
@@ -112,7 +121,7 @@ def _encoded(column):
     return found if not isinstance(found, pa.ChunkedArray) else pa.concat_arrays(found.chunks)
 
 
-def _texts(encoded):
+def _texts(encoded: "ArrowArray") -> Array:
     """Texts as objects, each different one made once."""
     words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
     return words[_filled(encoded.indices, len(words) - 1)]

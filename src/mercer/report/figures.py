@@ -1,13 +1,14 @@
 """Which pictures a report shows of a model, and the arrays they are drawn from."""
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer._errors import MercerError
 from mercer.explanation.contributions import explain
+from mercer.explanation.explanation import Contributions
 from mercer.report import pictures
 from mercer.report.model_words import machine_of
 from mercer.report.record import Record
@@ -133,7 +134,8 @@ def _columns(shown: Shown) -> Figure | None:
     X, y = shown.rows
     chosen = np.unique(np.linspace(0, len(y) - 1, min(WEIGHED, len(y))).astype(int))
     try:
-        found = [explain(machine, taken(X, np.array([k]))).by_term for k in chosen]
+        # The kernel has several terms, so each explanation has a table of them.
+        found = [cast(Contributions, explain(machine, taken(X, np.array([k]))).by_term) for k in chosen]
     except MercerError:
         return None
     sizes = np.mean([np.abs(one.values).mean(axis=0) for one in found], axis=0)

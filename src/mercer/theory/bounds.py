@@ -12,7 +12,7 @@ from mercer._errors import ParameterError
 from mercer.theory.arguments import require_count, require_not_negative, require_positive, require_share
 
 
-def hard_svm_bound(m, gamma, rho, delta=0.05):
+def hard_svm_bound(m: int, gamma: float, rho: float, delta: float = 0.05) -> float:
     """Theorem 15.4: sqrt(4 (rho/gamma)^2 / m) + sqrt(2 log(2/delta) / m).
 
     Let the distribution be separable with a (gamma, rho)-margin by a homogeneous halfspace
@@ -52,7 +52,7 @@ def hard_svm_bound(m, gamma, rho, delta=0.05):
     return 2.0 * (rho / gamma) / math.sqrt(m) + math.sqrt(2.0 * math.log(2.0 / delta) / m)
 
 
-def hard_svm_sample_size(epsilon, delta, gamma, rho, form="slides"):
+def hard_svm_sample_size(epsilon: float, delta: float, gamma: float, rho: float, form: str = "slides") -> int | float:
     """m(epsilon, delta): rows with which Hard-SVM errs at most epsilon, with probability 1 - delta.
 
     Under the conditions of `hard_svm_bound`. The slides give the form
@@ -94,7 +94,7 @@ def hard_svm_sample_size(epsilon, delta, gamma, rho, form="slides"):
     return math.ceil(rows) if math.isfinite(rows) else math.inf
 
 
-def soft_svm_bound(m, lam, rho, norm=0.0, hinge=0.0):
+def soft_svm_bound(m: int, lam: float, rho: float, norm: float = 0.0, hinge: float = 0.0) -> float:
     """Corollary 15.7: hinge + lam norm^2 + 2 rho^2 / (lam m).
 
     Let every row have norm at most rho, and let Soft-SVM minimise lam |w|^2 + mean hinge loss over
@@ -125,7 +125,7 @@ def soft_svm_bound(m, lam, rho, norm=0.0, hinge=0.0):
     return hinge + lam * norm**2 + 2.0 * rho**2 / (lam * m)
 
 
-def soft_svm_lambda(m, rho, B):
+def soft_svm_lambda(m: int, rho: float, B: float) -> float:
     """sqrt(2 rho^2 / (B^2 m)), the lambda that Corollary 15.7 chooses to compete with norms up to B.
 
     It makes lam B^2 and 2 rho^2 / (lam m) equal, which makes their sum smallest. Ask an estimator
@@ -142,7 +142,7 @@ def soft_svm_lambda(m, rho, B):
     return math.sqrt(2.0 * rho**2 / (B**2 * m))
 
 
-def soft_svm_bound_for_norm(m, rho, B, hinge=0.0):
+def soft_svm_bound_for_norm(m: int, rho: float, B: float, hinge: float = 0.0) -> float:
     """Corollary 15.7 with `soft_svm_lambda`: hinge + sqrt(8 rho^2 B^2 / m).
 
     `hinge` is the smallest expected hinge loss of a homogeneous halfspace of norm at most B. The
@@ -161,7 +161,7 @@ def soft_svm_bound_for_norm(m, rho, B, hinge=0.0):
     return hinge + math.sqrt(8.0 * rho**2 * B**2 / m)
 
 
-def ramp_bound(m, rho, B, ramp=0.0, delta=0.05):
+def ramp_bound(m: int, rho: float, B: float, ramp: float = 0.0, delta: float = 0.05) -> float:
     """The bound by the ramp loss: ramp + 2 rho B / sqrt(m) + sqrt(2 log(2/delta) / m).
 
     Let every row have norm at most rho. Then with probability at least 1 - delta over m independent rows,
@@ -205,7 +205,7 @@ def ramp_bound(m, rho, B, ramp=0.0, delta=0.05):
     return ramp + 2.0 * rho * B / math.sqrt(m) + math.sqrt(2.0 * math.log(2.0 / delta) / m)
 
 
-def ramp_bound_for_fit(m, rho, norm, ramp=0.0, delta=0.05):
+def ramp_bound_for_fit(m: int, rho: float, norm: float, ramp: float = 0.0, delta: float = 0.05) -> float:
     """`ramp_bound` where the norm of w is known only after the fit.
 
     The bound is asked for rho B = 2, 4, 8, ... at once, the i-th with delta / (i (i + 1)), which adds up

@@ -7,13 +7,16 @@ negative. Verdicts do not trust the solver: the residuals are computed at the po
 along the active constraints tells a minimum from a saddle.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import lsq_linear, minimize
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import ArrayLike, BoolArray, FloatArray
 from mercer.theory.arguments import require_count, require_positive
 from mercer.theory.differences import gradient_of, hessian_of
 from mercer.theory.lagrange import KKTResiduals, kkt_residuals
@@ -53,11 +56,11 @@ class LagrangePoint:
     verdict: str
 
     @property
-    def holds(self):
+    def holds(self) -> bool:
         """Whether the KKT conditions hold at it."""
         return self.verdict in ("strict local optimum", "KKT point", "saddle")
 
-    def __str__(self):
+    def __str__(self) -> str:
         u, a = (", ".join(f"{entry:.6g}" for entry in each + 0.0) for each in (self.u, self.multipliers))
         return f"({u}): value {self.value:.6g}, multipliers ({a}), {self.verdict}"
 
@@ -75,15 +78,24 @@ class LagrangeSolution:
     points: list[LagrangePoint] = field(default_factory=list)
 
     @property
-    def best(self):
+    def best(self) -> LagrangePoint:
         """The first of the points."""
         return self.points[0]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join(map(str, self.points))
 
 
-def minimise(f, start, *, equalities=(), inequalities=(), n_starts=8, tol=1e-6, random_state=0):
+def minimise(
+    f: Callable[[FloatArray], Any],
+    start: ArrayLike,
+    *,
+    equalities: Iterable[Callable[[FloatArray], Any]] = (),
+    inequalities: Iterable[Callable[[FloatArray], Any]] = (),
+    n_starts: int = 8,
+    tol: float = 1e-6,
+    random_state: int = 0,
+) -> LagrangeSolution:
     """Points at which f is least where h_j(u) = 0 and g_i(u) <= 0, with multipliers and KKT verdicts.
 
     For a few variables and smooth functions. Where f and the g_i are convex and the h_j linear, a point at which
@@ -119,7 +131,16 @@ def minimise(f, start, *, equalities=(), inequalities=(), n_starts=8, tol=1e-6, 
     return _Problem(f, tuple(equalities), tuple(inequalities), 1.0, tol).solve(start, n_starts, random_state)
 
 
-def maximise(f, start, *, equalities=(), inequalities=(), n_starts=8, tol=1e-6, random_state=0):
+def maximise(
+    f: Callable[[FloatArray], Any],
+    start: ArrayLike,
+    *,
+    equalities: Iterable[Callable[[FloatArray], Any]] = (),
+    inequalities: Iterable[Callable[[FloatArray], Any]] = (),
+    n_starts: int = 8,
+    tol: float = 1e-6,
+    random_state: int = 0,
+) -> LagrangeSolution:
     """The same as `minimise` for the largest f: -f is minimised, and multipliers are those of -f.
 
     Parameters
@@ -153,7 +174,7 @@ class _Problem:
     sign: float
     tol: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(tol=self.tol)
         for name, functions in (("equalities", self.equalities), ("inequalities", self.inequalities)):
             if not all(map(callable, functions)):
@@ -161,14 +182,14 @@ class _Problem:
         if not callable(self.f):
             raise ParameterError(f"f must be a function of u, got {self.f!r}")
 
-    def objective(self, u):
-        return self.sign * float(self.f(u))
+    def objective(self, u: FloatArray) -> float:
+        return self.sign * float(cast(Callable[[FloatArray], Any], self.f)(u))
 
-    def constraints(self, u):
+    def constraints(self, u: FloatArray) -> FloatArray:
         """h(u), then g(u)."""
         return np.array([float(each(u)) for each in (*self.equalities, *self.inequalities)])
 
-    def solve(self, start, n_starts, random_state):
+    def solve(self, start: ArrayLike, n_starts: int, random_state: int) -> LagrangeSolution:
         found = [self._point(self._polished(self._descend(u))) for u in _starts(start, n_starts, random_state)]
         ranked = sorted(
             found, key=lambda point: (not point.holds, point.verdict == "infeasible", self.sign * point.value)
@@ -180,7 +201,7 @@ class _Problem:
                 points.append(point)
         return LagrangeSolution(points)
 
-    def _descend(self, u):
+    def _descend(self, u: FloatArray) -> FloatArray:
         """SLSQP, whose inequalities are to be >= 0."""
         kinds = [("eq", 1.0, each) for each in self.equalities] + [("ineq", -1.0, each) for each in self.inequalities]
         constraints = [{"type": kind, "fun": lambda v, s=s, each=each: s * float(each(v))} for kind, s, each in kinds]
@@ -189,7 +210,7 @@ class _Problem:
             end = minimize(self.objective, u, method="SLSQP", constraints=constraints, options=options).x
         return end if np.isfinite(end).all() and np.isfinite(self.objective(end)) else u
 
-    def _polished(self, u):
+    def _polished(self, u: FloatArray) -> FloatArray:
         """Newton's steps on the gradient of the Lagrangian and the active constraints, while they help."""
         best, worth = u, self._distance(u)
         for _ in range(NEWTON_STEPS):
@@ -203,7 +224,7 @@ class _Problem:
             best, worth = u, distance
         return best
 
-    def _newton_step(self, u):
+    def _newton_step(self, u: FloatArray) -> FloatArray | None:
         a = self._multipliers(u)
         active = self._active(u)
         A = self._slopes(u)[active]
@@ -214,22 +235,22 @@ class _Problem:
             return None
         return np.linalg.lstsq(system, right, rcond=1e-10)[0][: len(u)]
 
-    def _lagrangian(self, u, a):
+    def _lagrangian(self, u: FloatArray, a: FloatArray) -> float:
         return self.objective(u) + float(a @ self.constraints(u))
 
-    def _slopes(self, u):
+    def _slopes(self, u: FloatArray) -> FloatArray:
         """Gradients of the constraints, a row each."""
         rows = [gradient_of(each, u) for each in (*self.equalities, *self.inequalities)]
         return np.array(rows).reshape(len(rows), len(u))
 
-    def _active(self, u):
+    def _active(self, u: FloatArray) -> BoolArray:
         """Whether each constraint is at its bound, for a point that is nearly solved."""
         active = np.ones(len(self.equalities) + len(self.inequalities), dtype=bool)
         k = len(self.equalities)
         active[k:] = self.constraints(u)[k:] >= -max(self.tol, 1e-8)
         return active
 
-    def _multipliers(self, u):
+    def _multipliers(self, u: FloatArray) -> FloatArray:
         """Those that balance the gradient best; not negative for inequalities, 0 where they are not active."""
         active, gradient = np.flatnonzero(self._active(u)), gradient_of(self.objective, u)
         a = np.zeros(len(self.equalities) + len(self.inequalities))
@@ -238,20 +259,22 @@ class _Problem:
             a[active] = lsq_linear(self._slopes(u)[active].T, -gradient, (low, np.inf), method="bvls").x
         return a
 
-    def _residuals(self, u, a):
+    def _residuals(self, u: FloatArray, a: FloatArray) -> KKTResiduals:
         gradient, values = gradient_of(self.objective, u), self.constraints(u)
         return kkt_residuals(gradient, values, self._slopes(u), a, len(self.equalities))
 
-    def _distance(self, u):
+    def _distance(self, u: FloatArray) -> float:
         residuals = self._residuals(u, self._multipliers(u))
         return max(residuals.stationarity, residuals.infeasibility, residuals.complementarity)
 
-    def _point(self, u):
+    def _point(self, u: FloatArray) -> LagrangePoint:
         a = self._multipliers(u)
         residuals = self._residuals(u, a)
-        return LagrangePoint(u, float(self.f(u)), a, residuals, self._verdict(u, a, residuals))
+        return LagrangePoint(
+            u, float(cast(Callable[[FloatArray], Any], self.f)(u)), a, residuals, self._verdict(u, a, residuals)
+        )
 
-    def _verdict(self, u, a, residuals):
+    def _verdict(self, u: FloatArray, a: FloatArray, residuals: KKTResiduals) -> str:
         size = max(1.0, float(np.linalg.norm(gradient_of(self.objective, u))))
         if not residuals.infeasibility <= self.tol * max(1.0, float(np.abs(u).max())):
             return "infeasible"
@@ -269,7 +292,7 @@ class _Problem:
         return "strict local optimum" if lowest > FLAT * scale else "KKT point"
 
 
-def _lowest_curvature(curvature, slopes):
+def _lowest_curvature(curvature: FloatArray, slopes: FloatArray) -> tuple[float, float]:
     """The smallest eigenvalue along the directions in which no constraint changes, and the scale of all of them."""
     along = null_space(slopes) if len(slopes) else np.eye(len(curvature))
     scale = max(1.0, float(np.abs(curvature).max(initial=0.0)))
@@ -278,7 +301,7 @@ def _lowest_curvature(curvature, slopes):
     return float(np.linalg.eigvalsh(along.T @ curvature @ along)[0]), scale
 
 
-def _starts(start, n_starts, random_state):
+def _starts(start: ArrayLike, n_starts: int, random_state: int) -> FloatArray:
     """The given points, and others about them."""
     require_count(n_starts=n_starts)
     given = np.atleast_2d(np.asarray(start, dtype=np.float64))

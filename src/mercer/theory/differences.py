@@ -4,19 +4,24 @@ Steps are powers of the rounding error that balance it against what the formula 
 to about 1e-10 of the function's size, the Hessian to about 1e-7 (exact for quadratics, but for rounding).
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+
+from mercer._types import FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
 
 
-def gradient_of(f, u):
+def gradient_of(f: Callable[[FloatArray], Any], u: FloatArray) -> FloatArray:
     """The gradient of f at u."""
     steps = EPS ** (1 / 3) * np.maximum(1.0, np.abs(u))
     shifts = np.diag(steps)
     return np.array([(float(f(u + h)) - float(f(u - h))) for h in shifts]) / (2.0 * steps)
 
 
-def hessian_of(f, u):
+def hessian_of(f: Callable[[FloatArray], Any], u: FloatArray) -> FloatArray:
     """The matrix of second derivatives of f at u."""
     steps = EPS ** (1 / 4) * np.maximum(1.0, np.abs(u))
     shifts, d = np.diag(steps), len(u)

@@ -1,9 +1,12 @@
 """All that theory has to say about one fitted model, with numbers."""
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray, Labels, Rows
 from mercer.theory.arguments import require_share
 from mercer.theory.bounds import (
     hard_svm_bound,
@@ -18,13 +21,20 @@ from mercer.theory.machine import read_machine
 from mercer.theory.radius import enclosing_ball, kernel_spread, smallest_ball
 from mercer.theory.vc import margin_vc_dimension, vc_bound, vc_dimension
 
+if TYPE_CHECKING:
+    from mercer.theory.machine import FittedClassifier, Machine
+    from mercer.theory.radius import Ball
+    from mercer.theory.several_classes import ReportOfClasses
+
 # A row within this of the margin may be a support vector, where the dual variables are not known.
 ON_THE_MARGIN = 1e-3
 # Up to this many rows every pair of them is looked at; beyond, a ball that encloses them all has to do.
 EVERY_PAIR = 2_000
 
 
-def report(model, X, y, delta=0.05, n_jobs=None):
+def report(
+    model: "FittedClassifier", X: Rows, y: Labels, delta: float = 0.05, n_jobs: int | None = None
+) -> "Report | ReportOfClasses":
     """Apply every bound of this room to a fitted classifier, with its conditions checked.
 
     Parameters
@@ -68,11 +78,11 @@ def report(model, X, y, delta=0.05, n_jobs=None):
     if len(getattr(model, "classes_", ())) > 2:
         from mercer.theory.several_classes import report_of_classes
 
-        return report_of_classes(model, X, y, delta, n_jobs)
+        return report_of_classes(model, X, cast(Sequence[Any], y), delta, n_jobs)
     return report_of(read_machine(model, X, y), delta, n_jobs)
 
 
-def report_of(machine, delta, n_jobs=None):
+def report_of(machine: "Machine", delta: float, n_jobs: int | None = None) -> Report:
     """Every bound, applied to one two-class machine."""
     is_small = machine.m <= EVERY_PAIR
     ball = (smallest_ball if is_small else enclosing_ball)(machine.X, machine.kernel, n_jobs=n_jobs)
@@ -106,7 +116,7 @@ def report_of(machine, delta, n_jobs=None):
     )
 
 
-def _separation(machine, smallest):
+def _separation(machine: "Machine", smallest: float) -> tuple[str, ...]:
     """Conditions of Theorem 15.4 that the model does not meet."""
     unmet = []
     if smallest <= 0:
@@ -125,7 +135,7 @@ def _separation(machine, smallest):
 _SAME = "new rows, too, have norm at most rho and margin at least gamma"
 
 
-def _theorem_15_4(machine, smallest, delta):
+def _theorem_15_4(machine: "Machine", smallest: float, delta: float) -> Finding:
     rho, norm = machine.homogeneous
     value, says = None, f"error of Hard-SVM, with probability {1 - delta:g}"
     if smallest > 0:
@@ -135,7 +145,7 @@ def _theorem_15_4(machine, smallest, delta):
     return Finding("theorem_15_4", "Theorem 15.4, separable data", value, says, _SAME, _separation(machine, smallest))
 
 
-def _regularised(machine):
+def _regularised(machine: "Machine") -> list[str]:
     """Conditions of Corollary 15.7 that the model does not meet."""
     unmet = []
     if machine.loss != "hinge" or machine.penalty != "l2":
@@ -154,7 +164,7 @@ _UNSOLVED = "the fit did not reach the optimum"
 _BOUNDED = "new rows, too, have norm at most rho; w is as if fixed before, its hinge loss here the mean"
 
 
-def _corollary_15_7(machine):
+def _corollary_15_7(machine: "Machine") -> Finding:
     unmet, value = _regularised(machine), None
     rho, norm = machine.homogeneous
     says = "expected error <= hinge loss + lambda |w|^2 + 2 rho^2 / (lambda m)"
@@ -167,7 +177,7 @@ def _corollary_15_7(machine):
     return Finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, _BOUNDED, tuple(unmet))
 
 
-def _corollary_15_7_for_norm(machine):
+def _corollary_15_7_for_norm(machine: "Machine") -> Finding:
     name, (rho, norm) = "Corollary 15.7 with B = |w|", machine.homogeneous
     if norm == 0 or rho == 0:
         return Finding("norm", name, None, "", unmet=("w or every row is 0",))
@@ -181,7 +191,7 @@ def _corollary_15_7_for_norm(machine):
     return Finding("norm", name, value, says, assumes, tuple(unmet))
 
 
-def _margin_vc(machine, ball, gamma, delta):
+def _margin_vc(machine: "Machine", ball: "Ball", gamma: float, delta: float) -> Finding:
     name = "VC bound of hyperplanes with margin gamma"
     if gamma <= 0:
         return Finding("margin_vc", name, None, "", unmet=("the model does not separate its training rows",))
@@ -191,7 +201,7 @@ def _margin_vc(machine, ball, gamma, delta):
     return Finding("margin_vc", name, value, says, "gamma and R were known before the rows were seen")
 
 
-def _vc(machine, delta):
+def _vc(machine: "Machine", delta: float) -> Finding:
     name, error = "VC bound of all halfspaces", float(np.mean(machine.margins <= 0))
     if math.isinf(machine.dimension):
         return Finding("vc", name, None, "", unmet=("the feature space has no finite dimension that is known",))
@@ -200,21 +210,21 @@ def _vc(machine, delta):
     return Finding("vc", name, value, f"d_vc = {d_vc:.0f}; error with probability {1 - delta:g}")
 
 
-def _left_out(machine):
+def _left_out(machine: "Machine") -> list[str]:
     unmet = [] if machine.is_solved else [_UNSOLVED]
     if not machine.is_svm:
         unmet.append(_NO_SVM)
     return unmet
 
 
-def rows_on_the_margin(machine):
+def rows_on_the_margin(machine: "Machine") -> tuple[BoolArray, str]:
     """Which rows may be support vectors, and in words how that is known."""
     if machine.alpha is None:
         return machine.margins <= 1.0 + ON_THE_MARGIN, "rows with margin at most 1"
     return machine.alpha > 0, "support vectors"
 
 
-def _support_vectors(machine):
+def _support_vectors(machine: "Machine") -> Finding:
     rows, how = rows_on_the_margin(machine)
     count = int(rows.sum())
     value = support_vector_bound(count, machine.m)
@@ -225,7 +235,7 @@ def _support_vectors(machine):
 XI_ALPHA = "xi-alpha estimate (Joachims 2000)"
 
 
-def _xi_alpha(machine, ball, n_jobs):
+def _xi_alpha(machine: "Machine", ball: "Ball", n_jobs: int | None) -> Finding:
     if machine.alpha is None:
         unmet = (*_left_out(machine), "the model keeps no dual variables")
         return Finding("xi_alpha", XI_ALPHA, None, "", unmet=unmet)
@@ -233,7 +243,7 @@ def _xi_alpha(machine, ball, n_jobs):
     return Finding("xi_alpha", XI_ALPHA, value, "leave-one-out error is at most this", assumes, unmet)
 
 
-def stability(machine):
+def stability(machine: "Machine") -> tuple[str, tuple[str, ...]]:
     """(what the xi-alpha estimate assumes, conditions of it that are not met)."""
     unmet = _left_out(machine)
     if machine.bias != "free":
@@ -243,12 +253,14 @@ def stability(machine):
     return "the machine is stable: free support vectors have room", tuple(unmet)
 
 
-def xi_alpha_errors(machine, ball, n_jobs=None):
+def xi_alpha_errors(machine: "Machine", ball: "Ball", n_jobs: int | None = None) -> BoolArray:
     """Rows that may be wrong when left out, by the xi-alpha estimate."""
-    return xi_alpha_rows(machine.alpha, machine.slack, _spread(machine, ball, n_jobs), machine.bias, machine.loss)
+    return xi_alpha_rows(
+        cast(FloatArray, machine.alpha), machine.slack, _spread(machine, ball, n_jobs), machine.bias, machine.loss
+    )
 
 
-def _spread(machine, ball, n_jobs):
+def _spread(machine: "Machine", ball: "Ball", n_jobs: int | None) -> float | FloatArray:
     """R^2 of the estimate; of many rows an upper bound, from a ball of radius R that encloses them:
     k(x, x) - k(x, x') is half of the squared distance, at most 4 R^2, and half of k(x, x) - k(x', x')."""
     if machine.bias == "free" and machine.m <= EVERY_PAIR:

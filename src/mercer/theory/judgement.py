@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from mercer.theory.radius import Ball
 
@@ -33,20 +34,20 @@ class Finding:
     unmet: tuple = ()
 
     @property
-    def applies(self):
+    def applies(self) -> bool:
         """Whether every condition that can be checked holds."""
         return self.value is not None and not self.unmet
 
     @property
-    def is_vacuous(self):
+    def is_vacuous(self) -> bool:
         """Whether it says nothing: no error exceeds 1."""
         return self.value is not None and self.value >= 1.0
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields and the verdict, for JSON."""
         return {**asdict(self), "applies": self.applies}
 
-    def __str__(self):
+    def __str__(self) -> str:
         value = "-" if self.value is None else f"{self.value:.4g}"
         verdict = "does not apply" if not self.applies else ("vacuous" if self.is_vacuous else "holds")
         details = [self.says] if self.says else []
@@ -58,23 +59,26 @@ class Finding:
 class Judgement:
     """Something with findings."""
 
+    if TYPE_CHECKING:
+        findings: tuple[Finding, ...]
+
     @property
-    def vacuous(self):
+    def vacuous(self) -> list[str]:
         """Keys of the bounds that apply and say nothing."""
         return [finding.key for finding in self.findings if finding.applies and finding.is_vacuous]
 
     @property
-    def holding(self):
+    def holding(self) -> list[str]:
         """Keys of the bounds that apply and say something."""
         return [finding.key for finding in self.findings if finding.applies and not finding.is_vacuous]
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Finding:
         for finding in self.findings:
             if finding.key == key:
                 return finding
         raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
 
-    def _summary(self):
+    def _summary(self) -> str:
         lists = (("holds and says something", self.holding), ("vacuous", self.vacuous))
         return "\n".join(f"{name}: {', '.join(keys) if keys else 'none'}" for name, keys in lists)
 
@@ -120,27 +124,27 @@ class Report(Judgement):
     findings: tuple = field(repr=False)
 
     @property
-    def is_separated(self):
+    def is_separated(self) -> bool:
         """Whether the model separates its training rows: then by a (gamma, rho)-margin."""
         return self.functional_margin > 0
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The numbers, for JSON; what is infinite or not a number becomes None."""
         plain = {key: value for key, value in vars(self).items() if key not in ("ball", "findings")}
         plain |= {"ball_radius": self.ball.radius, "ball_gap": self.ball.gap}
         each = [finding.as_dict() for finding in self.findings]
         return {key: _finite(value) for key, value in plain.items()} | {"findings": each}
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = [self._title(), "", "Measured on the training rows", *self._measured()]
         parts += ["", "Bounds on the error of new rows, and leave-one-out", *map(str, self.findings), ""]
         return "\n".join([*parts, self._summary()])
 
-    def _title(self):
+    def _title(self) -> str:
         space = "infinitely many" if math.isinf(self.dimension) else f"{self.dimension:.0f}"
         return f"{self.model}: {self.m} rows, {space} features, delta = {self.delta:g}"
 
-    def _measured(self):
+    def _measured(self) -> list[str]:
         side = f"separated with a ({self.gamma:.4g}, {self.rho:.4g})-margin" if self.is_separated else "not separated"
         ball = f"R = {self.ball.radius:.6g}, exact to {self.ball.gap:.0e}, {len(self.ball.support)} rows on its sphere"
         words = " = distinct words of the longest document" if self.counts_words else ""
@@ -153,7 +157,7 @@ class Report(Judgement):
             f"  {self._norm_against_dimension()}",
         ]
 
-    def _norm_against_dimension(self):
+    def _norm_against_dimension(self) -> str:
         """The comparison of section 15.2.2."""
         product = self.rho**2 * self.norm**2
         if math.isinf(self.dimension):
@@ -162,5 +166,5 @@ class Report(Judgement):
         return f"rho^2 |w|^2 = {product:.4g} against d = {self.dimension:.0f}: the {better} asks less than the {worse}"
 
 
-def _finite(value):
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from mercer._errors import DataError
+from mercer._types import ArrayLike, FloatArray, Labels, Rows
 from mercer.theory.arguments import normal_of, require_positive, rows_of, signs_of
 
 
@@ -36,12 +37,18 @@ class KKTResiduals:
     sign: float
     complementarity: float
 
-    def hold(self, tol=1e-9):
+    def hold(self, tol: float = 1e-9) -> bool:
         """Whether all conditions hold to within `tol`."""
         return max(self.stationarity, self.infeasibility, self.sign, self.complementarity) <= tol
 
 
-def kkt_residuals(gradient, constraints, constraint_gradients, multipliers, n_equalities=0):
+def kkt_residuals(
+    gradient: ArrayLike,
+    constraints: ArrayLike,
+    constraint_gradients: ArrayLike,
+    multipliers: ArrayLike,
+    n_equalities: int = 0,
+) -> KKTResiduals:
     """The KKT conditions of min f(u) subject to g_i(u) <= 0, at one point u.
 
     Necessary at a minimum where the constraints are well behaved (linear ones are); sufficient
@@ -82,7 +89,7 @@ def kkt_residuals(gradient, constraints, constraint_gradients, multipliers, n_eq
     )
 
 
-def fritz_john_multipliers(X, y, w, tol=1e-6):
+def fritz_john_multipliers(X: Rows, y: Labels, w: ArrayLike, tol: float = 1e-6) -> tuple[FloatArray, float]:
     """Theorem 15.8: alpha >= 0 with w = sum_i alpha_i y_i x_i, over the rows with y_i <w, x_i> = 1 only.
 
     If w solves Hard-SVM for homogeneous halfspaces (15.3), such multipliers exist: w is supported by

@@ -16,13 +16,16 @@ decision value falls by exactly :math:`\alpha_p S_p^2`, where :math:`S_p` is the
 :math:`\psi(x_p)` from the combinations, of sum one where the bias is free, of the other rows on the margin.
 """
 
+from typing import cast
+
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import ArrayLike, BoolArray, FloatArray
 from mercer.theory.arguments import places_of, require_count, require_not_negative
 
 
-def support_vector_bound(n_support, m):
+def support_vector_bound(n_support: float, m: int) -> float:
     """Leave-one-out error of a support vector machine: at most its support vectors over m.
 
     A row with alpha = 0 may be left out and the solution stays, so only support vectors can become
@@ -41,7 +44,9 @@ def support_vector_bound(n_support, m):
     return float(n_support) / m
 
 
-def xi_alpha_bound(alpha, slack, spread, bias="free", loss="hinge"):
+def xi_alpha_bound(
+    alpha: ArrayLike, slack: ArrayLike, spread: ArrayLike, bias: str = "free", loss: str = "hinge"
+) -> float:
     """The xi-alpha estimate of Joachims (2000): an upper bound on the leave-one-out error.
 
     The share of rows with 2 alpha_i R^2 + xi_i >= 1 for a free bias, where R^2 is an upper
@@ -76,7 +81,9 @@ def xi_alpha_bound(alpha, slack, spread, bias="free", loss="hinge"):
     return float(np.mean(xi_alpha_rows(alpha, slack, spread, bias, loss)))
 
 
-def xi_alpha_rows(alpha, slack, spread, bias="free", loss="hinge"):
+def xi_alpha_rows(
+    alpha: ArrayLike, slack: ArrayLike, spread: ArrayLike, bias: str = "free", loss: str = "hinge"
+) -> BoolArray:
     """Which rows the estimate counts: those that may become errors when they are left out.
 
     Parameters are those of `xi_alpha_bound`, of which this is the numerator.
@@ -95,10 +102,10 @@ def xi_alpha_rows(alpha, slack, spread, bias="free", loss="hinge"):
     moved = 2.0 if bias == "free" else 1.0
     doubled = 2.0 if bias == "free" and loss == "squared_hinge" else 1.0
     # A row without alpha may be left out; rounding must not make an error of one.
-    return (alpha > 0) & (moved * alpha * spread + doubled * slack >= 1.0 - 1e-9)
+    return (alpha > 0) & (moved * alpha * cast(FloatArray, spread) + doubled * slack >= 1.0 - 1e-9)
 
 
-def squared_spans(K, free, support, bias="free"):
+def squared_spans(K: ArrayLike, free: ArrayLike, support: ArrayLike, bias: str = "free") -> FloatArray:
     """S_p^2 of the support vectors (Vapnik & Chapelle 2000): how far each is from the span of the others
     on the margin.
 
@@ -140,7 +147,7 @@ def squared_spans(K, free, support, bias="free"):
     return np.maximum(squares, 0.0)
 
 
-def span_estimate(alpha, margins, K, upper, bias="free"):
+def span_estimate(alpha: ArrayLike, margins: ArrayLike, K: ArrayLike, upper: ArrayLike, bias: str = "free") -> float:
     """The span estimate of the leave-one-out error: the share of rows with alpha_p S_p^2 >= y_p f(x_p).
 
     Exact where leaving one row out changes no other row's case; else an estimate, usually a close one.

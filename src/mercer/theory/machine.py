@@ -1,12 +1,14 @@
 """What theory needs to know of a fitted two-class model, read from its public attributes."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, MercerError, ParameterError
 from mercer._jit.once import computed_once
+from mercer._types import Array, FloatArray, IndexArray, Labels, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
@@ -16,6 +18,16 @@ from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 from mercer.theory.radius import radius_about_origin
+
+if TYPE_CHECKING:
+
+    class FittedClassifier(Protocol):
+        """What every model has that theory can speak of; where its coefficients are kept differs."""
+
+        classes_: Array
+
+        def decision_function(self, X: Rows) -> Array: ...
+
 
 # A slack up to this is the tolerance of a solver, not a violated margin.
 SLACK_TOLERANCE = 1e-2
@@ -69,38 +81,38 @@ class Machine:
     penalty: str
 
     @property
-    def m(self):
+    def m(self) -> int:
         """Number of rows."""
         return len(self.signs)
 
     @property
-    def margins(self):
+    def margins(self) -> FloatArray:
         """y_i f(x_i)."""
         return self.signs * self.values
 
     @property
-    def slack(self):
+    def slack(self) -> FloatArray:
         """xi_i = max(0, 1 - y_i f(x_i))."""
         return np.maximum(0.0, 1.0 - self.margins)
 
     @property
-    def is_svm(self):
+    def is_svm(self) -> bool:
         """Whether it minimises |w|^2 with a loss of support vector machines."""
         return self.loss in MARGIN_LOSSES and self.penalty == "l2"
 
     @property
-    def is_hard(self):
+    def is_hard(self) -> bool:
         """Whether no row falls short of the margin: then Soft-SVM has found what Hard-SVM would."""
         return self.is_svm and bool(self.slack.max() <= SLACK_TOLERANCE)
 
     @property
-    def is_solved(self):
+    def is_solved(self) -> bool:
         """Whether the fit reached the optimum: by its own word, and by the duality gap."""
         gap = self.certified_gap if self.alpha is None else self.relative_gap
         return self.status == Status.OPTIMAL and (gap is None or gap <= LARGEST_GAP)
 
     @property
-    def relative_gap(self):
+    def relative_gap(self) -> float | None:
         """(primal - dual) / primal of alpha, or None where C is not one number for all rows.
 
         Rows that had weights in the fit show here: alpha then solves another problem.
@@ -116,7 +128,7 @@ class Machine:
         return (primal - dual) / max(primal, 1e-300)
 
     @property
-    def has_free_support_vectors(self):
+    def has_free_support_vectors(self) -> bool:
         """Whether some alpha is neither 0 nor at its bound."""
         if self.alpha is None or not self.lam:
             return self.alpha is not None and bool(self.alpha.any())
@@ -124,12 +136,12 @@ class Machine:
         return bool(((self.alpha > 0) & (self.alpha < (1.0 - 1e-8) * at_most)).any())
 
     @computed_once
-    def rho(self):
+    def rho(self) -> float:
         """Largest norm of a row in feature space."""
         return radius_about_origin(self.X, self.kernel)
 
     @computed_once
-    def homogeneous(self):
+    def homogeneous(self) -> tuple[float, float]:
         """(rho, norm of w) after b has become a weight, that of a feature that is constant.
 
         For a penalised bias the feature is 1. A free one is written as the weight b/r of a
@@ -144,26 +156,30 @@ class Machine:
         return float(np.hypot(self.rho, r)), float(np.hypot(self.norm, b / r))
 
     @computed_once
-    def dimension(self):
+    def dimension(self) -> float:
         """Dimension of the feature space; infinite where no finite feature map is known."""
         if isinstance(self.kernel, Linear):
-            return float(np.shape(self.X)[1])
+            return float(np.shape(cast(Rows, self.X))[1])
         try:
-            row = self.X[:1].toarray() if sparse.issparse(self.X) else np.asarray(self.X[:1], dtype=np.float64)
+            row = (
+                cast(Rows, self.X)[:1].toarray()
+                if sparse.issparse(self.X)
+                else np.asarray(cast(Rows, self.X)[:1], dtype=np.float64)
+            )
             return float(self.kernel.feature_map(row).shape[1])
         except (MercerError, TypeError, ValueError):
             return np.inf
 
     @computed_once
-    def counts_words(self):
+    def counts_words(self) -> bool:
         """Whether rows are bags of words: 0 and 1 under a linear kernel."""
         if not isinstance(self.kernel, Linear):
             return False
-        values = self.X.data if sparse.issparse(self.X) else self.X
+        values = cast(Rows, self.X).data if sparse.issparse(self.X) else cast(Rows, self.X)
         return bool(((values == 0) | (values == 1)).all())
 
 
-def read_machine(model, X, y):
+def read_machine(model: "FittedClassifier", X: Rows, y: Labels) -> Machine:
     """The machine in a fitted model, from `coef_`, or from `support_` and `dual_coef_`, or `expansion_`.
 
     Parameters
@@ -184,7 +200,17 @@ def read_machine(model, X, y):
     return machine_of(model, X, kernel_of(model, X), signs, values, beta, norm, intercept, gap)
 
 
-def machine_of(model, X, kernel, signs, values, beta, norm, intercept, certified_gap):
+def machine_of(
+    model: Any,
+    X: Rows,
+    kernel: Kernel,
+    signs: FloatArray,
+    values: FloatArray,
+    beta: FloatArray | None,
+    norm: float,
+    intercept: float,
+    certified_gap: float | None,
+) -> Machine:
     """One two-class function of a model, with what the model says of all of its functions."""
     loss = _loss(model)
     return Machine(
@@ -206,7 +232,7 @@ def machine_of(model, X, kernel, signs, values, beta, norm, intercept, certified
     )
 
 
-def rows_or_items(X):
+def rows_or_items(X: Rows) -> Any:
     """An array of numbers or CSR rows where it can be one, else the items as they are."""
     if sparse.issparse(X):
         return X.tocsr()
@@ -217,7 +243,7 @@ def rows_or_items(X):
         return X
 
 
-def _signs(model, y):
+def _signs(model: "FittedClassifier", y: Labels) -> FloatArray:
     classes = getattr(model, "classes_", None)
     if classes is None or not hasattr(model, "decision_function"):
         raise ParameterError(f"model must be a fitted classifier with a decision function, got {model!r}; fit it first")
@@ -232,7 +258,7 @@ def _signs(model, y):
     return np.where(y == classes[1], 1.0, -1.0)
 
 
-def _signed_coefficients(model, X, signs, loss):
+def _signed_coefficients(model: Any, X: Rows, signs: FloatArray, loss: str) -> FloatArray | None:
     """The coefficient of each row in the expansion, or None where the model keeps none."""
     if not hasattr(model, "support_") or not hasattr(model, "dual_coef_"):
         return None
@@ -247,13 +273,13 @@ def _signed_coefficients(model, X, signs, loss):
     return beta
 
 
-def _were_fitted(model, X, signs, support, expected):
+def _were_fitted(model: Any, X: Rows, signs: FloatArray, support: IndexArray, expected: FloatArray | None) -> bool:
     """Whether the support vectors are where the model says they are, with their labels."""
     if len(support) and support.max() >= len(signs):
         return False
     if expected is not None and (signs[support] != expected).any():
         return False
-    vectors = getattr(model, "support_vectors_", None)
+    vectors = cast(Any, getattr(model, "support_vectors_", None))
     if not hasattr(X, "shape") or not hasattr(vectors, "shape"):
         return True
     if vectors.shape[:1] != support.shape or vectors.shape[1:] != X.shape[1:]:
@@ -261,10 +287,10 @@ def _were_fitted(model, X, signs, support, expected):
     return not (vectors != X[support]).sum()
 
 
-def _norm(model, beta, projections):
+def _norm(model: Any, beta: FloatArray | None, projections: FloatArray) -> float:
     """norm(w): from the dual variables where there are any, as |w|^2 = sum_i beta_i <w, psi(x_i)>."""
     if beta is not None:
-        return float(np.sqrt(max(0.0, beta @ projections)))
+        return float(np.sqrt(max(0.0, cast(float, beta @ projections))))
     if isinstance(getattr(model, "coef_", None), np.ndarray) or sparse.issparse(getattr(model, "coef_", None)):
         coefficients = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
         return float(np.linalg.norm(coefficients))
@@ -275,7 +301,7 @@ def _norm(model, beta, projections):
     return float(np.sqrt(max(0.0, expansion.groups[0].coefficients[:, 0] @ at_vectors)))
 
 
-def kernel_of(model, X):
+def kernel_of(model: Any, X: Rows) -> Kernel:
     """The kernel of a model, bound to the rows X."""
     given = getattr(model, "kernel", "linear")
     if callable(given) and not isinstance(given, Kernel):
@@ -286,13 +312,13 @@ def kernel_of(model, X):
     return Precomputed() if given == "precomputed" else resolve(given, **parameters, X=X)
 
 
-def _certified_gap(model):
+def _certified_gap(model: Any) -> float | None:
     """The gap that a model without dual variables has proved."""
     gap = getattr(getattr(model, "certificate_", None), "relative_gap", None)
     return None if gap is None else float(gap)
 
 
-def _loss(model):
+def _loss(model: Any) -> str:
     """The model's own word for it; the machines that have none minimise the hinge, or something else."""
     return getattr(model, "loss", "hinge" if type(model).__name__ in _HINGE_MACHINES else "of another kind")
 
@@ -300,7 +326,7 @@ def _loss(model):
 _HINGE_MACHINES = ("SVC", "HardMarginSVC", "PegasosSVC")
 
 
-def _bias(model, intercept):
+def _bias(model: Any, intercept: float) -> str:
     if getattr(model, "bias", None) in BIASES:
         return model.bias
     if intercept == 0 or not getattr(model, "fit_intercept", True):
@@ -309,7 +335,7 @@ def _bias(model, intercept):
     return "penalised" if hasattr(model, "intercept_scaling") else "free"
 
 
-def _lambda(model, m):
+def _lambda(model: Any, m: int) -> float | None:
     """lambda of lambda |w|^2 + mean loss."""
     if hasattr(model, "C"):
         C = resolve_C(getattr(model, "C_", model.C), m)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from mercer._types import ArrayLike, FloatArray, Labels, Rows
 from mercer.theory.arguments import normal_of, require_not_negative, require_positive, rows_of, signs_of
 
 
-def distance_to_hyperplane(X, w, b=0.0):
+def distance_to_hyperplane(X: Rows, w: ArrayLike, b: float = 0.0) -> FloatArray:
     """The distance from each row to the hyperplane <w, v> + b = 0.
 
     Claim 15.1: for ``norm(w) = 1`` it is abs(<w, x> + b). Any other normal vector is divided by
@@ -33,7 +34,7 @@ def distance_to_hyperplane(X, w, b=0.0):
     return np.abs(X @ w + b) / np.linalg.norm(w)
 
 
-def functional_margin(X, y, w, b=0.0):
+def functional_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0) -> float:
     """min_i y_i (<w, x_i> + b): positive where (w, b) separates the sample, and it grows with w.
 
     Examples
@@ -50,7 +51,7 @@ def functional_margin(X, y, w, b=0.0):
     return float(np.min(signs * (X @ normal_of(w, X.shape[1]) + b)))
 
 
-def geometric_margin(X, y, w, b=0.0):
+def geometric_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0) -> float:
     """The functional margin of (w, b) divided by norm(w): the distance of the closest row.
 
     It is negative where a row lies on the wrong side. For the Hard-SVM solution (w0, b0) it is
@@ -66,7 +67,7 @@ def geometric_margin(X, y, w, b=0.0):
     return functional_margin(X, y, w, b) / float(np.linalg.norm(normal_of(w, rows_of(X).shape[1])))
 
 
-def is_separable_with_margin(X, y, w, b=0.0, *, gamma, rho):
+def is_separable_with_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0, *, gamma: float, rho: float) -> bool:
     """Whether (w, b) is a witness that the sample is separable with a (gamma, rho)-margin.
 
     Definition 15.3, of which this is the form for a sample: with (w*, b*) = (w, b) / norm(w), every

@@ -1,6 +1,8 @@
 """How large a sample is in feature space: about the origin, and about the best centre."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -8,6 +10,7 @@ from scipy import sparse
 from mercer._errors import DataError, NotPositiveSemidefiniteError
 from mercer._jit.memory import available_bytes
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.kernels.base.mercer_condition import mercer_check
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
@@ -22,6 +25,9 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
 from mercer.solvers.result import Status
 from mercer.theory.arguments import require_positive
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
 # Up to this many points the dual is handed to an interior point, whose cost grows as the cube.
 INTERIOR_POINT_SIZE = 200
@@ -60,23 +66,23 @@ class Ball:
     status: Status = Status.OPTIMAL
 
     @property
-    def support(self):
+    def support(self) -> IndexArray:
         """Rows with a positive weight."""
         return np.flatnonzero(self.weights)
 
     @property
-    def gap(self):
+    def gap(self) -> float:
         """The radius is at most this far from the smallest."""
         return self.radius - self.lower
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"radius {self.radius:.10g}, at most {self.gap:.1e} above the smallest; "
             f"{len(self.support)} of {len(self.weights)} points on the sphere"
         )
 
 
-def radius_about_origin(X, kernel="linear"):
+def radius_about_origin(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "linear") -> float:
     """rho, the largest norm of a point in feature space: the square root of max k(x, x).
 
     Parameters
@@ -101,7 +107,7 @@ def radius_about_origin(X, kernel="linear"):
     return float(np.sqrt(diag.max()))
 
 
-def kernel_spread(X, kernel="linear", n_jobs=None):
+def kernel_spread(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "linear", n_jobs: int | None = None) -> float:
     """R^2 of the xi-alpha estimate: the largest k(x, x) less the smallest k(x, x') of the sample.
 
     Looks at every pair of rows, some at a time.
@@ -119,7 +125,14 @@ def kernel_spread(X, kernel="linear", n_jobs=None):
     return float(diag.max()) - min(smallest, float(diag.min()))
 
 
-def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None):
+def smallest_ball(
+    X: Rows,
+    kernel: "Kernel | str | Callable[..., Any]" = "linear",
+    *,
+    tol: float = 1e-8,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> Ball:
     """The smallest ball that encloses the points psi(x_i) of the feature space of a kernel.
 
     A convex program (see `mercer.problems.svm.enclosing_ball`): solved by an interior point for few
@@ -157,7 +170,7 @@ def smallest_ball(X, kernel="linear", *, tol=1e-8, time_limit=None, n_jobs=None)
         return points.certified(*points.solve(tol, limits))
 
 
-def enclosing_ball(X, kernel="linear", n_jobs=None):
+def enclosing_ball(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "linear", n_jobs: int | None = None) -> Ball:
     """A ball that encloses the points, nearly the smallest, without a look at every pair of them.
 
     The smallest ball of a few hundred points, as far as the farthest of all; that one and the next farthest join
@@ -184,25 +197,27 @@ def enclosing_ball(X, kernel="linear", n_jobs=None):
         if best.gap <= CORE_GAP * best.radius:
             break
         chosen = np.union1d(chosen, np.argsort(-points.squares(weights), kind="stable")[: CORE // 4])
-    return best
+    return cast(Ball, best)  # CORE_STEPS is not 0
 
 
 class _Points:
     """Points with their kernel matrix in double precision; `may_move` where only distances count."""
 
-    def __init__(self, X, kernel, n_jobs, may_move=False):
+    def __init__(
+        self, X: Rows, kernel: "Kernel | str | Callable[..., Any]", n_jobs: int | None, may_move: bool = False
+    ) -> None:
         self.kernel = resolve(kernel, X=X)
         self.items = self.kernel.prepare(_centred(X, self.kernel) if may_move else X, np.float64)
         if len(self.items) == 0:
             raise DataError("X must have at least one row, got none")
 
-        def prepare(_dtype, indices=None):
+        def prepare(_dtype: type, indices: IndexArray | None = None) -> Any:
             return self.items if indices is None else self.items.take(indices)
 
         self.matrix = EvaluatedMatrix(self.kernel, prepare, np.float64, available_bytes() // 4, n_jobs)
         self.ball = EnclosingBall(self.matrix.diag)
 
-    def solve(self, tol, limits):
+    def solve(self, tol: float, limits: Limits) -> tuple[FloatArray, Status]:
         """Weights of the centre, and how the solver ended."""
         n = self.matrix.n
         self._require_psd()
@@ -218,7 +233,7 @@ class _Points:
         )
         return _on_simplex(found.u, NEGLIGIBLE), found.status
 
-    def weights_among(self, chosen):
+    def weights_among(self, chosen: IndexArray) -> FloatArray:
         """Weights of the smallest ball of some of the points."""
         part, own = self.matrix.view(chosen).stored(), EnclosingBall(self.ball.diag[chosen])
         found = solve_dual(
@@ -227,12 +242,12 @@ class _Points:
         part.release()
         return _on_simplex(found.beta, 0.0)
 
-    def squares(self, weights):
+    def squares(self, weights: FloatArray) -> FloatArray:
         """Squared distances from the centre of these weights, up to a constant."""
         support = np.flatnonzero(weights)
         return self.ball.diag - 2.0 * self.matrix.product(support, weights[support])
 
-    def _require_psd(self):
+    def _require_psd(self) -> None:
         """Refuse a kernel that is indefinite, on some rows at least: they prove it for all."""
         if self.kernel.is_psd:
             return
@@ -243,7 +258,7 @@ class _Points:
         if not verdict:
             raise NotPositiveSemidefiniteError(_NO_BALL.format(self.kernel), witness=verdict.witness)
 
-    def _by_smo(self, tol, limits):
+    def _by_smo(self, tol: float, limits: Limits) -> tuple[FloatArray, Status]:
         start, squared = self._first_ball()
         matrix = self.matrix.stored() if self.matrix.n <= policy.DIRECT_SIZE else self.matrix
         try:
@@ -266,13 +281,13 @@ class _Points:
             raise NotPositiveSemidefiniteError(_NO_BALL.format(self.kernel))
         return _on_simplex(found.beta, 0.0), found.status
 
-    def _relative_gap(self, beta, gradient):
+    def _relative_gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """(upper - lower) / upper of the squared radius; g_i is half of K_ii - 2 <c, psi(x_i)>."""
         centre = float(beta @ (self.ball.diag - 2.0 * gradient)) / 2.0
         upper, lower = 2.0 * float(gradient.max()) + centre, 2.0 * float(beta @ gradient) + centre
         return (upper - lower) / upper if upper > 0 else 0.0
 
-    def _first_ball(self):
+    def _first_ball(self) -> tuple[FloatArray, float]:
         """Two points far apart, half a weight each, and the squared radius they prove."""
         far = int(np.argmax(self._squares_from(0)))
         squares = self._squares_from(far)
@@ -281,11 +296,11 @@ class _Points:
         start[[far, other]] = 1.0 if far == other else 0.5
         return start, max(float(squares[other]) / 4.0, 0.0)
 
-    def _squares_from(self, i):
+    def _squares_from(self, i: int) -> FloatArray:
         row = self.matrix.rows(np.array([i]))[0]
         return self.ball.diag - 2.0 * row + self.ball.diag[i]
 
-    def certified(self, weights, status):
+    def certified(self, weights: FloatArray, status: Status) -> Ball:
         """The ball of these weights, with both bounds recomputed from the kernel."""
         support = np.flatnonzero(weights)
         projections = self.matrix.product_in_double(support, weights[support], np.arange(self.matrix.n))
@@ -297,7 +312,7 @@ class _Points:
 _NO_BALL = "{0!r} is not positive semidefinite on X, so there are no points for a ball to enclose; see mercer_check"
 
 
-def _centred(X, kernel):
+def _centred(X: Rows, kernel: "Kernel") -> Rows:
     """Rows moved so that their mean is 0, where the ball moves along: no digits are lost then."""
     moves_along = isinstance(kernel, Linear) or kernel.is_translation_invariant
     if not moves_along or sparse.issparse(X) or len(X) == 0:
@@ -308,7 +323,7 @@ def _centred(X, kernel):
     return np.asarray(X, dtype=np.float64) - means if np.isfinite(means).all() else X
 
 
-def _on_simplex(weights, negligible):
+def _on_simplex(weights: FloatArray, negligible: float) -> FloatArray:
     """Weights without what a solver leaves of zero, scaled to the sum 1."""
     weights = np.where(weights > negligible * weights.max(), weights, 0.0)
     return weights / weights.sum()

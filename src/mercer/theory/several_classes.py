@@ -6,13 +6,16 @@ others say no, its value is the largest. So the rows that may become errors are 
 rows add up to at most the sum of those of the machines, each held to delta divided by their number (the union bound).
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray, IndexArray, Labels, Rows
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.theory.findings import (
     XI_ALPHA,
@@ -24,6 +27,10 @@ from mercer.theory.findings import (
 from mercer.theory.judgement import Finding, Judgement
 from mercer.theory.leave_one_out import support_vector_bound
 from mercer.theory.machine import kernel_of, machine_of, rows_or_items
+
+if TYPE_CHECKING:
+    from mercer.theory.judgement import Report
+    from mercer.theory.machine import FittedClassifier, Machine
 
 # More machines are not looked at one by one: only their support vectors are counted.
 MOST_MACHINES = 100
@@ -55,19 +62,21 @@ class ReportOfClasses(Judgement):
     parts: dict = field(repr=False)
     findings: tuple = field(repr=False)
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The numbers, for JSON."""
         plain = {key: value for key, value in vars(self).items() if key not in ("parts", "findings")}
         each = [finding.as_dict() for finding in self.findings]
         return plain | {"parts": {name: part.as_dict() for name, part in self.parts.items()}, "findings": each}
 
-    def __str__(self):
+    def __str__(self) -> str:
         title = f"{self.model}: {self.m} rows, {self.n_classes} classes, delta = {self.delta:g}"
         how = f"{self.n_machines} two-class machines, {self.how}; a wrong answer takes one that is wrong"
         return "\n".join([title, how, "", *map(str, self.findings), "", self._summary()])
 
 
-def report_of_classes(model, X, y, delta, n_jobs=None):
+def report_of_classes(
+    model: "FittedClassifier", X: Rows, y: Sequence[Any], delta: float, n_jobs: int | None = None
+) -> ReportOfClasses:
     """As `theory.report`, of a model of several classes."""
     tasks, how = _tasks(model, y)
     values, betas = _functions(model, X, len(tasks))
@@ -97,7 +106,7 @@ class _Task:
     signs: np.ndarray
 
 
-def _tasks(model, y):
+def _tasks(model: Any, y: Labels) -> tuple[list[_Task], str]:
     """The two-class problems in the order of the model's functions, and how they were made."""
     classes, y = np.asarray(model.classes_), np.asarray(y)
     if y.ndim != 1 or not np.isin(y, classes).all():
@@ -119,7 +128,7 @@ def _tasks(model, y):
     return [_Task(name, places, np.where(codes[places] == own, 1.0, -1.0)) for name, places, own in made], how
 
 
-def _functions(model, X, count):
+def _functions(model: Any, X: Rows, count: int) -> tuple[FloatArray, FloatArray | None]:
     """(value of each function at each row, signed coefficient of each row in each or None)."""
     expansion = getattr(model, "expansion_", None)
     if expansion is None or not hasattr(model, "support_"):
@@ -153,7 +162,7 @@ def _coefficients(model, n, count):
     return table
 
 
-def _machine(model, X, task, values, beta, k):
+def _machine(model: Any, X: Rows, task: _Task, values: FloatArray, beta: FloatArray | None, k: int) -> "Machine":
     intercepts = np.ravel(model.intercept_)
     intercept = float(intercepts[k if len(intercepts) > 1 else 0])
     kernel, gap = kernel_of(model, X), None
@@ -162,23 +171,23 @@ def _machine(model, X, task, values, beta, k):
         norm = float(np.linalg.norm(coefficients.toarray() if sparse.issparse(coefficients) else coefficients))
         gap = _certified_gap(model, k)
     else:
-        norm = float(np.sqrt(max(0.0, beta @ (values - intercept))))
+        norm = float(np.sqrt(max(0.0, cast(float, beta @ (values - intercept)))))
     part = _taken(X, task.places, isinstance(kernel, Precomputed))
     return machine_of(model, part, kernel, task.signs, values, beta, norm, intercept, gap)
 
 
-def _taken(X, places, is_matrix):
+def _taken(X: Rows, places: IndexArray, is_matrix: bool) -> Any:
     if is_matrix:
         return X[np.ix_(places, places)]
     return X[places] if hasattr(X, "shape") else [X[place] for place in places]
 
 
-def _certified_gap(model, k):
+def _certified_gap(model: Any, k: int) -> float | None:
     found = getattr(model, "certificate_", None)
     return float(found[k].relative_gap) if isinstance(found, list) and k < len(found) else None
 
 
-def _reasons(unmet):
+def _reasons(unmet: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Each condition once, with how many of the machines do not meet it."""
     # What differs from machine to machine (a lambda) comes after a comma, and is left out.
     unmet = [tuple(reason.partition(", that with")[0] for reason in one) for one in unmet]
@@ -186,7 +195,7 @@ def _reasons(unmet):
     return tuple(f"{sum(reason in one for one in unmet)} of {len(unmet)} machines: {reason}" for reason in reasons)
 
 
-def _support_vectors(pairs, m):
+def _support_vectors(pairs: "Sequence[tuple[_Task, Machine]]", m: int) -> Finding:
     rows, how = np.zeros(m, bool), "support vectors"
     for task, machine in pairs:
         own, how = rows_on_the_margin(machine)
@@ -198,7 +207,9 @@ def _support_vectors(pairs, m):
     return Finding("support_vectors", "Support vectors over rows", value, says, unmet=unmet)
 
 
-def _xi_alpha(pairs, parts, m, n_jobs):
+def _xi_alpha(
+    pairs: "Sequence[tuple[_Task, Machine]]", parts: "Sequence[Report]", m: int, n_jobs: int | None
+) -> Finding:
     if any(machine.alpha is None for _, machine in pairs):
         return Finding("xi_alpha", XI_ALPHA, None, "", unmet=("the model keeps no dual variables",))
     rows = np.zeros(m, bool)
@@ -209,7 +220,7 @@ def _xi_alpha(pairs, parts, m, n_jobs):
     return Finding("xi_alpha", XI_ALPHA, float(rows.mean()), says, found[0][0], _reasons([unmet for _, unmet in found]))
 
 
-def _sum(parts, place, delta):
+def _sum(parts: "Sequence[Report]", place: int, delta: float) -> Finding:
     """The union bound over the machines of one of the bounds."""
     each = [part.findings[place] for part in parts]
     values = [finding.value for finding in each]

@@ -9,7 +9,7 @@ from mercer._errors import ParameterError
 from mercer.theory.arguments import require_count, require_not_negative, require_positive, require_share
 
 
-def vc_dimension(d, homogeneous=False):
+def vc_dimension(d: float, homogeneous: bool = False) -> float:
     """VC dimension of halfspaces in d dimensions: d + 1, or d if they pass through the origin.
 
     Examples
@@ -21,7 +21,7 @@ def vc_dimension(d, homogeneous=False):
     return d if homogeneous else d + 1
 
 
-def margin_vc_dimension(radius, gamma, d=math.inf):
+def margin_vc_dimension(radius: float, gamma: float, d: float = math.inf) -> int | float:
     """d_vc(gamma) <= min(ceil(R^2 / gamma^2), d) + 1, of hyperplanes with a margin gamma.
 
     Vapnik (1995); Magdon-Ismail's notes give it without d. Of points in a ball of radius R
@@ -56,7 +56,7 @@ def margin_vc_dimension(radius, gamma, d=math.inf):
     return points + 1 if math.isinf(points) else int(points) + 1
 
 
-def growth_function(m, d_vc):
+def growth_function(m: int, d_vc: float) -> float:
     """The logarithm of Sauer's bound on the labellings of m points: log sum_{i <= d_vc} C(m, i).
 
     Exact, in the logarithm, so that it does not overflow; m log 2 where d_vc is m or more.
@@ -76,7 +76,7 @@ def growth_function(m, d_vc):
     return float(logsumexp(gammaln(m + 1.0) - gammaln(i + 1.0) - gammaln(m - i + 1.0)))
 
 
-def vc_bound(m, d_vc, delta=0.05, training_error=0.0):
+def vc_bound(m: int, d_vc: float, delta: float = 0.05, training_error: float = 0.0) -> float:
     """The VC bound: training_error + sqrt((8/m) log(4 growth(2m) / delta)).
 
     With probability at least 1 - delta over m independent rows, *every* classifier of a family
@@ -108,7 +108,7 @@ def vc_bound(m, d_vc, delta=0.05, training_error=0.0):
     return training_error + math.sqrt(8.0 / m * (math.log(4.0 / delta) + log_growth))
 
 
-def vc_lower_bound(m, d_vc):
+def vc_lower_bound(m: int, d_vc: float) -> float:
     """Expected error below which no algorithm can promise to come with m rows: about d_vc / (2 e m).
 
     For every algorithm there is a distribution that a classifier of the family labels without error, and
@@ -151,7 +151,7 @@ def vc_lower_bound(m, d_vc):
     return max(all_alike, rare)
 
 
-def vc_sample_size(epsilon, d_vc, delta=0.05):
+def vc_sample_size(epsilon: float, d_vc: float, delta: float = 0.05) -> int | float:
     """Rows that any algorithm needs to err at most epsilon with probability 1 - delta: at least some d_vc / epsilon.
 
     With fewer rows than this there is, for every algorithm, a distribution that the family labels without
@@ -201,6 +201,6 @@ def vc_sample_size(epsilon, d_vc, delta=0.05):
     return math.ceil(needed) if math.isfinite(needed) else math.inf
 
 
-def _log_missed(share):
+def _log_missed(share: float) -> float:
     """log(1 - share)."""
     return math.log1p(-share) if share < 1.0 else -math.inf

@@ -1,16 +1,21 @@
 """Documents as bags of words: the example of section 15.2.2, on texts of one's own."""
 
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def bag_of_words(documents, dictionary=None):
+def bag_of_words(documents: Iterable[str], dictionary: Iterable[str] | None = None) -> "tuple[csr_matrix, list[str]]":
     """Rows of 0 and 1: does the word of a column occur in the document of a row?
 
     Section 15.2.2 of Shalev-Shwartz & Ben-David (2014). The squared norm of a row is the number of

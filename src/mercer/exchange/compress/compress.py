@@ -6,10 +6,13 @@ instead of the first. The method and its proof are in `reduced_set`.
 
 import copy
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.fitting.training import TrainingData
@@ -19,6 +22,16 @@ from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.kernels.table.frame import Frame
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from sklearn.base import BaseEstimator
+
+    from mercer.exchange.compress.reduced_set import ReducedSet
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+
+    Model = TypeVar("Model", bound=BaseEstimator)
 
 # Up to so many vectors the whole matrix is kept.
 STORED = 6_000
@@ -46,11 +59,11 @@ class Compression:
     n_after: int
     path: np.ndarray = field(repr=False)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.n_after} of {self.n_before} support vectors; |f(x) - g(x)| <= {self.bound:.3g} sqrt(k(x, x))"
 
 
-def compress(model, max_error=None, *, n_vectors=None):
+def compress(model: "Model", max_error: float | None = None, *, n_vectors: int | None = None) -> "Model":
     r"""A model with fewer support vectors, and a proven bound on the change of its decision functions.
 
     Parameters
@@ -108,7 +121,7 @@ def compress(model, max_error=None, *, n_vectors=None):
     return _with_vectors(model, expansion, found, found.coefficients / scale)
 
 
-def _require_goal(max_error, n_vectors):
+def _require_goal(max_error: float | None, n_vectors: int | None) -> None:
     if (max_error is None) == (n_vectors is None):
         raise ParameterError("one of max_error and n_vectors is needed, and not both")
     if max_error is not None and not (isinstance(max_error, (int, float)) and 0 <= max_error < np.inf):
@@ -117,7 +130,7 @@ def _require_goal(max_error, n_vectors):
         raise ParameterError(f"n_vectors must be a whole number, 1 or more, got {n_vectors!r}")
 
 
-def _expansion_of(model):
+def _expansion_of(model: "BaseEstimator") -> Expansion:
     """The expansion of a model that can be compressed."""
     if not isinstance(model, (KernelModel, KernelRegression)):
         raise ParameterError(
@@ -137,7 +150,7 @@ def _expansion_of(model):
     return model.expansion_
 
 
-def _dense_coefficients(expansion):
+def _dense_coefficients(expansion: Expansion) -> FloatArray:
     """Coefficients of every vector for every function, shape (n, m)."""
     vectors = expansion.vectors
     n = vectors.shape[0] if hasattr(vectors, "shape") else len(vectors)
@@ -147,15 +160,17 @@ def _dense_coefficients(expansion):
     return found
 
 
-def _operator(expansion, n_jobs):
-    def prepare(dtype):
+def _operator(expansion: Expansion, n_jobs: int | None) -> "SymmetricOperator":
+    def prepare(dtype: DTypeLike) -> Any:
         return expansion.kernel.prepare(expansion.vectors, dtype, origin=expansion.origin, check=False)
 
     operator = EvaluatedOperator(expansion.kernel, prepare, n_jobs)
     return operator.stored() if operator.n <= STORED else operator
 
 
-def _with_vectors(model, expansion, found, coefficients):
+def _with_vectors(
+    model: "BaseEstimator", expansion: Expansion, found: "ReducedSet", coefficients: FloatArray
+) -> "BaseEstimator":
     """A copy of the model over the chosen vectors."""
     data = TrainingData(expansion.kernel, expansion.vectors)
     vectors = data.expansion_vectors(found.chosen)
@@ -175,7 +190,9 @@ def _with_vectors(model, expansion, found, coefficients):
     return changed
 
 
-def _set_support(changed, model, chosen, rows, coefficients):
+def _set_support(
+    changed: "BaseEstimator", model: "BaseEstimator", chosen: IndexArray, rows: Rows, coefficients: FloatArray
+) -> None:
     edges = np.concatenate([[0], np.cumsum(model.n_support_)])
     changed.support_, changed.support_vectors_ = model.support_[chosen], rows
     if edges[-1] == len(model.support_):

@@ -17,9 +17,15 @@ with the matrix.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import solve_triangular
+
+from mercer._types import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
 
 # A vector nearer than this to the span of the chosen ones, relative to its length, depends on them.
 DEPENDENT = 1e-12
@@ -51,7 +57,12 @@ class ReducedSet:
     path: np.ndarray
 
 
-def reduced_set(operator, coefficients, max_error=None, n_vectors=None):
+def reduced_set(
+    operator: "SymmetricOperator",
+    coefficients: FloatArray,
+    max_error: float | None = None,
+    n_vectors: int | None = None,
+) -> ReducedSet:
     """The smallest set that the method finds, within `max_error` or of `n_vectors`.
 
     Parameters
@@ -81,7 +92,7 @@ def reduced_set(operator, coefficients, max_error=None, n_vectors=None):
         target *= 0.7
 
 
-def _everything(coefficients, path):
+def _everything(coefficients: FloatArray, path: FloatArray) -> ReducedSet:
     """All vectors as they were, where no fewer will do."""
     n, m = coefficients.shape
     return ReducedSet(np.arange(n), coefficients, np.zeros(m), path)
@@ -90,7 +101,7 @@ def _everything(coefficients, path):
 class _Greedy:
     """The state of the method: the factorisation, and what is left of the functions."""
 
-    def __init__(self, operator, coefficients):
+    def __init__(self, operator: "SymmetricOperator", coefficients: FloatArray) -> None:
         self.operator, self.coefficients = operator, coefficients
         n = len(coefficients)
         self.lengths = np.array(operator.diag, dtype=np.float64)
@@ -102,19 +113,19 @@ class _Greedy:
         self.order, self.steps, self.path = [], [], []
 
     @property
-    def is_exhausted(self):
+    def is_exhausted(self) -> bool:
         """Whether every vector depends on the chosen ones."""
         return not (self.distances > DEPENDENT * self.lengths).any()
 
-    def extend(self, target, most):
+    def extend(self, target: float, most: int) -> None:
         """Choose until nothing larger than `target` is left of any function, or there are `most`."""
         while len(self.order) < most and not self.is_exhausted and self._error() > target:
             self._join(self._best(target))
 
-    def _error(self):
+    def _error(self) -> float:
         return float(np.sqrt(np.maximum(self.left, 0.0).max(initial=0.0)))
 
-    def _best(self, target):
+    def _best(self, target: float) -> int:
         """The vector that takes most from the functions of which too much is left."""
         waiting = self.left > target**2
         gains = np.einsum("ij,ij->i", self.values[:, waiting], self.values[:, waiting])
@@ -122,7 +133,7 @@ class _Greedy:
         free = shares > max(DEPENDENT, NEARLY_DEPENDENT * shares.max())
         return int(np.argmax(np.where(free, gains / np.where(free, self.distances, 1.0), -1.0)))
 
-    def _join(self, j):
+    def _join(self, j: int) -> None:
         t, pivot = len(self.order), np.sqrt(self.distances[j])
         column = self.operator.rows(np.array([j]))[0] - self.factor[:, :t] @ self.factor[j, :t]
         column /= pivot
@@ -138,7 +149,7 @@ class _Greedy:
         self.steps.append(step)
         self.path.append(self._error())
 
-    def verified(self):
+    def verified(self) -> ReducedSet:
         """The chosen vectors with their best coefficients, and what has been proven of them."""
         order = np.array(self.order, dtype=np.intp)
         triangle = self.factor[order, : len(order)]
@@ -152,12 +163,12 @@ class _Greedy:
         sort = np.argsort(order)
         return ReducedSet(order[sort], found[sort], self._bounds(order, found), np.array(self.path))
 
-    def _difference(self, order, found):
+    def _difference(self, order: IndexArray, found: FloatArray) -> FloatArray:
         difference = self.coefficients.copy()
         difference[order] -= found
         return difference
 
-    def _bounds(self, order, found):
+    def _bounds(self, order: IndexArray, found: FloatArray) -> FloatArray:
         """sqrt(e' K e), with the rounding of K and of the sums added."""
         difference = self._difference(order, found)
         squares = np.einsum("ij,ij->j", difference, self.operator.product(difference))

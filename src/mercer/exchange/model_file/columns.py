@@ -6,10 +6,18 @@ each kind in it, with a code for each entry. Every entry takes at least a byte o
 a short file cannot hold a long list.
 """
 
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._errors import ModelFileError, ParameterError
+from mercer._types import Array, IndexArray
 from mercer.exchange.model_file import registry
+
+if TYPE_CHECKING:
+    from mercer.exchange.model_file.decode import Reader
+    from mercer.exchange.model_file.encode import Writer
 
 _SCALARS = {bool: "bool", int: "int", float: "float"}
 _SCALAR_DTYPES = {"bool": np.bool_, "int": np.int64, "float": np.float64}
@@ -17,7 +25,7 @@ _SCALAR_DTYPES = {"bool": np.bool_, "int": np.int64, "float": np.float64}
 MOST_KINDS = 200
 
 
-def write(writer, values):
+def write(writer: "Writer", values: Iterable[Any]) -> dict[str, Any]:
     """The column of a list of anything that can be saved."""
     values = [as_stored(value) for value in values]
     kinds = [_kind(value) for value in values]
@@ -31,7 +39,7 @@ def write(writer, values):
     return _WRITERS[name](writer, values)
 
 
-def as_stored(value):
+def as_stored(value: Any) -> Any:
     """A graph of networkx as Mercer's own, which is what a kernel sees of it; anything else as it is."""
     if type(value).__module__.partition(".")[0] == "networkx" and hasattr(value, "is_directed"):
         from mercer.kernels.graph.graph import Graph
@@ -40,7 +48,7 @@ def as_stored(value):
     return value
 
 
-def _kind(value):
+def _kind(value: Any) -> str | tuple[Any, ...]:
     """What a value can lie beside: a name, or a name with details."""
     if value is None:
         return "none"
@@ -59,7 +67,7 @@ def _kind(value):
     return "node" if kind is None or kind.is_estimator or not kind.rules() else ("object", kind.name)
 
 
-def _kind_of_array(array):
+def _kind_of_array(array: Array) -> str | tuple[Any, ...]:
     if (
         type(array) is not np.ndarray
         or array.dtype.kind not in "fiub"
@@ -70,68 +78,68 @@ def _kind_of_array(array):
     return "array", array.dtype.str, *array.shape[1:]
 
 
-def _write_union(writer, values, kinds, different):
+def _write_union(writer: "Writer", values: list[Any], kinds: list[Any], different: list[Any]) -> dict[str, Any]:
     code = {kind: place for place, kind in enumerate(different)}
     codes = np.array([code[kind] for kind in kinds], np.uint8)
     parts = [[value for value, own in zip(values, kinds, strict=True) if own == kind] for kind in different]
     return {"of": "union", "codes": writer.tensor(codes), "parts": [write(writer, part) for part in parts]}
 
 
-def _write_nodes(writer, values):
+def _write_nodes(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     return {"of": "node", "items": [writer.node(value) for value in values]}
 
 
-def _write_none(writer, values):
+def _write_none(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     return {"of": "none", "data": writer.tensor(np.zeros(len(values), np.uint8))}
 
 
-def _write_numbers(name):
-    def numbers(writer, values):
+def _write_numbers(name: str) -> "Callable[[Writer, list[Any]], dict[str, Any]]":
+    def numbers(writer: "Writer", values: list[Any]) -> dict[str, Any]:
         return {"of": name, "data": writer.tensor(np.array(values, _SCALAR_DTYPES[name]))}
 
     return numbers
 
 
-def _write_scalars(writer, values):
+def _write_scalars(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     return {"of": "scalar", "data": writer.tensor(np.array(values, dtype=values[0].dtype))}
 
 
-def _ends(writer, values):
+def _ends(writer: "Writer", values: list[Any]) -> str:
     return writer.tensor(np.cumsum([len(value) for value in values], dtype=np.int64))
 
 
-def _write_texts(writer, values):
+def _write_texts(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     return _write_bytes(writer, [value.encode("utf-8", "surrogatepass") for value in values], "str")
 
 
-def _write_bytes(writer, values, name="bytes"):
+def _write_bytes(writer: "Writer", values: list[Any], name: str = "bytes") -> dict[str, Any]:
     data = np.frombuffer(b"".join(values), np.uint8)
     return {"of": name, "data": writer.tensor(data), "ends": _ends(writer, values)}
 
 
-def _write_arrays(writer, values):
+def _write_arrays(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     return {"of": "array", "data": writer.tensor(np.concatenate(values)), "ends": _ends(writer, values)}
 
 
-def _write_sequences(writer, values):
+def _write_sequences(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     flat = [entry for value in values for entry in value]
     return {"of": type(values[0]).__name__, "ends": _ends(writer, values), "items": write(writer, flat)}
 
 
-def _write_dicts(writer, values):
+def _write_dicts(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     keys = [key for value in values for key in value]
     entries = [entry for value in values for entry in value.values()]
     return {"of": "dict", "ends": _ends(writer, values), "keys": write(writer, keys), "values": write(writer, entries)}
 
 
-def _write_ranges(writer, values):
+def _write_ranges(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     return {"of": "range", "data": writer.tensor(np.array([len(value) for value in values], np.int64))}
 
 
-def _write_objects(writer, values):
+def _write_objects(writer: "Writer", values: list[Any]) -> dict[str, Any]:
     from mercer.exchange.model_file.encode import require
 
-    kind = registry.kind_of(values[0])
+    kind = cast(registry.Kind, registry.kind_of(values[0]))
     rules = kind.rules()
     for value in values:
         require(kind, {name: getattr(value, name) for name in rules}, rules, ParameterError)
@@ -147,7 +155,7 @@ _WRITERS = {
 }  # fmt: skip
 
 
-def read(reader, node):
+def read(reader: "Reader", node: Any) -> list[Any]:
     """The list that a column stands for."""
     of = node.get("of") if isinstance(node, dict) else None
     if not isinstance(of, str) or of not in _READERS:
@@ -156,7 +164,7 @@ def read(reader, node):
     return reader.deeper(lambda: _READERS[of](reader, node))
 
 
-def _read_union(reader, node):
+def _read_union(reader: "Reader", node: Any) -> list[Any]:
     codes = reader.tensor(node["codes"], "u", 1)
     if not isinstance(node["parts"], list) or (len(codes) and int(codes.max()) >= len(node["parts"])):
         raise ModelFileError("a mixed column has codes for which there is no part")
@@ -167,13 +175,13 @@ def _read_union(reader, node):
     return [next(each[code]) for code in codes.tolist()]
 
 
-def _read_nodes(reader, node):
+def _read_nodes(reader: "Reader", node: Any) -> list[Any]:
     if not isinstance(node["items"], list):
         raise ModelFileError("a column of nodes must be a list")
     return [reader.value(entry) for entry in node["items"]]
 
 
-def _read_numbers(reader, node):
+def _read_numbers(reader: "Reader", node: Any) -> list[Any]:
     dtype = np.dtype(_SCALAR_DTYPES[node["of"]])
     array = reader.tensor(node["data"], dtype.kind, 1)
     if array.dtype != dtype:
@@ -181,7 +189,7 @@ def _read_numbers(reader, node):
     return array.tolist()
 
 
-def _read_bytes(reader, node):
+def _read_bytes(reader: "Reader", node: Any) -> list[bytes]:
     data, ends = reader.tensor(node["data"], "u", 1), reader.ends(node["ends"])
     _require_end(ends, len(data))
     whole, found, begin = data.tobytes(), [], 0
@@ -191,14 +199,14 @@ def _read_bytes(reader, node):
     return found
 
 
-def _read_texts(reader, node):
+def _read_texts(reader: "Reader", node: Any) -> list[str]:
     try:
         return [each.decode("utf-8", "surrogatepass") for each in _read_bytes(reader, node)]
     except UnicodeDecodeError as error:
         raise ModelFileError(f"a column of texts is not UTF-8: {error}") from None
 
 
-def _read_arrays(reader, node):
+def _read_arrays(reader: "Reader", node: Any) -> list[Array]:
     data, ends = reader.tensor(node["data"]), reader.ends(node["ends"])
     if data.ndim not in (1, 2):
         raise ModelFileError(f"a column of arrays cannot have shape {data.shape}")
@@ -206,7 +214,7 @@ def _read_arrays(reader, node):
     return np.split(data, ends[:-1]) if len(ends) else []
 
 
-def _cut(reader, node, entries, kind):
+def _cut(reader: "Reader", node: Any, entries: list[Any], kind: type) -> list[Any]:
     ends = reader.ends(node["ends"])
     _require_end(ends, len(entries))
     found, begin = [], 0
@@ -216,16 +224,16 @@ def _cut(reader, node, entries, kind):
     return found
 
 
-def _require_end(ends, expected):
+def _require_end(ends: IndexArray, expected: int) -> None:
     if (int(ends[-1]) if len(ends) else 0) != expected:
         raise ModelFileError(f"the parts of a column end at {ends[-1] if len(ends) else 0}, not at {expected}")
 
 
-def _read_sequences(reader, node):
+def _read_sequences(reader: "Reader", node: Any) -> list[Any]:
     return _cut(reader, node, read(reader, node["items"]), list if node["of"] == "list" else tuple)
 
 
-def _read_dicts(reader, node):
+def _read_dicts(reader: "Reader", node: Any) -> list[dict[Any, Any]]:
     keys, values = read(reader, node["keys"]), read(reader, node["values"])
     if len(keys) != len(values):
         raise ModelFileError("a column of dicts must have as many values as keys")
@@ -235,14 +243,14 @@ def _read_dicts(reader, node):
         raise ModelFileError(f"a dict has a key that cannot be one: {error}") from None
 
 
-def _read_ranges(reader, node):
+def _read_ranges(reader: "Reader", node: Any) -> list[range]:
     stops = reader.tensor(node["data"], "i", 1)
     if len(stops) and (stops.min() < 0 or stops.max() >= 2**31):
         raise ModelFileError("a range must end between 0 and 2**31")
     return [range(stop) for stop in stops.tolist()]
 
 
-def _read_objects(reader, node):
+def _read_objects(reader: "Reader", node: Any) -> list[Any]:
     from mercer.exchange.model_file.decode import build
 
     kind = registry.kind_named(node["class"])

@@ -1,9 +1,12 @@
 """What the parts of a fitted model must be to each other, checked before anything is evaluated."""
 
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
+from mercer._types import Rows
 from mercer.estimators.fitting.inputs import is_function, is_precomputed, kernel_of, takes_items
 from mercer.exchange.model_file.attributes import NEEDED
 from mercer.exchange.model_file.known.kernels import require_vectors
@@ -13,38 +16,43 @@ from mercer.exchange.model_file.rules import Refused
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.bases.probabilities import Calibration
+
 _STRATEGIES = ("merging", "removal")
 
 
-def _require(condition, reason):
+def _require(condition: Any, reason: str) -> None:
     if not condition:
         raise Refused(reason)
 
 
-def is_fitted(model):
+def is_fitted(model: "BaseEstimator") -> bool:
     """Whether an estimator has learnt something; parameters of others, such as a pipeline's, have not."""
     return any(name in vars(model) for name in ("expansion_", "coef_", "_form", "status_"))
 
 
-def _require_attributes(model, *names):
+def _require_attributes(model: "BaseEstimator", *names: str) -> None:
     for name in names:
         _require(name in vars(model), f"must have {name}")
 
 
-def _require_needed(model):
+def _require_needed(model: "BaseEstimator") -> None:
     """That nothing is missing of what every model of its class reads when it predicts."""
-    _require_attributes(model, *(name for name in kind_of(model).state if name in NEEDED))
+    _require_attributes(model, *(name for name in cast(Any, kind_of(model)).state if name in NEEDED))
     if is_classifier(model):
         _require_attributes(model, "classes_")
 
 
-def _require_width(model):
+def _require_width(model: "BaseEstimator") -> None:
     """That it is known how many features rows to predict must have; items have none."""
     if not takes_items(kernel_of(model)):
         _require_attributes(model, "n_features_in_")
 
 
-def _require_features(model):
+def _require_features(model: "BaseEstimator") -> None:
     """That the support vectors have as many features as rows to predict must have."""
     _require_width(model)
     expansion = model.expansion_
@@ -53,7 +61,7 @@ def _require_features(model):
         _require(width == model.n_features_in_, f"must have {model.n_features_in_} features, has vectors of {width}")
 
 
-def _require_places(model):
+def _require_places(model: "BaseEstimator") -> None:
     """That positions in a precomputed matrix are positions of training items."""
     vectors = model.expansion_.vectors
     if not isinstance(vectors, MatrixItems) or not len(vectors):
@@ -63,25 +71,25 @@ def _require_places(model):
     _require(int(vectors.index.max()) < n, f"must have support vectors among {n} training items")
 
 
-def _count(items):
+def _count(items: Rows) -> int:
     return items.shape[0] if hasattr(items, "shape") else len(items)
 
 
-def _n_functions(model, n_classes):
+def _n_functions(model: "BaseEstimator", n_classes: int) -> int:
     """How many decision functions a classifier has."""
     if n_classes == 2:
         return 1
     return n_classes * (n_classes - 1) // 2 if getattr(model, "_has_pairs", False) else n_classes
 
 
-def _require_support(model):
+def _require_support(model: "BaseEstimator") -> None:
     """That support vectors are training rows; models of other tools do not say which rows they were."""
     n_support = len(model.support_)
     _require(model.dual_coef_.shape[-1] == n_support, f"must have dual_coef_ of {n_support} support vectors")
     _require(not n_support or int(model.support_.max()) < model.shape_fit_[0], "has support_ beyond its training data")
 
 
-def _require_kernel(model):
+def _require_kernel(model: "BaseEstimator") -> None:
     """That the kernel which is asked for takes what the kernel which was fitted takes."""
     if not hasattr(model, "kernel"):
         return
@@ -96,7 +104,7 @@ def _require_kernel(model):
     _require(takes_items(own) == bool(learnt.takes_items), f"must have been fitted with its kernel {own!r}"[:200])
 
 
-def check_machine(model):
+def check_machine(model: "BaseEstimator") -> None:
     """A kernel machine: support vectors, coefficients, one function for each two-class problem."""
     if not is_fitted(model):
         return
@@ -117,7 +125,7 @@ def check_machine(model):
     _check_parameters(model)
 
 
-def _check_classes(model, n_functions):
+def _check_classes(model: "BaseEstimator", n_functions: int) -> None:
     n_classes = len(model.classes_)
     expected = _n_functions(model, n_classes) if n_classes > 1 else 0
     _require(n_functions == expected, f"must have {expected} functions for {n_classes} classes, has {n_functions}")
@@ -131,13 +139,13 @@ def _check_classes(model, n_functions):
         _require(calibration.has_pairs == has_pairs, "must have a calibration of its own two-class problems")
 
 
-def _check_parameters(model):
+def _check_parameters(model: "BaseEstimator") -> None:
     check = getattr(model, "_check_parameters", None)
     if check is not None:
         check()
 
 
-def check_linear(model):
+def check_linear(model: "BaseEstimator") -> None:
     """Weights of features: a row for each function."""
     if not is_fitted(model):
         return
@@ -154,7 +162,7 @@ def check_linear(model):
         _require(len(machine.w) == width, "must have machines of as many weights")
 
 
-def check_method(model):
+def check_method(model: "BaseEstimator") -> None:
     """A kernel method: an expansion over all training items."""
     if not is_fitted(model):
         return
@@ -167,7 +175,7 @@ def check_method(model):
         _require(rule.means.shape == (k, n) and rule.log_priors.shape == (k,), "must have a mean for each class")
 
 
-def check_components(model):
+def check_components(model: "BaseEstimator") -> None:
     """Coordinates in feature space, and rows that they are turned back into."""
     check_method(model)
     if not is_fitted(model):
@@ -181,7 +189,7 @@ def check_components(model):
         _require(back.n_functions == model.n_features_in_, f"must have pre-images of {model.n_features_in_} features")
 
 
-def check_pegasos(model):
+def check_pegasos(model: "BaseEstimator") -> None:
     """A run of stochastic gradient descent, in one of its two forms."""
     if not is_fitted(model):
         return
@@ -203,7 +211,7 @@ def check_pegasos(model):
         model._evidence.form = form
 
 
-def check_tuned(model):
+def check_tuned(model: "BaseEstimator") -> None:
     """A search with its winner; the scorer is found again by its name."""
     if "cv_results_" not in vars(model):
         return
@@ -220,7 +228,7 @@ def check_tuned(model):
         _require(np.array_equal(model.classes_, best.classes_), "must have the classes of its winner")
 
 
-def check_calibration(calibration):
+def check_calibration(calibration: "Calibration") -> None:
     """Knots in order, with a level each."""
     _require(calibration.method in ("sigmoid", "isotonic"), "must have a method that is known")
     for each in calibration.maps:
@@ -232,13 +240,13 @@ def check_calibration(calibration):
             _require((np.diff(knots) >= 0).all() and ((levels >= 0) & (levels <= 1)).all(), "must have rising steps")
 
 
-def _own(made, *names):
+def _own(made: object, *names: str) -> None:
     """Arrays that the next steps write to are the object's own, in double precision."""
     for name in names:
         setattr(made, name, np.array(getattr(made, name), dtype=np.float64))
 
 
-def check_row_perceptron(machine):
+def check_row_perceptron(machine: Any) -> None:
     """A perceptron on rows, between two epochs."""
     from mercer.solvers.stochastic.perceptron import METHODS
     from mercer.solvers.stochastic.perceptron_steps import STATE_SIZE
@@ -249,7 +257,7 @@ def check_row_perceptron(machine):
     _own(machine, "state", "w", "late")
 
 
-def _check_iterate(iterate):
+def _check_iterate(iterate: Any) -> None:
     from mercer.solvers.stochastic.pegasos_steps import SCALE, STEP, new_clock
 
     steps = iterate.steps
@@ -258,7 +266,7 @@ def _check_iterate(iterate):
     _require(steps.radius > 0 and iterate.clock[STEP] >= 1 and iterate.clock[SCALE] > 0, "must have sound steps")
 
 
-def check_linear_iterate(iterate):
+def check_linear_iterate(iterate: Any) -> None:
     """Weights of features, between two steps."""
     _check_iterate(iterate)
     expected = len(iterate.theta) if iterate.steps.averaged else 0
@@ -266,7 +274,7 @@ def check_linear_iterate(iterate):
     _own(iterate, "clock", "theta", "sums")
 
 
-def check_kernel_iterate(iterate):
+def check_kernel_iterate(iterate: Any) -> None:
     """Coefficients of items, between two steps."""
     _check_iterate(iterate)
     _require(len(iterate.beta) == len(iterate.sums) == len(iterate.ages), "must have sums of its coefficients")
@@ -274,12 +282,12 @@ def check_kernel_iterate(iterate):
     _own(iterate, "clock", "beta", "sums", "ages")
 
 
-def check_weight_form(form):
+def check_weight_form(form: Any) -> None:
     """One set of weights for each problem."""
     _require(form.iterates and len({len(each.theta) for each in form.iterates}) == 1, "must have equally long weights")
 
 
-def check_kernel_form(form):
+def check_kernel_form(form: Any) -> None:
     """One coefficient for each problem and support vector."""
     _require(form.iterates and form.vectors is not None, "must have coefficients and vectors")
     n = require_vectors(form.kernel, form.vectors, form.origin)

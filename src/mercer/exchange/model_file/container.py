@@ -24,10 +24,16 @@ import json
 import mmap
 import os
 import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from io import BufferedReader
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 from mercer._errors import ModelFileError
+from mercer._types import Array
 from mercer.exchange.model_file.tensors import read_tensors, strict_json, written_tensors
 from mercer.io.replace_file import replace_file
 
@@ -41,7 +47,12 @@ PIECE = 2**22
 WORTH_MAPPING = 2**24
 
 
-def write_model_file(path, manifest, arrays, check=None):
+def write_model_file(
+    path: str | PathLike[str],
+    manifest: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    check: Callable[[Path], object] | None = None,
+) -> None:
     """Write a manifest (a dict for JSON) and arrays as one file, atomically."""
     text = json.dumps(manifest, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-len(text) % 64)
@@ -52,7 +63,7 @@ def write_model_file(path, manifest, arrays, check=None):
     replace_file(path, [_header(text, size, _sum_of_pieces(_regrouped(pieces))), text, *pieces], check)
 
 
-def read_model_file(path, mapped=None):
+def read_model_file(path: str | PathLike[str], mapped: bool | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
     """(manifest, arrays) of a file that has been checked; arrays are views of the bytes read or mapped."""
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -67,7 +78,7 @@ def read_model_file(path, mapped=None):
     return manifest, read_tensors(payload)
 
 
-def read_manifest(path):
+def read_manifest(path: str | PathLike[str]) -> dict[str, Any]:
     """The manifest of a model file alone; its arrays are not looked at."""
     with _opened(path) as file:
         head = file.read(HEADER)
@@ -75,7 +86,7 @@ def read_manifest(path):
         return checked_manifest(file.read(length), sums[0])
 
 
-def _opened(path):
+def _opened(path: str | PathLike[str]) -> BufferedReader:
     """The file, open for reading; what is no file is refused before it is waited for, as a pipe would be for ever."""
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -84,7 +95,7 @@ def _opened(path):
     return file
 
 
-def checked_manifest(text, expected):
+def checked_manifest(text: bytes | memoryview, expected: bytes) -> dict[str, Any]:
     """The manifest as a dict, if its checksum is the expected one."""
     if hashlib.sha256(text).digest() != expected:
         raise ModelFileError("the manifest does not have the checksum in the header: the file is damaged")
@@ -94,14 +105,14 @@ def checked_manifest(text, expected):
     return manifest
 
 
-def _header(text, size, payload_sum):
+def _header(text: bytes, size: int, payload_sum: bytes) -> bytes:
     head = MAGIC + VERSION.to_bytes(4, "little") + bytes(4)
     head += len(text).to_bytes(8, "little") + size.to_bytes(8, "little")
     head += hashlib.sha256(text).digest() + payload_sum
     return head + hashlib.sha256(head).digest()
 
 
-def _checked_header(head, size):
+def _checked_header(head: bytes, size: int) -> tuple[int, int, tuple[bytes, bytes]]:
     """(length of the manifest, length of the payload, their checksums)."""
     if head[:8] != MAGIC[: len(head)] or not head:
         raise ModelFileError("this is not a model file of Mercer: it does not begin as one")
@@ -121,7 +132,7 @@ def _checked_header(head, size):
     return manifest, payload, (head[32:64], head[64:96])
 
 
-def _mapped_or_read(file, size, mapped):
+def _mapped_or_read(file: BufferedReader, size: int, mapped: bool | None) -> mmap.mmap | bytearray:
     """All bytes in memory that may be written to without changing the file, as compiled code expects."""
     if mapped is None:
         mapped = size >= WORTH_MAPPING
@@ -134,7 +145,7 @@ def _mapped_or_read(file, size, mapped):
     return whole
 
 
-def _regrouped(pieces):
+def _regrouped(pieces: Iterable[Any]) -> Iterator[bytes | memoryview]:
     """The same bytes in pieces of `PIECE`, the last one shorter."""
     held = bytearray()
     for piece in pieces:
@@ -154,7 +165,7 @@ def _regrouped(pieces):
         yield bytes(held)
 
 
-def _sum_of_pieces(pieces):
+def _sum_of_pieces(pieces: Iterable[Any]) -> bytes:
     """SHA-256 of the sums of the pieces; two at a time, as the sum is what takes longest."""
     pieces = list(pieces)
     with ThreadPoolExecutor(2) if len(pieces) > 1 else nullcontext() as pool:

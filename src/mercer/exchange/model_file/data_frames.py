@@ -1,9 +1,17 @@
 """Data frames of pandas, polars and pyarrow as columns of a model file, and back into the same library."""
 
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._errors import MissingExtraError, ModelFileError, ParameterError
 from mercer.exchange.model_file import columns
+
+if TYPE_CHECKING:
+    from narwhals import Series
+
+    from mercer.exchange.model_file.decode import Reader
+    from mercer.exchange.model_file.encode import Writer
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 _PLAIN = ("Float64", "Float32", "Int64", "Int32", "Int16", "Int8", "UInt64", "UInt32", "UInt16", "UInt8",
@@ -11,7 +19,7 @@ _PLAIN = ("Float64", "Float32", "Int64", "Int32", "Int16", "Int8", "UInt64", "UI
 _UNITS = ("s", "ms", "us", "ns")
 
 
-def is_frame(value):
+def is_frame(value: object) -> bool:
     """Whether it is a data frame of one of the libraries, none of which is imported to find out."""
     if type(value).__module__.partition(".")[0] not in BACKENDS:
         return False
@@ -20,7 +28,7 @@ def is_frame(value):
     return narwhals.dependencies.is_into_dataframe(value)
 
 
-def write(writer, native):
+def write(writer: "Writer", native: Any) -> dict[str, Any]:
     """The node of a data frame."""
     import narwhals
 
@@ -33,13 +41,13 @@ def write(writer, native):
     return node
 
 
-def _write_series(writer, series):
+def _write_series(writer: "Writer", series: "Series[Any]") -> dict[str, Any]:
     import narwhals
 
     dtype = series.dtype
     if isinstance(dtype, narwhals.Datetime):
         values = series.dt.timestamp("us").to_list()
-        kept = {"dtype": "Datetime", "unit": dtype.time_unit, "zone": dtype.time_zone}
+        kept = cast(dict[str, Any], {"dtype": "Datetime", "unit": dtype.time_unit, "zone": dtype.time_zone})
         return {**kept, "values": columns.write(writer, _without_nan(values))}
     if isinstance(dtype, narwhals.Categorical | narwhals.Enum):
         native, kept = series.to_native(), {"dtype": "Categorical"}
@@ -51,11 +59,11 @@ def _write_series(writer, series):
     return {"dtype": str(dtype), "values": columns.write(writer, series.to_list())}
 
 
-def _without_nan(values):
+def _without_nan(values: list[Any]) -> list[int | None]:
     return [None if value is None or value != value else int(value) for value in values]  # noqa: PLR0124
 
 
-def read(reader, node):
+def read(reader: "Reader", node: Any) -> Any:
     """The data frame of a node."""
     backend, names = node["backend"], reader.value(node["names"])
     if not isinstance(backend, str) or backend not in BACKENDS:
@@ -75,7 +83,7 @@ def read(reader, node):
     return _with_index(frame, columns.read(reader, node["index"])) if backend == "pandas" else frame
 
 
-def _read_series(reader, name, part, backend):
+def _read_series(reader: "Reader", name: str, part: Any, backend: Any) -> "Series[Any]":
     import narwhals
 
     dtype = part.get("dtype") if isinstance(part, dict) else None
@@ -95,20 +103,20 @@ def _read_series(reader, name, part, backend):
     return narwhals.new_series(name, values, getattr(narwhals, dtype), backend=backend)
 
 
-def _as_times(values):
+def _as_times(values: list[Any]) -> list[Any]:
     import datetime as dt
 
     epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the zone is put on afterwards
     return [None if value is None else epoch + dt.timedelta(microseconds=value) for value in values]
 
 
-def _in_zone(series, unit, zone):
+def _in_zone(series: "Series[Any]", unit: Any, zone: str) -> "Series[Any]":
     import narwhals
 
     return series.cast(narwhals.Datetime(unit)).dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
 
 
-def _objects(name, values, backend):
+def _objects(name: str, values: list[Any], backend: Any) -> "Series[Any]":
     import narwhals
 
     if backend == "pandas":
@@ -118,7 +126,7 @@ def _objects(name, values, backend):
     return narwhals.new_series(name, values, narwhals.Object, backend=backend)
 
 
-def _categories(name, values, categories):
+def _categories(name: str, values: list[Any], categories: list[Any]) -> "Series[Any]":
     """A column of pandas with its categories, also those that no row has."""
     import narwhals
 
@@ -127,7 +135,7 @@ def _categories(name, values, categories):
     return narwhals.from_native(held, series_only=True)
 
 
-def _with_index(frame, index):
+def _with_index(frame: Any, index: list[Any]) -> Any:
     if len(index) != len(frame):
         raise ModelFileError(f"a data frame of {len(frame)} rows cannot have an index of {len(index)}")
     frame.index = index

@@ -6,18 +6,25 @@ that compiled code, which has no bounds checks, never meets an index that the fi
 
 import datetime as dt
 import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import MercerError, ModelFileError, ParameterError
+from mercer._types import Array, IndexArray
 from mercer.exchange.model_file import columns, data_frames
 from mercer.exchange.model_file.encode import require
 from mercer.exchange.model_file.registry import kind_named, known_names
 from mercer.exchange.model_file.rules import Refused
 from mercer.exchange.model_file.tensors import NAMES
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    T = TypeVar("T")
+    from mercer.exchange.model_file.registry import Kind
 
 # Nodes within nodes; no kernel and no pipeline is nested as deep.
 DEEPEST = 60
@@ -38,17 +45,17 @@ class Reader:
         Functions and other things that a file asks for by name.
     """
 
-    def __init__(self, arrays, given=None):
+    def __init__(self, arrays: Mapping[str, Array], given: Mapping[str, Any] | None = None) -> None:
         self.arrays, self.given = arrays, dict(given or {})
         self._views, self._depth = {}, 0
 
-    def value(self, node):
+    def value(self, node: Any) -> Any:
         """The value of a node."""
         if node is None or type(node) in (bool, int, float, str):
             return node
         return self.deeper(lambda: self._read(node))
 
-    def deeper(self, read):
+    def deeper(self, read: "Callable[[], T]") -> "T":
         """What `read` finds one level further down."""
         self._depth += 1
         if self._depth > DEEPEST:
@@ -60,7 +67,7 @@ class Reader:
         finally:
             self._depth -= 1
 
-    def _read(self, node):
+    def _read(self, node: Any) -> Any:
         if type(node) is list:
             return [self.value(entry) for entry in node]
         read = _READERS.get(node.get("is")) if isinstance(node.get("is"), str) else None
@@ -68,7 +75,7 @@ class Reader:
             raise ModelFileError(f"the manifest holds something unknown: {_shown(node)}")
         return read(self, node)
 
-    def tensor(self, name, kinds="fiub", ndim=None):
+    def tensor(self, name: object, kinds: str = "fiub", ndim: int | None = None) -> Array:
         """The array stored under a name: a view of the file's bytes, but small ones copied."""
         array = self.arrays.get(name) if isinstance(name, str) else None
         if array is None:
@@ -79,7 +86,7 @@ class Reader:
             return array.copy()
         return self._views.setdefault(name, array)
 
-    def ends(self, name, n=None):
+    def ends(self, name: object, n: int | None = None) -> IndexArray:
         """Where the parts of a stored column end: never falling, counts of something."""
         ends = self.tensor(name, "i", 1)
         if (n is not None and len(ends) != n) or (len(ends) and (ends[0] < 0 or (np.diff(ends) < 0).any())):
@@ -87,17 +94,17 @@ class Reader:
         return ends
 
 
-def _shown(node):
+def _shown(node: object) -> str:
     text = str(node)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _read_array(reader, node):
+def _read_array(reader: Reader, node: Any) -> Array:
     array = reader.tensor(node["data"])
     return array.T if node.get("order") == "F" else array
 
 
-def _read_times(reader, node):
+def _read_times(reader: Reader, node: Any) -> Array:
     dtype = node["dtype"]
     if not isinstance(dtype, str) or dtype[:2] not in ("<M", "<m"):
         raise ModelFileError(f"times cannot have dtype {dtype!r}")
@@ -107,7 +114,7 @@ def _read_times(reader, node):
         raise ModelFileError(f"times cannot have dtype {dtype!r}: {error}") from None
 
 
-def _read_objects(reader, node):
+def _read_objects(reader: Reader, node: Any) -> Array:
     shape, dtype = node["shape"], node["dtype"]
     is_text = isinstance(dtype, str) and dtype[:2] == "<U" and dtype[2:].isdigit() and len(dtype) < 12
     is_shape = isinstance(shape, list) and 1 <= len(shape) <= 4 and all(type(one) is int and one >= 0 for one in shape)
@@ -123,7 +130,7 @@ def _read_objects(reader, node):
     return array.reshape(shape)
 
 
-def _texts(items, width, shape):
+def _texts(items: list[Any], width: int, shape: list[int]) -> Array:
     """Texts as NumPy keeps them, each as wide as the widest."""
     if not all(isinstance(item, str) for item in items):
         raise ModelFileError("an array of texts must hold nothing else")
@@ -136,14 +143,14 @@ def _texts(items, width, shape):
     return np.array(items, dtype=f"<U{width}").reshape(shape)
 
 
-def _read_masked(reader, node):
+def _read_masked(reader: Reader, node: Any) -> Any:
     data, mask = reader.value(node["data"]), reader.tensor(node["mask"], "b")
     if not isinstance(data, np.ndarray) or data.shape != mask.shape:
         raise ModelFileError("a masked array must have a mask of its shape")
     return np.ma.MaskedArray(data, mask)
 
 
-def _read_scalar(reader, node):
+def _read_scalar(reader: Reader, node: Any) -> np.generic:
     if "text" in node:
         return np.str_(_as(str, node["text"]))
     array = reader.tensor(node["data"], ndim=1)
@@ -152,7 +159,7 @@ def _read_scalar(reader, node):
     return array[0]
 
 
-def _read_csr(reader, node):
+def _read_csr(reader: Reader, node: Any) -> Any:
     data, indices, indptr = (
         reader.tensor(node[part], kinds, 1) for part, kinds in (("data", "fiub"), ("indices", "i"), ("indptr", "i"))
     )
@@ -168,7 +175,7 @@ def _read_csr(reader, node):
     return make((data, indices, indptr), shape=tuple(shape), copy=False)
 
 
-def require_sound_csr(data, indices, indptr, shape):
+def require_sound_csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: Sequence[int]) -> None:
     """Refuse arrays that do not make a CSR matrix: compiled code would read where they point."""
     is_framed = len(indptr) == shape[0] + 1 and len(data) == len(indices)
     if not is_framed or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
@@ -177,12 +184,12 @@ def require_sound_csr(data, indices, indptr, shape):
         raise ModelFileError(f"a CSR matrix of shape {shape} has column indices outside of it")
 
 
-def _read_list(reader, node):
+def _read_list(reader: Reader, node: Any) -> list[Any] | tuple[Any, ...]:
     values = columns.read(reader, node["column"]) if "column" in node else reader.value(_as(list, node["items"]))
     return values if node["is"] == "list" else tuple(values)
 
 
-def _read_dict(reader, node):
+def _read_dict(reader: Reader, node: Any) -> dict[Any, Any]:
     keys, values = reader.value(node["keys"]), reader.value(node["values"])
     if not isinstance(keys, list) or not isinstance(values, list) or len(keys) != len(values):
         raise ModelFileError("a dict must have as many values as keys")
@@ -195,28 +202,28 @@ def _read_dict(reader, node):
     return found
 
 
-def _read_range(_reader, node):
+def _read_range(_reader: Reader, node: Any) -> range:
     stop = node["stop"]
     if type(stop) is not int or not 0 <= stop < 2**31:
         raise ModelFileError(f"a range cannot end at {stop!r}"[:300])
     return range(stop)
 
 
-def _read_slice(reader, node):
+def _read_slice(reader: Reader, node: Any) -> slice:
     parts = reader.value(_as(list, node["parts"]))
     if len(parts) != 3 or not all(part is None or type(part) in (int, str) for part in parts):
         raise ModelFileError("a slice has three whole numbers")
     return slice(*parts)
 
 
-def _read_dtype(_reader, node):
+def _read_dtype(_reader: Reader, node: Any) -> Any:
     if not isinstance(node["name"], str) or node["name"] not in _DTYPES:
         raise ModelFileError(f"unknown dtype {node['name']!r}"[:300])
     dtype = np.dtype(node["name"])
     return dtype.type if node.get("as") == "type" else dtype
 
 
-def _read_given(reader, node):
+def _read_given(reader: Reader, node: Any) -> Any:
     name = _as(str, node["name"])
     if name not in reader.given:
         raise ParameterError(
@@ -225,7 +232,7 @@ def _read_given(reader, node):
     return reader.given[name]
 
 
-def _read_partial(reader, node):
+def _read_partial(reader: Reader, node: Any) -> partial[Any]:
     keywords = reader.value(node["keywords"])
     function = reader.value(node["function"])
     if not isinstance(keywords, dict) or not all(isinstance(name, str) for name in keywords) or not callable(function):
@@ -233,7 +240,7 @@ def _read_partial(reader, node):
     return partial(function, **keywords)
 
 
-def _read_random_state(reader, node):
+def _read_random_state(reader: Reader, node: Any) -> np.random.RandomState:
     random = np.random.RandomState()
     try:
         random.set_state(reader.value(node["state"]))
@@ -242,7 +249,7 @@ def _read_random_state(reader, node):
     return random
 
 
-def _read_date(_reader, node):
+def _read_date(_reader: Reader, node: Any) -> dt.date:
     cls = dt.date if node["is"] == "date" else dt.datetime
     try:
         return cls.fromisoformat(_as(str, node["text"]))
@@ -250,19 +257,19 @@ def _read_date(_reader, node):
         raise ModelFileError(f"{node['text']!r} is not a date: {error}"[:300]) from None
 
 
-def _read_float(_reader, node):
+def _read_float(_reader: Reader, node: Any) -> float:
     if not isinstance(node["value"], str) or node["value"] not in _FLOATS:
         raise ModelFileError(f"unknown number {node['value']!r}"[:300])
     return _FLOATS[node["value"]]
 
 
-def _read_status(_reader, node):
+def _read_status(_reader: Reader, node: Any) -> Status:
     if not isinstance(node["name"], str) or node["name"] not in Status.__members__:
         raise ModelFileError(f"unknown status {node['name']!r}"[:300])
     return Status[node["name"]]
 
 
-def _read_object(reader, node):
+def _read_object(reader: Reader, node: Any) -> Any:
     kind = kind_named(node["class"])
     if kind is None:
         raise ModelFileError(
@@ -271,22 +278,27 @@ def _read_object(reader, node):
     return build(kind, *[_fields(reader, node.get(part, {})) for part in ("fields", "params", "state")])
 
 
-def _fields(reader, nodes):
+def _fields(reader: Reader, nodes: Any) -> dict[str, Any]:
     return {name: reader.value(node) for name, node in _as(dict, nodes).items()}
 
 
-def _as(kind, value):
+def _as(kind: "type[T]", value: Any) -> "T":
     if not isinstance(value, kind):
         raise ModelFileError(f"the manifest has a {type(value).__name__} where a {kind.__name__} must be")
     return value
 
 
-def build(kind, fields, params=None, state=None):
+def build(
+    kind: "Kind",
+    fields: Mapping[str, Any],
+    params: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | None = None,
+) -> Any:
     """An object of a known class from its fields, each of them checked."""
     try:
         made = _build(kind, fields, params or {}, state or {})
         if kind.check is not None:
-            kind.check(made)
+            cast(Callable[[Any], None], kind.check)(made)
     except ModelFileError:
         raise
     except Refused as refused:
@@ -297,7 +309,7 @@ def build(kind, fields, params=None, state=None):
     return made
 
 
-def _build(kind, fields, params, state):
+def _build(kind: "Kind", fields: Mapping[str, Any], params: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     cls, known = kind.load(), kind.rules()
     unknown = [name for name in (*fields, *params) if name not in known]
     if unknown or bool(params or state) > kind.is_estimator:
@@ -306,13 +318,18 @@ def _build(kind, fields, params, state):
         )
     if kind.is_estimator:
         require(kind, params, known, ModelFileError)
-        require(kind, state, {**dict.fromkeys(state, _unknown_attribute), **kind.state}, ModelFileError)
+        require(
+            kind,
+            state,
+            {**dict.fromkeys(state, _unknown_attribute), **cast(dict[str, Any], kind.state)},
+            ModelFileError,
+        )
         made = cls(**params)
         vars(made).update(state)
         return made
     require(kind, fields, known, ModelFileError)
     if kind.make is not None:
-        return kind.make(cls, fields)
+        return cast(Callable[..., Any], kind.make)(cls, fields)
     if kind.fields is None:
         return cls(**fields)
     missing = [name for name in known if name not in fields]
@@ -323,7 +340,7 @@ def _build(kind, fields, params, state):
     return made
 
 
-def _unknown_attribute(_value):
+def _unknown_attribute(_value: object) -> NoReturn:
     raise Refused("is no attribute that a file may set")
 
 

@@ -1,5 +1,7 @@
 """What a loaded model has instead of the objects of its fit."""
 
+from typing import Any
+
 
 class Recorded:
     """The traces of a fit, asked for as those of a fit are: by a call.
@@ -11,8 +13,8 @@ class Recorded:
     [['first round']]
     """
 
-    def __init__(self, values):
+    def __init__(self, values: list[Any]) -> None:
         self.values = values
 
-    def __call__(self):
+    def __call__(self) -> list[Any]:
         return self.values

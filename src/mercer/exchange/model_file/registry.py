@@ -14,13 +14,18 @@ Registering imports nothing: a class is imported when a file holds it.
 
 import dataclasses
 import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer.exchange.model_file import rules
 from mercer.exchange.model_file.attributes import ATTRIBUTES, PARAMETERS
+
+if TYPE_CHECKING:
+    from mercer.exchange.model_file.rules import Rule
 
 # The rule of a dataclass field, by what its annotation says.
 _ANNOTATIONS = {
@@ -63,11 +68,11 @@ class Kind:
     make: object = None
     check: object = None
 
-    def load(self):
+    def load(self) -> Any:
         """The class itself."""
         return getattr(import_module(self.module), self.qualname)
 
-    def rules(self):
+    def rules(self) -> "dict[str, Rule]":
         """The rule of each field, in the order in which they are written."""
         if self.fields is not None:
             return self.fields
@@ -75,10 +80,10 @@ class Kind:
         if self.state is not None:
             return {name: PARAMETERS.get(name, rules.anything) for name in inspect.signature(cls).parameters}
         own = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-        return {each.name: _ANNOTATIONS.get(each.type, rules.anything) for each in own if each.init}
+        return {each.name: _ANNOTATIONS.get(cast(type, each.type), rules.anything) for each in own if each.init}
 
     @property
-    def is_estimator(self):
+    def is_estimator(self) -> bool:
         return self.state is not None
 
 
@@ -86,7 +91,7 @@ _by_name: dict[str, Kind] = {}
 _by_class: dict[tuple[str, str], Kind] = {}
 
 
-def add(kind, *aliases):
+def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
     """Register a kind, also for other classes ((module, name) each) that are written as it."""
     if kind.name in _by_name:
         raise ValueError(f"two classes cannot both be {kind.name!r} in a model file")
@@ -96,48 +101,63 @@ def add(kind, *aliases):
     return kind
 
 
-def _named(home):
+def _named(home: str) -> tuple[str, str]:
     module, _, qualname = home.partition(":")
     return module, qualname
 
 
-def record(home, name=None, check=None, make=None):
+def record(
+    home: str,
+    name: str | None = None,
+    check: Callable[[Any], None] | None = None,
+    make: Callable[[Any, dict[str, Any]], Any] | None = None,
+) -> Kind:
     """Register a dataclass, ``record("mercer.kernels.vector.rbf:RBF")``."""
     module, qualname = _named(home)
     return add(Kind(name or qualname, module, qualname, check=check, make=make))
 
 
-def plain(home, fields, name=None, constants=None, make=None, check=None, aliases=()):
+def plain(
+    home: str,
+    fields: "dict[str, Rule]",
+    name: str | None = None,
+    constants: dict[str, Any] | None = None,
+    make: Callable[[Any, dict[str, Any]], Any] | None = None,
+    check: Callable[[Any], None] | None = None,
+    aliases: Iterable[str] = (),
+) -> Kind:
     """Register an object by its attributes and their rules."""
     module, qualname = _named(home)
     kind = Kind(name or qualname, module, qualname, fields, None, constants or {}, make, check)
     return add(kind, *map(_named, aliases))
 
 
-def estimator(home, state, name=None, check=None):
+def estimator(
+    home: str, state: Iterable[str], name: str | None = None, check: Callable[[Any], None] | None = None
+) -> Kind:
     """Register an estimator by the names of its fitted attributes (see `attributes.ATTRIBUTES`)."""
     module, qualname = _named(home)
     return add(Kind(name or qualname, module, qualname, None, {one: ATTRIBUTES[one] for one in state}, check=check))
 
 
-def kind_of(value):
+def kind_of(value: Any) -> Kind | None:
     """The kind of an object, or None if it has none."""
     _load_registrations()
     return _by_class.get((type(value).__module__, type(value).__qualname__))
 
 
-def kind_named(name):
+def kind_named(name: object) -> Kind | None:
     """The kind that a file calls by this name, or None."""
     _load_registrations()
     return _by_name.get(name) if isinstance(name, str) else None
 
 
-def known_names():
+def known_names() -> list[str]:
     """The names of all kinds."""
     _load_registrations()
     return sorted(_by_name)
 
 
-def _load_registrations():
+def _load_registrations() -> None:
     for module in ("kernels", "values", "estimators", "transformers"):
         import_module(f"mercer.exchange.model_file.known.{module}")

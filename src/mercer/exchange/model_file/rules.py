@@ -5,9 +5,17 @@ Compiled code has no bounds checks, so whatever it will see has a rule.
 """
 
 import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from scipy import sparse
+
+from mercer._types import Array
+
+if TYPE_CHECKING:
+    Rule: TypeAlias = Callable[[Any], None]
+    """Raises `Refused` where a value is not what it must be."""
 
 # Numbers looked at together, so that a check of a large array needs little memory.
 _STRETCH = 2**18
@@ -17,26 +25,26 @@ class Refused(Exception):
     """A value breaks a rule; the text is the end of a sentence, of which the catcher knows the beginning."""
 
 
-def anything(_value):
+def anything(_value: Any) -> None:
     """Whatever can be stored."""
 
 
-def flag(value):
+def flag(value: Any) -> None:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise Refused(f"must be True or False, got {_shown(value)}")
 
 
-def text(value):
+def text(value: Any) -> None:
     """A str."""
     if not isinstance(value, str):
         raise Refused(f"must be a text, got {_shown(value)}")
 
 
-def integer(least=None):
+def integer(least: int | None = None) -> "Rule":
     """A whole number, not below `least`."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
             raise Refused(f"must be a whole number, got {_shown(value)}")
         if least is not None and value < least:
@@ -45,10 +53,10 @@ def integer(least=None):
     return rule
 
 
-def number(finite=True):
+def number(finite: bool = True) -> "Rule":
     """A real number; NaN and infinity only where they are allowed."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         is_real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not is_real or (finite and not math.isfinite(value)):
             raise Refused(f"must be a {'finite ' if finite else ''}number, got {_shown(value)}")
@@ -56,20 +64,20 @@ def number(finite=True):
     return rule
 
 
-def optional(inner):
+def optional(inner: "Rule") -> "Rule":
     """None, or what the inner rule allows."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         if value is not None:
             inner(value)
 
     return rule
 
 
-def either(*rules):
+def either(*rules: "Rule") -> "Rule":
     """What one of the rules allows."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         reasons = []
         for one in rules:
             try:
@@ -81,39 +89,41 @@ def either(*rules):
     return rule
 
 
-def list_of(inner, kind=(list, tuple)):
+def list_of(inner: "Rule", kind: type | tuple[type, ...] = (list, tuple)) -> "Rule":
     """A list or tuple, each entry as the inner rule allows."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         if not isinstance(value, kind):
             raise Refused(f"must be a list, got {_shown(value)}")
         if inner is not anything:
-            for entry in value:
+            for entry in cast(Iterable[Any], value):
                 inner(entry)
 
     return rule
 
 
-def dict_of(value):
+def dict_of(value: Any) -> None:
     """A dict."""
     if not isinstance(value, dict):
         raise Refused(f"must be a dict, got {_shown(value)}")
 
 
-def instance(*names):
+def instance(*names: str) -> "Rule":
     """An object of a class with one of these names, or derived from one."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         if not any(base.__name__ in names for base in type(value).__mro__):
             raise Refused(f"must be a {' or '.join(names)}, got {_shown(value)}")
 
     return rule
 
 
-def array(kinds="f", ndim=None, finite=True, least=None):
+def array(
+    kinds: str = "f", ndim: int | tuple[int, ...] | None = None, finite: bool = True, least: int | None = None
+) -> "Rule":
     """An array of numbers of some kinds (of `numpy.dtype.kind`)."""
 
-    def rule(value):
+    def rule(value: Any) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
             raise Refused(f"must be an array of kind {kinds!r}, got {_shown(value)}")
         if ndim is not None and value.ndim not in np.atleast_1d(ndim):
@@ -126,7 +136,7 @@ def array(kinds="f", ndim=None, finite=True, least=None):
     return rule
 
 
-def csr(value):
+def csr(value: Any) -> None:
     """A CSR matrix of finite numbers; that its indices are sound is checked when it is made."""
     if not sparse.issparse(value) or value.format != "csr":
         raise Refused(f"must be a CSR matrix, got {_shown(value)}")
@@ -134,7 +144,7 @@ def csr(value):
         raise Refused("must be finite, but contains NaN or infinity")
 
 
-def labels(value):
+def labels(value: Any) -> None:
     """Class labels: an array of one dimension of numbers, booleans or texts."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iufbUO":
         raise Refused(f"must be an array of labels, got {_shown(value)}")
@@ -142,13 +152,13 @@ def labels(value):
         raise Refused("must be finite, but contains NaN or infinity")
 
 
-def names(value):
+def names(value: Any) -> None:
     """An array of one dimension of texts."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or not all(isinstance(one, str) for one in value.tolist()):
         raise Refused(f"must be an array of texts, got {_shown(value)}")
 
 
-def is_finite(values):
+def is_finite(values: Array) -> bool:
     """Whether there is no NaN and no infinity, found with little memory."""
     if values.dtype.kind != "f":
         return True
@@ -156,7 +166,7 @@ def is_finite(values):
     return all(np.isfinite(flat[begin : begin + _STRETCH]).all() for begin in range(0, flat.size, _STRETCH))
 
 
-def _shown(value):
+def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of dtype {value.dtype} and shape {value.shape}"
     shown = repr(value) if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__

@@ -2,9 +2,12 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +18,9 @@ from mercer.exchange.model_file.decode import Reader
 from mercer.exchange.model_file.encode import Writer
 from mercer.exchange.model_file.registry import kind_of
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 FORMAT = "mercer-model"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 # What Python says of numbers and objects that nobody thought of; a stranger's file must not surprise the caller.
@@ -23,7 +29,13 @@ _UNFORESEEN = (ArithmeticError, LookupError, TypeError, AttributeError, Recursio
 NAMES_SHOWN = 1000
 
 
-def save(model, path, *, kernels=None, metadata=None):
+def save(
+    model: "BaseEstimator",
+    path: str | PathLike[str],
+    *,
+    kernels: dict[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> None:
     """Write a fitted model to a file that holds nothing but data.
 
     The file is there as a whole or not at all: if the process is killed or the disk is full, an older
@@ -82,7 +94,7 @@ def save(model, path, *, kernels=None, metadata=None):
     write_model_file(path, manifest, writer.arrays, check=lambda temporary: _load(temporary, given, mapped=None))
 
 
-def load(path, kernels=None, *, mapped=None):
+def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, mapped: bool | None = None) -> Any:
     """Read a model that `save` has written; nothing in the file is ever executed.
 
     Parameters
@@ -122,7 +134,7 @@ def load(path, kernels=None, *, mapped=None):
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
 
 
-def describe(path):
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
     """What a model file says about itself, without its model: versions, date, provenance, metadata.
 
     Examples
@@ -139,7 +151,7 @@ def describe(path):
     return {name: value for name, value in manifest.items() if name != "model"}
 
 
-def _load(path, given, mapped):
+def _load(path: str | PathLike[str], given: Mapping[str, Any], mapped: bool | None) -> Any:
     manifest, arrays = read_model_file(path, mapped)
     node = _checked_manifest(manifest)["model"]
     try:
@@ -156,13 +168,13 @@ def _load(path, given, mapped):
     return model
 
 
-def _checked_manifest(manifest):
+def _checked_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     if manifest.get("format") != FORMAT or manifest.get("version") != VERSION or "model" not in manifest:
         raise ModelFileError(f"the manifest must be of format {FORMAT!r}, version {VERSION}, and hold a model")
     return manifest
 
 
-def _checked_names(kernels):
+def _checked_names(kernels: dict[str, Any] | None) -> dict[str, Any]:
     if kernels is None:
         return {}
     if not isinstance(kernels, dict) or not all(isinstance(name, str) for name in kernels):
@@ -171,7 +183,7 @@ def _checked_names(kernels):
 
 
 @cache
-def _versions():
+def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -181,17 +193,17 @@ def _versions():
     return found
 
 
-def _now():
+def _now() -> str:
     """The time in UTC; SOURCE_DATE_EPOCH makes files that can be made again, bit for bit."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
     return moment.isoformat(timespec="seconds")
 
 
-def _about(model):
+def _about(model: "BaseEstimator") -> dict[str, Any]:
     """What somebody who finds the file may want to know first."""
     last = model.steps[-1][1] if hasattr(model, "steps") and isinstance(model.steps, list) else model
-    about = {"class": type(model).__name__, "estimator": type(last).__name__}
+    about = cast(dict[str, Any], {"class": type(model).__name__, "estimator": type(last).__name__})
     for name, key in (("n_features_in_", "n_features"), ("shape_fit_", "shape_fit"), ("status_", "status")):
         value = getattr(model, name, getattr(last, name, None))
         if value is not None:
@@ -205,7 +217,7 @@ def _about(model):
     return about
 
 
-def _certificates(model):
+def _certificates(model: "BaseEstimator") -> list[dict[str, Any]] | None:
     """The certificates as plain numbers; None where there are none."""
     try:
         found = getattr(model, "certificate_", None)
@@ -216,18 +228,18 @@ def _certificates(model):
     return shown or None
 
 
-def _numbers_of(certificate):
+def _numbers_of(certificate: object) -> dict[str, Any]:
     values = vars(certificate).items()
     return {name: _json_number(value) for name, value in values if isinstance(value, (int, float))}
 
 
-def _json_number(value):
+def _json_number(value: float) -> int | float | str:
     """A number of JSON, or what infinity and NaN are called."""
     value = value if isinstance(value, int) else float(value)
     return value if value == value and abs(value) != float("inf") else repr(value)  # noqa: PLR0124 - NaN
 
 
-def _plain_json(value):
+def _plain_json(value: Any) -> Any:
     """`value` as JSON has it, or an error that says what cannot be."""
     if value is None or isinstance(value, (bool, str)):
         return value

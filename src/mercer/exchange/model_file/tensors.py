@@ -7,10 +7,13 @@ is not used here because an array must come out as a view of the mapped file, at
 
 import json
 import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 
 from mercer._errors import ModelFileError
+from mercer._types import Array
 
 DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
@@ -23,7 +26,7 @@ LONGEST_HEADER = 2**20
 ALIGNMENT = 8
 
 
-def strict_json(text, what):
+def strict_json(text: str | bytes, what: str) -> Any:
     """JSON without duplicate keys, NaN or infinity, as Python values."""
     try:
         return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
@@ -31,18 +34,18 @@ def strict_json(text, what):
         raise ModelFileError(f"{what} is not sound JSON: {error}") from None
 
 
-def _without_duplicates(pairs):
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")
     return found
 
 
-def _no_constant(name):
+def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
 
 
-def written_tensors(arrays):
+def written_tensors(arrays: Mapping[str, Array]) -> list[Any]:
     """The pieces of a payload, as bytes and arrays, for ``{name: C-contiguous array}``."""
     # Widest first: then each begins at a multiple of its own width, and there are no gaps.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, len(name), name))
@@ -62,7 +65,7 @@ def written_tensors(arrays):
     return [len(text).to_bytes(8, "little"), text, *[arrays[name].reshape(-1).view(np.uint8) for name in order]]
 
 
-def read_tensors(payload):
+def read_tensors(payload: Any) -> dict[str, Array]:
     """``{name: array}``, views of `payload` (a buffer)."""
     payload = memoryview(payload).cast("B")
     header, begin = _header(payload)
@@ -76,7 +79,7 @@ def read_tensors(payload):
     return arrays
 
 
-def _header(payload):
+def _header(payload: memoryview) -> tuple[dict[str, Any], int]:
     if len(payload) < 8:
         raise ModelFileError(f"the payload must have at least 8 bytes, got {len(payload)}")
     length = int.from_bytes(payload[:8], "little")
@@ -89,11 +92,11 @@ def _header(payload):
     return header, 8 + length
 
 
-def _is_count(value):
+def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**63
 
 
-def _checked_entry(name, entry, size):
+def _checked_entry(name: str, entry: Any, size: int) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, int]]:
     """(dtype, shape, offsets) of an array whose numbers agree with each other and with the file."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise ModelFileError(f"array {name!r} must have a dtype, a shape and data_offsets, got {entry!r}"[:300])
@@ -112,7 +115,7 @@ def _checked_entry(name, entry, size):
     return np.dtype(DTYPES[dtype]), tuple(shape), (start, end)
 
 
-def _require_no_gaps(places, size):
+def _require_no_gaps(places: Iterable[tuple[int, int]], size: int) -> None:
     reached = 0
     for start, end in sorted(places):
         if start != reached:

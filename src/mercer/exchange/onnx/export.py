@@ -4,12 +4,17 @@ The graph is composed of plain operators in double precision. (The operators of 
 vector machines compute in single precision, know four kernels, and have no ties to break.)
 """
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.bases.one_function import OneFunctionModel
@@ -31,11 +36,17 @@ from mercer.kernels.algebra.polynomial_functions import PolynomialFunctions, coe
 from mercer.kernels.given.precomputed import MatrixItems
 from mercer.kernels.vector.linear import Linear
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+    from sklearn.base import BaseEstimator
+
 # What is asked for and what there is instead, for kernels without features that can be written down.
 _WITHOUT_VECTORS = ("support_vectors=False", "support_vectors=True writes the support vectors")
 
 
-def to_onnx(model, *, support_vectors=None, dtype="float64"):
+def to_onnx(
+    model: "BaseEstimator", *, support_vectors: bool | None = None, dtype: DTypeLike = "float64"
+) -> "ModelProto":
     """A fitted model, or a pipeline that ends in one, as an ONNX graph.
 
     The input ``X`` is a matrix of rows, or for a precomputed kernel K(rows, training rows). The
@@ -92,14 +103,14 @@ def to_onnx(model, *, support_vectors=None, dtype="float64"):
     return _model(onnx, graph, outputs, _width(steps), dtype)
 
 
-def _width(steps):
+def _width(steps: Sequence[Any]) -> int:
     for each in steps:
         if hasattr(each, "n_features_in_"):
             return int(each.n_features_in_)
     raise ParameterError(f"{type(steps[-1]).__name__} does not take rows of numbers, which is what ONNX passes on")
 
 
-def _model(onnx, graph, outputs, width, dtype):
+def _model(onnx: Any, graph: Graph, outputs: Mapping[str, Tensor], width: int, dtype: DTypeLike) -> "ModelProto":
     helper, kinds = onnx.helper, onnx.TensorProto
     kind = kinds.DOUBLE if str(np.dtype(dtype)) == "float64" else kinds.FLOAT
     for name, tensor in outputs.items():
@@ -116,7 +127,7 @@ def _model(onnx, graph, outputs, width, dtype):
     return model
 
 
-def _outputs(model, x, support_vectors):
+def _outputs(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
     """The outputs of an estimator, by name."""
     for kinds, rule in _RULES:
         if isinstance(model, kinds):
@@ -125,11 +136,11 @@ def _outputs(model, x, support_vectors):
     raise ParameterError(f"{type(model).__name__} cannot be exported to ONNX; {names} can")
 
 
-def _transformed(model, x, support_vectors):
+def _transformed(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
     return _functions(model, x, support_vectors)
 
 
-def _functions(model, x, support_vectors):
+def _functions(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
     """Decision values (n, n_functions) of a model that is an expansion in a kernel."""
     if getattr(model, "_items", None) is not None:
         raise ParameterError("the kernel is a Python function, which ONNX cannot hold; pass a Kernel or a name")
@@ -147,7 +158,7 @@ def _functions(model, x, support_vectors):
     return matrix(expansion.kernel, Pairs(x, rows)) @ coefficients + expansion.intercepts
 
 
-def _rows(vectors):
+def _rows(vectors: Rows) -> FloatArray:
     try:
         rows = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, dtype=np.float64)
     except (TypeError, ValueError):
@@ -157,7 +168,7 @@ def _rows(vectors):
     return rows
 
 
-def _polynomial(functions, x):
+def _polynomial(functions: PolynomialFunctions, x: Tensor) -> Tensor:
     total = None
     for term in functions.terms:
         if term.choices.shape[1] == 0:
@@ -171,20 +182,20 @@ def _polynomial(functions, x):
     if total is None:
         total = (x * 0.0).sum(1) @ np.zeros((1, len(functions.intercepts)))
     if functions.normaliser is not None:
-        norms, own = (x * x).sum(1), None
+        norms, own = (x * x).sum(1), cast(Any, None)
         for coefficient in functions.normaliser[::-1]:
             own = norms * 0.0 + coefficient if own is None else own * norms + coefficient
         total = total * own.above(0.0) / own.where_above_zero(1.0).sqrt()
     return total + functions.intercepts
 
 
-def _linear(model, x):
+def _linear(model: "BaseEstimator", x: Tensor) -> Tensor:
     weights = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
     weights = np.atleast_2d(weights).astype(np.float64)
     return x @ np.ascontiguousarray(weights.T) + np.atleast_1d(model.intercept_)
 
 
-def _linear_or_kernel(model, x, support_vectors):
+def _linear_or_kernel(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
     """PegasosSVC has weights or support vectors."""
     try:
         return _linear(model, x)
@@ -192,7 +203,7 @@ def _linear_or_kernel(model, x, support_vectors):
         return _functions(model, x, support_vectors)
 
 
-def _ball(model, x, support_vectors):
+def _ball(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
     """Minus the squared distance from the centre, less the border."""
     values = (_functions(model, x, support_vectors) - model.intercept_) * 2.0
     own = model._constant
@@ -201,12 +212,12 @@ def _ball(model, x, support_vectors):
     return heads.detector(values - own - (model._centre + model.offset_))
 
 
-def _regression(model, x, support_vectors):
+def _regression(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
     values = _functions(model, x, support_vectors)
     return {"prediction": values.squeezed() if getattr(model, "_is_flat", True) else values}
 
 
-def _machine(model, x, support_vectors):
+def _machine(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
     if not hasattr(model, "classes_"):
         return _regression(model, x, support_vectors)
     return heads.classifier(model, _functions(model, x, support_vectors))

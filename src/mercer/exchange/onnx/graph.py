@@ -3,15 +3,20 @@
 Only operators of the main domain are used, so that any runtime has them.
 """
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import MissingExtraError
+from mercer._types import Array, ArrayLike, FloatArray
 
 # What the runtimes of some years ago understand.
 OPSET, IR_VERSION = 18, 9
 
 
-def require_onnx():
+def require_onnx() -> Any:
     """The onnx package."""
     try:
         import onnx
@@ -29,14 +34,17 @@ class Graph:
         Begins every name; a graph inside another has one of its own.
     """
 
-    def __init__(self, prefix=""):
+    if TYPE_CHECKING:
+        _one: "Tensor | None"
+
+    def __init__(self, prefix: str = "") -> None:
         self.onnx = require_onnx()
         self.prefix, self.nodes, self.constants, self._known, self._one = prefix, [], [], {}, None
 
-    def _name(self):
+    def _name(self) -> str:
         return f"{self.prefix}t{len(self.nodes) + len(self.constants)}"
 
-    def constant(self, values, dtype=np.float64):
+    def constant(self, values: ArrayLike, dtype: DTypeLike = np.float64) -> "Tensor":
         """A tensor of given values; equal ones are kept once."""
         values = np.asarray(values, dtype=dtype)
         key = (values.dtype.str, values.shape, values.tobytes() if values.dtype != object else tuple(values.ravel()))
@@ -46,7 +54,9 @@ class Graph:
             self._known[key] = Tensor(self, name)
         return self._known[key]
 
-    def call(self, operator, *inputs, name=None, **attributes):
+    def call(
+        self, operator: str, *inputs: "Tensor | ArrayLike", name: str | None = None, **attributes: Any
+    ) -> "Tensor":
         """The output of an operator."""
         names = [each.name if isinstance(each, Tensor) else self.constant(each).name for each in inputs]
         output = name or self._name()
@@ -54,7 +64,7 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node(operator, names, [output], name=output, **attributes))
         return Tensor(self, output)
 
-    def factor(self, value):
+    def factor(self, value: ArrayLike) -> "Tensor":
         """A constant factor or divisor.
 
         onnxruntime joins a product with a constant scalar to a matrix product beside it, and then
@@ -72,15 +82,15 @@ class Graph:
             self._known[key] = self.call("Mul", self.constant(values), self._one)
         return self._known[key]
 
-    def integers(self, values):
+    def integers(self, values: ArrayLike) -> "Tensor":
         """A constant of whole numbers: positions, axes, shapes."""
         return self.constant(values, np.int64)
 
-    def concat(self, tensors, axis):
+    def concat(self, tensors: "Sequence[Tensor]", axis: int) -> "Tensor":
         """Tensors side by side."""
         return self.call("Concat", *tensors, axis=axis) if len(tensors) > 1 else tensors[0]
 
-    def for_each_row(self, rows, step):
+    def for_each_row(self, rows: FloatArray, step: "Callable[[Graph, Tensor], Tensor]") -> "Tensor":
         """Stack ``step(graph, row)`` of each of the constant `rows`, shape (len(rows), ...).
 
         The rows are visited one by one, so that no tensor of all pairs and features is ever there.
@@ -98,7 +108,7 @@ class Graph:
         return self.call("Scan", rows, body=inner, num_scan_inputs=1)
 
 
-def _initializer(onnx, name, values):
+def _initializer(onnx: Any, name: str, values: Array) -> Any:
     if values.dtype == object:
         texts = [str(each).encode() for each in values.ravel()]
         return onnx.helper.make_tensor(name, onnx.TensorProto.STRING, values.shape, texts)
@@ -111,117 +121,117 @@ class Tensor:
     # NumPy arrays on the left leave the work to the tensor.
     __array_ufunc__ = None
 
-    def __init__(self, graph, name):
+    def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
 
-    def _call(self, operator, *others, **attributes):
+    def _call(self, operator: str, *others: "Tensor | ArrayLike", **attributes: Any) -> "Tensor":
         return self.graph.call(operator, self, *others, **attributes)
 
-    def __add__(self, other):
+    def __add__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("Add", other)
 
     __radd__ = __add__
 
-    def __sub__(self, other):
+    def __sub__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("Sub", other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self.graph.call("Sub", other, self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("Mul", other if isinstance(other, Tensor) else self.graph.factor(other))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("Div", other if isinstance(other, Tensor) else self.graph.factor(other))
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self.graph.call("Div", other, self)
 
-    def __neg__(self):
+    def __neg__(self) -> "Tensor":
         return self._call("Neg")
 
-    def __pow__(self, exponent):
+    def __pow__(self, exponent: float) -> "Tensor":
         return self._call("Pow", float(exponent))
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("MatMul", other)
 
-    def exp(self):
+    def exp(self) -> "Tensor":
         return self._call("Exp")
 
-    def log(self):
+    def log(self) -> "Tensor":
         return self._call("Log")
 
-    def sqrt(self):
+    def sqrt(self) -> "Tensor":
         return self._call("Sqrt")
 
-    def tanh(self):
+    def tanh(self) -> "Tensor":
         return self._call("Tanh")
 
-    def abs(self):
+    def abs(self) -> "Tensor":
         return self._call("Abs")
 
-    def sigmoid(self):
+    def sigmoid(self) -> "Tensor":
         """1 / (1 + exp(-x)); the operator of this name has ten digits in onnxruntime."""
         return 1.0 / ((-self).exp() + 1.0)
 
-    def maximum(self, other):
+    def maximum(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("Max", other)
 
-    def minimum(self, other):
+    def minimum(self, other: "Tensor | ArrayLike") -> "Tensor":
         return self._call("Min", other)
 
-    def clip(self, low, high):
+    def clip(self, low: float, high: float) -> "Tensor":
         return self.maximum(low).minimum(high)
 
-    def above(self, other):
+    def above(self, other: "Tensor | ArrayLike") -> "Tensor":
         """1.0 where it is larger, else 0.0."""
         return self._call("Greater", other).as_double()
 
-    def not_below(self, other):
+    def not_below(self, other: "Tensor | ArrayLike") -> "Tensor":
         """1.0 where it is at least as large, else 0.0."""
         return self._call("GreaterOrEqual", other).as_double()
 
-    def as_double(self):
+    def as_double(self) -> "Tensor":
         return self._call("Cast", to=self.graph.onnx.TensorProto.DOUBLE)
 
-    def as_integer(self):
+    def as_integer(self) -> "Tensor":
         return self._call("Cast", to=self.graph.onnx.TensorProto.INT64)
 
-    def where_above_zero(self, other):
+    def where_above_zero(self, other: "Tensor | ArrayLike") -> "Tensor":
         """The tensor where it is above zero, `other` elsewhere."""
         return self.graph.call("Where", self._call("Greater", 0.0), self, other)
 
-    def sum(self, axis, keep=True):
+    def sum(self, axis: int, keep: bool = True) -> "Tensor":
         return self._call("ReduceSum", self.graph.integers([axis]), keepdims=int(keep))
 
-    def largest(self, axis, keep=True):
+    def largest(self, axis: int, keep: bool = True) -> "Tensor":
         return self._call("ReduceMax", self.graph.integers([axis]), keepdims=int(keep))
 
-    def position_of_largest(self):
+    def position_of_largest(self) -> "Tensor":
         """Of each row; the first where several are equal."""
         return self._call("ArgMax", axis=1, keepdims=0)
 
-    def columns(self, positions, axis=1):
+    def columns(self, positions: ArrayLike, axis: int = 1) -> "Tensor":
         """Some of the columns, in this order."""
         return self._call("Gather", self.graph.integers(positions), axis=axis)
 
-    def chosen(self, values, dtype):
+    def chosen(self, values: ArrayLike, dtype: DTypeLike) -> "Tensor":
         """The entry of constant `values` at each of these positions."""
         return self.graph.call("Gather", self.graph.constant(values, dtype), self, axis=0)
 
-    def transposed(self):
+    def transposed(self) -> "Tensor":
         return self._call("Transpose", perm=[1, 0])
 
-    def squeezed(self, axis=1):
+    def squeezed(self, axis: int = 1) -> "Tensor":
         return self._call("Squeeze", self.graph.integers([axis]))
 
-    def reshaped(self, *shape):
+    def reshaped(self, *shape: int) -> "Tensor":
         """A dimension of 0 stays as it is, one of -1 takes the rest."""
         return self._call("Reshape", self.graph.integers(shape))
 
-    def called(self, name):
+    def called(self, name: str) -> "Tensor":
         """The same tensor under a name for the outside."""
         return self._call("Identity", name=name)

@@ -1,13 +1,21 @@
 """From decision values to what an estimator answers, as ONNX operators: labels, scores, probabilities."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray
 from mercer.estimators.fitting.tasks import pairs
 from mercer.exchange.onnx import probabilities
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def classifier(model, values):
+    from mercer.exchange.onnx.graph import Tensor
+
+
+def classifier(model: "BaseEstimator", values: "Tensor") -> "dict[str, Tensor]":
     """Outputs of a classifier with decision values (n, n_functions), by name."""
     if getattr(model, "_calibration", None) is not None:
         return _calibrated(model, values)
@@ -16,7 +24,7 @@ def classifier(model, values):
     return {"label": labels(model, place), "decision_function": scores}
 
 
-def _scores(model, values):
+def _scores(model: "BaseEstimator", values: "Tensor") -> "Tensor":
     """`decision_function`."""
     k = len(model.classes_)
     if k == 2:
@@ -26,7 +34,7 @@ def _scores(model, values):
     return values
 
 
-def _ranked(model, values):
+def _ranked(model: "BaseEstimator", values: "Tensor") -> "Tensor | None":
     """What has its largest entry at the class of each row; None for two classes."""
     k = len(model.classes_)
     if k == 2:
@@ -36,7 +44,7 @@ def _ranked(model, values):
     return ranks_of_pairs(values, k) if model.break_ties else votes(values.above(0.0), k)
 
 
-def _sides(k):
+def _sides(k: int) -> FloatArray:
     """+1 for the first and -1 for the second class of each pair, shape (n_pairs, k)."""
     table = np.zeros((k * (k - 1) // 2, k))
     for row, (i, j) in zip(table, pairs(k), strict=True):
@@ -44,18 +52,18 @@ def _sides(k):
     return table
 
 
-def votes(first_wins, k):
+def votes(first_wins: "Tensor", k: int) -> "Tensor":
     """How many pairs each class wins."""
     return first_wins @ _sides(k) + (_sides(k) < 0).sum(axis=0)
 
 
-def ranks_of_pairs(values, k):
+def ranks_of_pairs(values: "Tensor", k: int) -> "Tensor":
     """Votes, with ties broken by confidence: see `mercer.estimators.fitting.tasks.ovr_from_ovo`."""
     confidence = values @ _sides(k)
     return votes(values.not_below(0.0), k) + confidence / ((confidence.abs() + 1.0) * 3.0)
 
 
-def _calibrated(model, values):
+def _calibrated(model: "BaseEstimator", values: "Tensor") -> "dict[str, Tensor]":
     calibration, k = model._calibration, len(model.classes_)
     found = probabilities.probabilities(calibration, values)
     ranked = found if k == 2 or calibration.has_pairs else probabilities.log_odds(calibration.maps, values)
@@ -68,7 +76,7 @@ def _calibrated(model, values):
     return {"label": labels(model, place), "decision_function": scores, "probabilities": found}
 
 
-def logistic(model, values):
+def logistic(model: "BaseEstimator", values: "Tensor") -> "dict[str, Tensor]":
     """Outputs of a kernel logistic regression: the logistic function, or its form for several classes."""
     if len(model.classes_) == 2:
         found = values.graph.concat([(-values).sigmoid(), values.sigmoid()], 1)
@@ -83,7 +91,7 @@ def logistic(model, values):
     }
 
 
-def fisher(model, coordinates):
+def fisher(model: "BaseEstimator", coordinates: "Tensor") -> "dict[str, Tensor]":
     """Outputs of a kernel Fisher discriminant, from coordinates along its directions."""
     rule = model._rule
     constant = rule.log_priors - 0.5 * (rule.means**2).sum(axis=1)
@@ -95,13 +103,13 @@ def fisher(model, coordinates):
     return {"label": labels(model, scores.position_of_largest()), "decision_function": scores}
 
 
-def detector(scores):
+def detector(scores: "Tensor") -> "dict[str, Tensor]":
     """Outputs of one-class learning: +1 inside, -1 outside."""
     side = scores.not_below(0.0) * 2.0 - 1.0
     return {"label": side.squeezed().as_integer(), "decision_function": scores.squeezed()}
 
 
-def labels(model, place):
+def labels(model: "BaseEstimator", place: "Tensor") -> "Tensor":
     """The labels at these positions, in a type that ONNX has."""
     classes = np.asarray(model.classes_)
     if classes.dtype.kind in "iu":

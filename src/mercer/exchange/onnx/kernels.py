@@ -1,11 +1,14 @@
 """Kernels as ONNX operators: the matrix between the rows of the input and constant support vectors."""
 
+from collections.abc import Callable, Iterable
 from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.once import computed_once
+from mercer._types import ArrayLike, FloatArray
 from mercer.kernels.algebra.centred import Centred
 from mercer.kernels.algebra.normalised import Normalised
 from mercer.kernels.algebra.scaled_power import Power, Scaled
@@ -23,6 +26,10 @@ from mercer.kernels.vector.rbf import RBF
 from mercer.kernels.vector.second_order import SecondOrder
 from mercer.kernels.vector.sigmoid import Sigmoid
 
+if TYPE_CHECKING:
+    from mercer.exchange.onnx.graph import Graph, Tensor
+    from mercer.kernels.base.kernel import Kernel
+
 
 class Pairs:
     """The rows of the input and constant vectors; what kernels have in common is computed once.
@@ -33,31 +40,31 @@ class Pairs:
     vectors : ndarray of shape (m, d)
     """
 
-    def __init__(self, x, vectors):
+    def __init__(self, x: "Tensor", vectors: ArrayLike) -> None:
         self.x, self.vectors = x, np.asarray(vectors, dtype=np.float64)
 
     @computed_once
-    def dots(self):
+    def dots(self) -> "Tensor":
         """<x, v>."""
         return self.x @ np.ascontiguousarray(self.vectors.T)
 
     @computed_once
-    def norms(self):
+    def norms(self) -> "Tensor":
         """|x|^2, a column."""
         return squared_norms(self.x)
 
     @computed_once
-    def distances(self):
+    def distances(self) -> "Tensor":
         """|x - v|^2, from rows less the mean of the vectors: then large coordinates do not cancel."""
         origin = self.vectors.mean(axis=0)
         centred, near = self.x - origin, self.vectors - origin
         products = centred @ np.ascontiguousarray(near.T)
         return (squared_norms(centred) + (near**2).sum(axis=1) - 2.0 * products).maximum(0.0)
 
-    def along_features(self, difference):
+    def along_features(self, difference: "Callable[[Tensor, Tensor], Tensor]") -> "Tensor":
         """A matrix from ``difference(x, v)`` of the rows and one vector, a column for each vector."""
 
-        def step(graph, row):
+        def step(graph: "Graph", row: "Tensor") -> "Tensor":
             # The rows of the input are seen from inside the loop.
             inner = type(self.x)(graph, self.x.name)
             return difference(inner, row)
@@ -65,27 +72,27 @@ class Pairs:
         return self.x.graph.for_each_row(self.vectors, step).transposed()
 
 
-def squared_norms(x):
+def squared_norms(x: "Tensor") -> "Tensor":
     """|x|^2 of each row, a column."""
     return (x * x).sum(1)
 
 
-def _inverse_roots(diagonal):
+def _inverse_roots(diagonal: "Tensor") -> "Tensor":
     """1 / sqrt of what is positive, else 0."""
     return diagonal.above(0.0) / diagonal.where_above_zero(1.0).sqrt()
 
 
-def matrix(kernel, pairs):
+def matrix(kernel: "Kernel", pairs: Pairs) -> "Tensor":
     """k(x, v) for each row and vector, a tensor of shape (n, m)."""
     return _rule(kernel)[0](kernel, pairs)
 
 
-def diagonal(kernel, pairs):
+def diagonal(kernel: "Kernel", pairs: Pairs) -> "Tensor | float":
     """k(x, x) for each row, a column, or a number where it is the same for all."""
     return _rule(kernel)[1](kernel, pairs)
 
 
-def _rule(kernel):
+def _rule(kernel: "Kernel") -> tuple[Callable[..., Any], Callable[..., Any]]:
     for kind, rule in _RULES.items():
         if type(kernel) is kind:
             return rule
@@ -93,15 +100,15 @@ def _rule(kernel):
     raise ParameterError(f"{type(kernel).__name__} cannot be written with ONNX operators; those that can are {names}")
 
 
-def _sum_of(parts):
+def _sum_of(parts: Iterable[Any]) -> Any:
     return reduce(lambda left, right: left + right, parts)
 
 
-def _product_of(parts):
+def _product_of(parts: Iterable[Any]) -> Any:
     return reduce(lambda left, right: left * right, parts)
 
 
-def _matern(kernel, pairs):
+def _matern(kernel: Matern, pairs: Pairs) -> "Tensor":
     if kernel.nu == np.inf:
         return matrix(RBF(0.5 / kernel.length_scale**2), pairs)
     if not kernel.has_polynomial:
@@ -116,20 +123,20 @@ def _matern(kernel, pairs):
     return total * (-radius).exp()
 
 
-def _chi_squared(x, row):
+def _chi_squared(x: "Tensor", row: "Tensor") -> "Tensor":
     total = x + row
     return ((x - row) ** 2 / total.where_above_zero(1.0)).sum(1, keep=False)
 
 
-def _laplacian(x, row):
+def _laplacian(x: "Tensor", row: "Tensor") -> "Tensor":
     return (x - row).abs().sum(1, keep=False)
 
 
-def _delta(x, row):
+def _delta(x: "Tensor", row: "Tensor") -> "Tensor":
     return (x - row).abs().largest(1, keep=False)
 
 
-def _normalised(kernel, pairs):
+def _normalised(kernel: Normalised, pairs: Pairs) -> "Tensor":
     own = kernel.kernel.diag(pairs.vectors)
     right = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
     values = matrix(kernel.kernel, pairs) * right
@@ -137,26 +144,26 @@ def _normalised(kernel, pairs):
     return values * (_inverse_roots(left) if not isinstance(left, float) else left**-0.5 if left > 0 else 0.0)
 
 
-def _positive(diagonal_value):
+def _positive(diagonal_value: "Tensor | float") -> "Tensor | float":
     return float(diagonal_value > 0) if isinstance(diagonal_value, float) else diagonal_value.above(0.0)
 
 
-def _centred(kernel, pairs):
+def _centred(kernel: Centred, pairs: Pairs) -> "Tensor":
     inner, reference = kernel.kernel, np.asarray(kernel.reference, dtype=np.float64)
     means = inner(pairs.vectors, reference).mean(axis=1) - inner(reference, reference).mean()
     return matrix(inner, pairs) - _mean_over(inner, pairs, reference) - means
 
 
-def _mean_over(kernel, pairs, reference):
+def _mean_over(kernel: "Kernel", pairs: Pairs, reference: FloatArray) -> "Tensor":
     return matrix(kernel, Pairs(pairs.x, reference)).sum(1) / float(len(reference))
 
 
-def _centred_diagonal(kernel, pairs):
+def _centred_diagonal(kernel: Centred, pairs: Pairs) -> "Tensor":
     inner, reference = kernel.kernel, np.asarray(kernel.reference, dtype=np.float64)
     return diagonal(inner, pairs) - 2.0 * _mean_over(inner, pairs, reference) + inner(reference, reference).mean()
 
 
-def _one(_kernel, _pairs):
+def _one(_kernel: object, _pairs: object) -> float:
     return 1.0
 
 

@@ -1,30 +1,38 @@
 """Probabilities as ONNX operators: Platt's sigmoid, isotonic steps, and pairs joined to classes."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.estimators.bases.probabilities import TILT, Sigmoid
 from mercer.estimators.fitting.tasks import pairs
 from mercer.solvers.calibration.pairwise_coupling import LEAST
 
+if TYPE_CHECKING:
+    from mercer.estimators.bases.probabilities import Calibration, Steps
+    from mercer.exchange.onnx.graph import Tensor
 
-def both_sides(maps, values):
+
+def both_sides(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "tuple[Tensor, Tensor]":
     """(p, 1 - p) of each function of values (n, n_functions)."""
     if all(isinstance(each, Sigmoid) for each in maps):
-        u = values * [each.A for each in maps] + [each.B for each in maps]
+        u = values * [cast(Sigmoid, each).A for each in maps] + [cast(Sigmoid, each).B for each in maps]
         return (-u).sigmoid(), u.sigmoid()
-    sides = [_steps(each, values.columns([k])) for k, each in enumerate(maps)]
+    sides = [_steps(cast("Steps", each), values.columns([k])) for k, each in enumerate(maps)]
     graph = values.graph
     return graph.concat([p for p, _ in sides], 1), graph.concat([q for _, q in sides], 1)
 
 
-def _steps(steps, values):
+def _steps(steps: "Steps", values: "Tensor") -> "tuple[Tensor, Tensor]":
     """Of a function given at knots, with its share of a sigmoid."""
     u = values * steps.slope.A + steps.slope.B
     p = _interpolated(steps.knots, steps.levels, values)
     return p * (1.0 - TILT) + (-u).sigmoid() * TILT, (1.0 - p) * (1.0 - TILT) + u.sigmoid() * TILT
 
 
-def _interpolated(knots, levels, values):
+def _interpolated(knots: FloatArray, levels: FloatArray, values: "Tensor") -> "Tensor":
     """The line through the knots, level beyond the first and the last."""
     if len(knots) == 1:
         return values * 0.0 + float(levels[0])
@@ -38,15 +46,15 @@ def _interpolated(knots, levels, values):
     return inside * (1.0 - at_end) * (1.0 - before) + at_end * float(levels[-1]) + before * float(levels[0])
 
 
-def log_odds(maps, values):
+def log_odds(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "Tensor":
     """log(p / (1 - p)) of each function."""
     if all(isinstance(each, Sigmoid) for each in maps):
-        return -(values * [each.A for each in maps] + [each.B for each in maps])
+        return -(values * [cast(Sigmoid, each).A for each in maps] + [cast(Sigmoid, each).B for each in maps])
     p, q = both_sides(maps, values)
     return p.log() - q.log()
 
 
-def probabilities(calibration, values):
+def probabilities(calibration: "Calibration", values: "Tensor") -> "Tensor":
     """Of each class, shape (n, n_classes)."""
     graph, k = values.graph, calibration.n_classes
     positive, negative = both_sides(calibration.maps, values)
@@ -59,7 +67,7 @@ def probabilities(calibration, values):
     return positive * some / total.where_above_zero(1.0) + (1.0 - some) * (1.0 / k)
 
 
-def coupled(pairwise, k):
+def coupled(pairwise: "Tensor", k: int) -> "Tensor":
     """The probabilities of k classes from those of all pairs.
 
     They are those of `mercer.solvers.calibration.pairwise_coupling`.

@@ -1,5 +1,8 @@
 """The five kernels that LIBSVM and SVMlight share, by their numbers and names."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from mercer._errors import DataError, MercerError, ParameterError
 from mercer.kernels.algebra.scaled_power import Scaled
 from mercer.kernels.given.precomputed import Precomputed
@@ -7,6 +10,9 @@ from mercer.kernels.vector.linear import Linear
 from mercer.kernels.vector.polynomial import Polynomial
 from mercer.kernels.vector.rbf import RBF
 from mercer.kernels.vector.sigmoid import Sigmoid
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
 # Class, and which of degree, gamma and coef0 it has.
 KERNELS = {
@@ -18,7 +24,7 @@ KERNELS = {
 }
 
 
-def kernel_named(name, parameters, source):
+def kernel_named(name: str, parameters: Mapping[str, Any], source: str) -> "Kernel":
     """The kernel with these parameters; what it refuses is said of `source`."""
     kind, wanted = KERNELS[name]
     missing = [each for each in wanted if each not in parameters]
@@ -30,7 +36,7 @@ def kernel_named(name, parameters, source):
         raise DataError(f"{source}: {error}") from error
 
 
-def named(kernel, tool):
+def named(kernel: "Kernel", tool: str) -> tuple[float, str, dict[str, Any]]:
     """(factor, name, parameters) of a kernel that the tool knows: factor times the named one."""
     factor = 1.0
     while isinstance(kernel, Scaled):
@@ -44,7 +50,7 @@ def named(kernel, tool):
     )
 
 
-def parameters_of(kernel):
+def parameters_of(kernel: "Kernel") -> dict[str, Any]:
     """Estimator parameters that name this kernel."""
     _, name, parameters = named(kernel, "scikit-learn")
     return {"kernel": "poly" if name == "polynomial" else name, **parameters}

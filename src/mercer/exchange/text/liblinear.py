@@ -4,10 +4,15 @@ A header of ``key value ...`` lines, then ``w`` and a line of weights for each f
 each function; where ``bias`` is not negative, one line more for the constant feature of that value.
 """
 
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import ArrayLike
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
@@ -17,6 +22,11 @@ from mercer.exchange.text.libsvm import whole_labels
 from mercer.exchange.text.linear import LinearFunctions, linear_classifier, linear_detector, linear_regressor
 from mercer.exchange.text.lines import exact, lines_of_rows, open_model, write_text
 from mercer.io.svmlight.table import Layout
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.exchange.text.lines import ModelText
 
 _SQUARED, _HINGE = {"loss": "squared_hinge"}, {"loss": "hinge"}
 # Parameters of LinearSVC; logistic regression has none there, only its functions.
@@ -40,7 +50,9 @@ SOLVERS = (*CLASSIFIERS, *REGRESSORS, ONE_CLASS)
 _KEYS = ("solver_type", "nr_class", "label", "nr_feature", "bias", "rho")
 
 
-def read_liblinear_model(path, *, classes=None):
+def read_liblinear_model(
+    path: str | PathLike[str], *, classes: ArrayLike | None = None
+) -> LinearSVC | LinearSVR | OneClassSVM:
     r"""A fitted estimator from a LIBLINEAR model file.
 
     A logistic regression becomes a `LinearSVC` whose probabilities are the logistic function of its
@@ -97,7 +109,7 @@ def read_liblinear_model(path, *, classes=None):
     return _classifier(header, functions, classes)
 
 
-def _header(text):
+def _header(text: "ModelText") -> dict[str, Any]:
     header = {}
     while True:
         fields = text.fields("w, the end of the header,")
@@ -113,7 +125,7 @@ def _header(text):
     return _checked(text, header)
 
 
-def _value(text, key, column, values):
+def _value(text: "ModelText", key: str, column: int, values: list[tuple[str, int]]) -> Any:
     if key == "label":
         return np.array([text.whole(field, key, -(10**18)) for field in values], np.int64)
     if len(values) != 1:
@@ -127,7 +139,7 @@ def _value(text, key, column, values):
     return text.whole(values[0], key, 1) if key == "nr_feature" else text.number(values[0], key)
 
 
-def _checked(text, header):
+def _checked(text: "ModelText", header: dict[str, Any]) -> dict[str, Any]:
     is_classifier = header.get("solver_type") in CLASSIFIERS
     needed = ["solver_type", "nr_class", "nr_feature", "bias"]
     needed += ["label"] if is_classifier else []
@@ -146,14 +158,14 @@ def _checked(text, header):
     return header
 
 
-def _columns(header):
+def _columns(header: dict[str, Any]) -> int:
     is_single = header["solver_type"] not in CLASSIFIERS or (
         header["nr_class"] == 2 and header["solver_type"] != "MCSVM_CS"
     )
     return 1 if is_single else header["nr_class"]
 
 
-def _classifier(header, functions, classes):
+def _classifier(header: dict[str, Any], functions: LinearFunctions, classes: ArrayLike | None) -> LinearSVC:
     labels = header["label"]
     order = np.argsort(labels)
     if len(functions.weights) == 1:
@@ -174,7 +186,9 @@ def _classifier(header, functions, classes):
     return model
 
 
-def write_liblinear_model(model, path, *, labels=None):
+def write_liblinear_model(
+    model: "BaseEstimator", path: str | PathLike[str], *, labels: Sequence[int] | None = None
+) -> None:
     """Write a fitted linear model as a LIBLINEAR model: weights only, no training data.
 
     Parameters
@@ -221,7 +235,7 @@ def write_liblinear_model(model, path, *, labels=None):
     write_text(path, "\n".join([*lines, "w\n"]), lines_of_rows(rows.T, nothing))
 
 
-def _require_no_calibration(model):
+def _require_no_calibration(model: "BaseEstimator") -> None:
     calibration = getattr(model, "_calibration", None)
     logistic = calibration is not None and all(each == Sigmoid(-1.0, 0.0) for each in calibration.maps)
     if calibration is not None and not logistic:
@@ -230,7 +244,7 @@ def _require_no_calibration(model):
         )
 
 
-def _solver_of(model):
+def _solver_of(model: "BaseEstimator") -> str:
     if getattr(model, "_calibration", None) is not None:
         return "L2R_LR"
     if getattr(model, "multi_class", None) == "crammer_singer" and len(model.classes_) > 2:
@@ -240,7 +254,7 @@ def _solver_of(model):
     return "L2R_L2LOSS_SVC_DUAL" if getattr(model, "loss", "hinge") == "squared_hinge" else "L2R_L1LOSS_SVC_DUAL"
 
 
-def _regression_solver(model):
+def _regression_solver(model: "BaseEstimator") -> str:
     is_known = isinstance(model, (LinearSVR, SVR, NuSVR))
     is_squared = is_known and getattr(model, "loss", "") == "squared_epsilon_insensitive"
     return "L2R_L2LOSS_SVR" if is_squared else "L2R_L1LOSS_SVR_DUAL"

@@ -6,11 +6,15 @@ function of labels i and j (i before j) is positive where label i wins. The file
 number of features nor the training data.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.probabilities import Sigmoid
 from mercer.estimators.fitting.tasks import pair_row, pairs
@@ -26,6 +30,13 @@ from mercer.exchange.text.parts import Machine, compact_rows, sigmoid_of_other_s
 from mercer.io.svmlight.table import Layout
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.exchange.text.lines import ModelText
+    from mercer.io.svmlight.table import Table
+    from mercer.kernels.base.kernel import Kernel
+
 TYPES = {"c_svc": SVC, "nu_svc": NuSVC, "one_class": OneClassSVM, "epsilon_svr": SVR, "nu_svr": NuSVR}
 _CLASSIFIERS = ("c_svc", "nu_svc")
 _NUMBERS = {"gamma": 1, "coef0": 1}
@@ -33,7 +44,13 @@ _COUNTS = {"degree": 0, "nr_class": 2, "total_sv": 0}
 _LISTS = ("rho", "probA", "probB", "prob_density_marks")
 
 
-def read_libsvm_model(path, *, n_features=None, zero_based=False, classes=None):
+def read_libsvm_model(
+    path: str | PathLike[str],
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    classes: ArrayLike | None = None,
+) -> SVC | NuSVC | OneClassSVM | SVR | NuSVR:
     r"""A fitted estimator from a LIBSVM model file.
 
     Its decision values are those of LIBSVM. A certificate needs the training data, which the file
@@ -106,7 +123,7 @@ def read_libsvm_model(path, *, n_features=None, zero_based=False, classes=None):
     return estimator
 
 
-def _header(text):
+def _header(text: "ModelText") -> dict[str, Any]:
     """The lines up to SV, checked among themselves."""
     header = {}
     while True:
@@ -122,7 +139,7 @@ def _header(text):
     return _checked(text, header)
 
 
-def _value(text, key, column, fields):
+def _value(text: "ModelText", key: str, column: int, fields: list[tuple[str, int]]) -> Any:
     if key in ("svm_type", "kernel_type"):
         allowed = TYPES if key == "svm_type" else KERNELS
         if len(fields) != 1 or fields[0][0] not in allowed:
@@ -141,7 +158,7 @@ def _value(text, key, column, fields):
     return text.number(fields[0], key) if key in _NUMBERS else text.whole(fields[0], key, _COUNTS[key])
 
 
-def _checked(text, header):
+def _checked(text: "ModelText", header: dict[str, Any]) -> dict[str, Any]:
     for key in ("svm_type", "kernel_type", "nr_class", "total_sv", "rho"):
         if key not in header:
             raise DataError(f"{text.name}: the header has no {key}")
@@ -165,11 +182,11 @@ def _checked(text, header):
     return header
 
 
-def _coefficient_columns(header):
+def _coefficient_columns(header: dict[str, Any]) -> int:
     return header["nr_class"] - 1 if header["svm_type"] in _CLASSIFIERS else 1
 
 
-def _positions(table, n_train, name):
+def _positions(table: "Table", n_train: int | None, name: str) -> tuple[MatrixItems, int]:
     """Which training items the rows of a precomputed machine stand for, and how many items there are."""
     is_serial = (np.diff(table.indptr) >= 1) & (table.indices[table.indptr[:-1].clip(max=len(table.indices) - 1)] == 0)
     if len(table) and (len(table.indices) == 0 or not is_serial.all()):
@@ -183,7 +200,7 @@ def _positions(table, n_train, name):
     return MatrixItems(None, serial.astype(np.intp) - 1, np.float64), n_train or largest
 
 
-def _machine(header, kernel, vectors, coefficients):
+def _machine(header: dict[str, Any], kernel: "Kernel", vectors: Rows, coefficients: FloatArray) -> Machine:
     """The machine with its classes in ascending order."""
     intercepts = -header["rho"]
     if header["svm_type"] not in _CLASSIFIERS:
@@ -204,7 +221,13 @@ def _machine(header, kernel, vectors, coefficients):
     return replace(machine, support=chosen.index) if isinstance(chosen, MatrixItems) else machine
 
 
-def _by_pairs(order, edges, coefficients, intercepts, sigmoids):
+def _by_pairs(
+    order: IndexArray,
+    edges: IndexArray,
+    coefficients: FloatArray,
+    intercepts: FloatArray,
+    sigmoids: list[Sigmoid] | None,
+) -> tuple[FloatArray, FloatArray, list[Sigmoid] | None]:
     """Coefficients, biases and sigmoids of the pairs of sorted classes, in scikit-learn's layout.
 
     Of two classes the second is the positive one there; of several the first of each pair.
@@ -225,7 +248,7 @@ def _by_pairs(order, edges, coefficients, intercepts, sigmoids):
     return table, found, maps if sigmoids is not None else None
 
 
-def _renamed(machine, classes):
+def _renamed(machine: Machine, classes: ArrayLike) -> Machine:
     names = np.asarray(classes)
     if machine.classes is None or names.shape != machine.classes.shape or (names[1:] <= names[:-1]).any():
         count = 0 if machine.classes is None else len(machine.classes)
@@ -233,7 +256,13 @@ def _renamed(machine, classes):
     return replace(machine, classes=names)
 
 
-def write_libsvm_model(model, path, *, support_vectors=True, labels=None):
+def write_libsvm_model(
+    model: "BaseEstimator",
+    path: str | PathLike[str],
+    *,
+    support_vectors: bool = True,
+    labels: Sequence[int] | None = None,
+) -> None:
     """Write a fitted kernel machine as a LIBSVM model, which svm-predict reads.
 
     Support vectors are rows of the training data; with a linear kernel they can be left out.
@@ -276,16 +305,16 @@ def write_libsvm_model(model, path, *, support_vectors=True, labels=None):
     numbers = whole_labels(machine.classes, labels, "LIBSVM")
     if numbers is not None and len(numbers) == 2:
         machine, numbers = _second_class_first(machine), numbers[::-1]
-    factor, name, parameters = named(machine.kernel, "LIBSVM")
+    factor, name, parameters = named(cast("Kernel", machine.kernel), "LIBSVM")
     if isinstance(machine.vectors, MatrixItems):
-        rows, first = np.asarray(machine.vectors.index, np.float64)[:, None] + 1.0, 0
+        rows, first = cast(Rows, np.asarray(machine.vectors.index, np.float64)[:, None] + 1.0), 0
     else:
         rows, first = machine.vectors, 1
     header = _header_text(kind, name, parameters, machine, numbers)
     write_text(path, header, lines_of_rows(factor * machine.dual_coef.T, rows, first))
 
 
-def type_of(model):
+def type_of(model: "BaseEstimator") -> str:
     """The svm_type of an estimator."""
     for name, kind in TYPES.items():
         if isinstance(model, kind):
@@ -295,7 +324,7 @@ def type_of(model):
     return "c_svc" if isinstance(model, KernelClassifier) and hasattr(model, "classes_") else "epsilon_svr"
 
 
-def whole_labels(classes, labels, tool):
+def whole_labels(classes: Array | None, labels: Sequence[int] | None, tool: str) -> list[int] | None:
     """Whole numbers for the classes: those given, or the classes themselves."""
     if classes is None:
         return None
@@ -309,20 +338,22 @@ def whole_labels(classes, labels, tool):
     return [int(label) for label in given]
 
 
-def _second_class_first(machine):
+def _second_class_first(machine: Machine) -> Machine:
     """Two classes with the positive one in front, as LIBSVM has it."""
     if machine.counts.sum() == 0:
         return machine
     edge = machine.counts[0]
     places = np.r_[edge : machine.dual_coef.shape[1], 0:edge]
     vectors = machine.vectors
-    chosen = vectors.take(places) if isinstance(vectors, MatrixItems) else vectors[places]
+    chosen = vectors.take(places) if isinstance(vectors, MatrixItems) else cast(Rows, vectors)[places]
     return replace(
         machine, vectors=chosen, dual_coef=machine.dual_coef[:, places], counts=machine.counts[::-1], support=None
     )
 
 
-def _header_text(kind, name, parameters, machine, labels):
+def _header_text(
+    kind: str, name: str, parameters: Mapping[str, Any], machine: Machine, labels: Sequence[int] | None
+) -> str:
     lines = [f"svm_type {kind}", f"kernel_type {name}"]
     lines += [f"{key} {exact(value)}" for key, value in parameters.items()]
     lines += [f"nr_class {2 if labels is None else len(labels)}", f"total_sv {machine.dual_coef.shape[1]}"]
@@ -335,5 +366,5 @@ def _header_text(kind, name, parameters, machine, labels):
     return "\n".join([*lines, "SV\n"])
 
 
-def _words(values):
+def _words(values: Iterable[float]) -> str:
     return " ".join(exact(value) for value in values)

@@ -1,15 +1,20 @@
 """Linear functions taken out of fitted estimators, and put into ones that saw no training data."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
+from mercer._types import Array, IndexArray
 from mercer.estimators.svm.one_class import SVDD
 from mercer.exchange.text.parts import Machine
 from mercer.kernels.vector.linear import Linear
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class LinearFunctions:
     intercepts: np.ndarray
 
     @classmethod
-    def of(cls, model):
+    def of(cls, model: "BaseEstimator") -> Self:
         """Those of a fitted linear model; refuses others, and pairs of several classes."""
         name = type(model).__name__
         if isinstance(model, SVDD) or not (hasattr(model, "coef_") and hasattr(model, "intercept_")):
@@ -38,39 +43,43 @@ class LinearFunctions:
         expected = 1 if classes is None or len(classes) == 2 else len(classes)
         if len(weights) != expected or getattr(model, "_has_pairs", False):
             raise ParameterError(
-                f"{name} has {len(weights)} functions for pairs of {len(classes)} classes; one for each class is "
-                'needed: multi_class="ovr"'
+                f"{name} has {len(weights)} functions for pairs of {len(cast(Array, classes))} classes; "
+                'one for each class is needed: multi_class="ovr"'
             )
         return cls(weights, np.array(intercepts))
 
-    def negated(self):
+    def negated(self) -> "LinearFunctions":
         """Minus the functions."""
         return LinearFunctions(-self.weights, -self.intercepts)
 
-    def taken(self, order):
+    def taken(self, order: IndexArray) -> "LinearFunctions":
         """The functions at these positions."""
         return LinearFunctions(self.weights[order], self.intercepts[order])
 
-    def difference(self):
+    def difference(self) -> "LinearFunctions":
         """Of two functions the second less the first, which is positive where the second is larger."""
         return LinearFunctions(self.weights[1:] - self.weights[:1], self.intercepts[1:] - self.intercepts[:1])
 
 
-def linear_classifier(functions, classes, estimator, status=Status.OPTIMAL, iterations=0):
+def linear_classifier(
+    functions: LinearFunctions, classes: Array, estimator: Any, status: Status = Status.OPTIMAL, iterations: int = 0
+) -> Any:
     """A fitted `LinearSVC` with these functions, one, or one for each class."""
     estimator.classes_, estimator._calibration, estimator._last = classes, None, None
     estimator.coef_, estimator.intercept_ = functions.weights, functions.intercepts
     return _note(functions, estimator, status, iterations)
 
 
-def linear_regressor(functions, estimator, status=Status.OPTIMAL, iterations=0):
+def linear_regressor(
+    functions: LinearFunctions, estimator: Any, status: Status = Status.OPTIMAL, iterations: int = 0
+) -> Any:
     """A fitted `LinearSVR` with this function."""
     estimator.coef_, estimator.intercept_ = functions.weights[0], functions.intercepts
     estimator._last = None
     return _note(functions, estimator, status, iterations)
 
 
-def _note(functions, estimator, status, iterations):
+def _note(functions: LinearFunctions, estimator: Any, status: Status, iterations: int) -> Any:
     estimator.n_features_in_ = functions.weights.shape[1]
     estimator.status_, estimator.n_iter_, estimator.trace_ = status, iterations, []
     # What certifies a fit are the training data, and they are not here.
@@ -78,7 +87,7 @@ def _note(functions, estimator, status, iterations):
     return estimator
 
 
-def linear_detector(functions, estimator):
+def linear_detector(functions: LinearFunctions, estimator: Any) -> Any:
     """A fitted `OneClassSVM` with a linear kernel: one vector, the weights, with coefficient 1."""
     machine = Machine(Linear(), functions.weights, np.ones((1, 1)), np.array([1]), functions.intercepts)
     estimator.kernel = "linear"

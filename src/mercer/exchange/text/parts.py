@@ -6,11 +6,13 @@ classes, one for each pair of several classes. `Machine.of` takes it out of a fi
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
+from mercer._types import Array, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
@@ -22,6 +24,11 @@ from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import MatrixItems
 from mercer.kernels.vector.linear import Linear
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.kernels.base.kernel import Kernel
 
 # Sparser rows than this stay sparse: spread out, they would take more than twice the memory.
 DENSE = 0.25
@@ -58,12 +65,12 @@ class Machine:
     support: np.ndarray | None = None
 
     @property
-    def has_pairs(self):
+    def has_pairs(self) -> bool:
         """Whether there is a function for each pair of several classes."""
         return self.classes is not None and len(self.classes) > 2
 
     @classmethod
-    def of(cls, model):
+    def of(cls, model: "BaseEstimator") -> Self:
         """What a fitted estimator consists of; refuses what is no such machine."""
         if not isinstance(model, KernelModel) or not hasattr(model, "expansion_"):
             raise ParameterError(
@@ -90,7 +97,7 @@ class Machine:
         )
         return machine._of_weights(linear_coefficients(expansion)) if _is_weights(model) else machine
 
-    def without_support_vectors(self):
+    def without_support_vectors(self) -> "Machine":
         """The same functions as weights of features: one row each, with coefficient 1."""
         if not isinstance(self.kernel, Linear):
             raise ParameterError(f"only a linear kernel needs no support vectors here, got {self.kernel!r}")
@@ -103,23 +110,25 @@ class Machine:
             # The row stands with the class on whose side it is.
             counts[-1] = 1
             return replace(self, vectors=weights, dual_coef=np.ones((1, 1)), counts=counts, support=None)
-        table = np.zeros((len(self.classes) - 1, len(weights)))
-        for row, (i, j) in enumerate(pairs(len(self.classes))):
+        table = np.zeros((len(cast(Array, self.classes)) - 1, len(weights)))
+        for row, (i, j) in enumerate(pairs(len(cast(Array, self.classes)))):
             table[pair_row(i, j), row] = 1.0
             counts[i] += 1
         return replace(self, vectors=weights, dual_coef=table, counts=counts, support=None)
 
-    def _support(self):
+    def _support(self) -> Support:
         places = np.arange(self.dual_coef.shape[1]) if self.support is None else self.support
         return Support(places, self.counts, self.dual_coef, self.has_pairs)
 
-    def _expansion(self):
+    def _expansion(self) -> Expansion:
         vectors = self.vectors
-        is_dense = isinstance(vectors, np.ndarray) and self.kernel.is_translation_invariant and len(vectors)
+        is_dense = (
+            isinstance(vectors, np.ndarray) and cast("Kernel", self.kernel).is_translation_invariant and len(vectors)
+        )
         origin = origin_of(self.kernel, vectors) if is_dense else None
         return Expansion(self.kernel, vectors, self._support().groups(), self.intercepts, origin)
 
-    def into(self, estimator, shape, status=Status.OPTIMAL, iterations=0):
+    def into(self, estimator: Any, shape: tuple[int, ...], status: Status = Status.OPTIMAL, iterations: int = 0) -> Any:
         """`estimator` with the attributes of a fit; `shape` is that of the training data, as far as it is known."""
         is_given = isinstance(self.vectors, MatrixItems)
         estimator.expansion_ = self._expansion()
@@ -140,14 +149,16 @@ class Machine:
             self._classify(estimator)
         return estimator
 
-    def _classify(self, estimator):
-        estimator.classes_, estimator.class_weight_ = self.classes, np.ones(len(self.classes))
+    def _classify(self, estimator: Any) -> None:
+        estimator.classes_, estimator.class_weight_ = self.classes, np.ones(len(cast(Array, self.classes)))
         estimator._calibration = None
         if self.sigmoids is not None:
-            estimator._calibration = Calibration.of_maps("sigmoid", self.sigmoids, len(self.classes), self.has_pairs)
+            estimator._calibration = Calibration.of_maps(
+                "sigmoid", self.sigmoids, len(cast(Array, self.classes)), self.has_pairs
+            )
 
 
-def _is_weights(model):
+def _is_weights(model: "BaseEstimator") -> bool:
     """Whether a linear machine expands in its weights in the place of its support vectors, as a hard margin does."""
     expansion, rows = model.expansion_, model.support_vectors_
     if not isinstance(expansion.kernel, Linear):
@@ -155,7 +166,7 @@ def _is_weights(model):
     return expansion.vectors.shape != rows.shape or bool((expansion.vectors != rows).sum())
 
 
-def _sigmoids(model):
+def _sigmoids(model: "BaseEstimator") -> list[Sigmoid] | None:
     calibration = getattr(model, "_calibration", None)
     if calibration is None:
         return None
@@ -167,12 +178,12 @@ def _sigmoids(model):
     return list(calibration.maps)
 
 
-def sigmoid_of_other_side(sigmoid):
+def sigmoid_of_other_side(sigmoid: Sigmoid) -> Sigmoid:
     """The probability of the other class, as a sigmoid of minus the function."""
     return Sigmoid(sigmoid.A, -sigmoid.B)
 
 
-def compact_rows(rows):
+def compact_rows(rows: Rows) -> Rows:
     """Sparse rows as they are if they are mostly zeros, else spread out."""
     if sparse.issparse(rows) and rows.nnz >= DENSE * rows.shape[0] * rows.shape[1]:
         return rows.toarray()

@@ -5,9 +5,13 @@ alpha times y, and its features. The function is :math:`f(x) = \sum_j \alpha_j y
 The file does not say whether the machine classifies, predicts quantities or ranks.
 """
 
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, FloatArray, Rows
 from mercer.estimators.svm.one_class import SVDD
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svr import SVR
@@ -17,13 +21,21 @@ from mercer.exchange.text.parts import Machine, compact_rows
 from mercer.io.svmlight.table import ANY_WIDTH, Layout
 from mercer.kernels.given.precomputed import Precomputed
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.exchange.text.lines import ModelText
+    from mercer.kernels.base.kernel import Kernel
+
 # In the order of their numbers; 4 is a kernel that the user compiled into the program.
 _KERNELS = tuple(name for name in KERNELS if name != "precomputed")
 VERSION = "SVM-light Version V6.02"
 TASKS = {"classification": SVC, "regression": SVR}
 
 
-def read_svmlight_model(path, *, task="classification", n_features=None):
+def read_svmlight_model(
+    path: str | PathLike[str], *, task: str = "classification", n_features: int | None = None
+) -> SVC | SVR:
     r"""A fitted estimator from an SVMlight model file.
 
     Parameters
@@ -71,7 +83,7 @@ def read_svmlight_model(path, *, task="classification", n_features=None):
     return machine.into(TASKS[task](**parameters_of(kernel)), (max(count, len(table)), vectors.shape[1]))
 
 
-def _machine(kernel, vectors, coefficients, intercepts, task):
+def _machine(kernel: "Kernel", vectors: Rows, coefficients: FloatArray, intercepts: FloatArray, task: str) -> Machine:
     if task == "regression":
         return Machine(kernel, vectors, coefficients, np.array([coefficients.shape[1]]), intercepts)
     is_positive = coefficients[0] > 0
@@ -80,7 +92,7 @@ def _machine(kernel, vectors, coefficients, intercepts, task):
     return Machine(kernel, vectors[order], coefficients[:, order], counts, intercepts, np.array([-1, 1]))
 
 
-def _kernel_lines(text):
+def _kernel_lines(text: "ModelText") -> tuple[str, dict[str, Any]]:
     """(name of the kernel, its parameters) from the first seven lines."""
     version = text.next_line("SVM-light Version")
     if not version.startswith("SVM-light Version"):
@@ -96,15 +108,15 @@ def _kernel_lines(text):
     return name, {"degree": degree, "gamma": gamma if name == "rbf" else scale, "coef0": coef0}
 
 
-def _whole(text, what, least=0):
+def _whole(text: "ModelText", what: str, least: int = 0) -> int:
     return text.whole(_first(text, what), what, least)
 
 
-def _number(text, what):
+def _number(text: "ModelText", what: str) -> float:
     return text.number(_first(text, what), what)
 
 
-def _first(text, what):
+def _first(text: "ModelText", what: str) -> tuple[str, int]:
     """The first word of the next line, and its column."""
     fields = text.fields(what)
     if not fields:
@@ -112,7 +124,7 @@ def _first(text, what):
     return fields[0]
 
 
-def write_svmlight_model(model, path, *, support_vectors=True):
+def write_svmlight_model(model: "BaseEstimator", path: str | PathLike[str], *, support_vectors: bool = True) -> None:
     """Write a fitted kernel machine of one function as an SVMlight model.
 
     Parameters
@@ -142,13 +154,14 @@ def write_svmlight_model(model, path, *, support_vectors=True):
     machine = Machine.of(model)
     if machine.has_pairs:
         raise ParameterError(
-            f"SVMlight knows two classes, got {len(machine.classes)}; write_libsvm_model takes more of them"
+            f"SVMlight knows two classes, got {len(cast(Array, machine.classes))}; "
+            "write_libsvm_model takes more of them"
         )
     if isinstance(machine.kernel, Precomputed):
         raise ParameterError("SVMlight has no precomputed kernel; write_libsvm_model takes it")
     if not support_vectors:
         machine = machine.without_support_vectors()
-    factor, name, parameters = named(machine.kernel, "SVMlight")
+    factor, name, parameters = named(cast("Kernel", machine.kernel), "SVMlight")
     gamma = parameters.get("gamma", 1.0)
     values = [
         (VERSION, None),
@@ -158,7 +171,7 @@ def write_svmlight_model(model, path, *, support_vectors=True):
         (exact(1.0 if name == "rbf" else gamma), "kernel parameter -s"),
         (exact(parameters.get("coef0", 1.0)), "kernel parameter -r"),
         ("empty", "kernel parameter -u"),
-        (machine.vectors.shape[1], "highest feature index"),
+        (cast(Rows, machine.vectors).shape[1], "highest feature index"),
         (model.shape_fit_[0], "number of training documents"),
         (machine.dual_coef.shape[1] + 1, "number of support vectors plus 1"),
         (exact(-machine.intercepts[0]), "threshold b, each following line is a SV (starting with alpha*y)"),

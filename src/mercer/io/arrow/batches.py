@@ -1,15 +1,23 @@
 """Arrow and Parquet data of any size, read in batches."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError, MissingExtraError, ParameterError
+from mercer._types import Array, FloatArray
+
+if TYPE_CHECKING:
+    from pyarrow import Array as ArrowArray
+    from pyarrow import RecordBatch
 
 ROWS = 65_536
 
 
-def _pyarrow():
+def _pyarrow() -> Any:
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -49,7 +57,15 @@ class ArrowBatches:
     array(['no', 'yes'], dtype='<U3')
     """
 
-    def __init__(self, source, target="y", features=None, weight=None, dtype=np.float64, batch_rows=ROWS):
+    def __init__(
+        self,
+        source: Any,
+        target: str = "y",
+        features: Sequence[str] | None = None,
+        weight: str | None = None,
+        dtype: DTypeLike = np.float64,
+        batch_rows: int = ROWS,
+    ) -> None:
         if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ParameterError(f"dtype must be float32 or float64, got {dtype!r}")
         if not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1:
@@ -60,11 +76,11 @@ class ArrowBatches:
         self.source, self.target, self.features, self.weight = source, target, features, weight
         self.dtype, self.batch_rows = np.dtype(dtype), int(batch_rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[Array, ...]]:
         batches = self._batches(self._wanted())
         return self._converted(batches)
 
-    def labels(self):
+    def labels(self) -> Array:
         """The labels, in order, from a reading of their column alone."""
         if isinstance(self.source, self._pyarrow.RecordBatchReader):
             raise ParameterError("classes needs batches that can be read again, got a RecordBatchReader; pass classes=")
@@ -77,19 +93,19 @@ class ArrowBatches:
             raise DataError("the Arrow data have no rows")
         return found
 
-    def _wanted(self):
+    def _wanted(self) -> list[str] | None:
         """Columns to read; None reads all."""
         if self.features is None:
             return None
         return [*self.features, self.target, *([] if self.weight is None else [self.weight])]
 
-    def _batches(self, columns):
+    def _batches(self, columns: list[str] | None) -> "Iterator[RecordBatch]":
         """Record batches of at most `batch_rows` rows."""
         for batch in self._record_batches(columns):
             for begin in range(0, batch.num_rows, self.batch_rows):
                 yield batch.slice(begin, self.batch_rows)
 
-    def _record_batches(self, columns):
+    def _record_batches(self, columns: list[str] | None) -> "Iterator[RecordBatch]":
         pa, source = self._pyarrow, self.source
         try:
             if isinstance(source, (str, Path)):
@@ -103,7 +119,7 @@ class ArrowBatches:
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"the Arrow data cannot be read: {error}") from error
 
-    def _from_file(self, path, columns):
+    def _from_file(self, path: Path, columns: list[str] | None) -> "Iterator[RecordBatch]":
         if path.suffix.lower() == ".parquet":
             from pyarrow import parquet
 
@@ -117,7 +133,7 @@ class ArrowBatches:
             for k in range(file.num_record_batches):
                 yield file.get_batch(k)
 
-    def _converted(self, batches):
+    def _converted(self, batches: "Iterable[RecordBatch]") -> Iterator[tuple[Array, ...]]:
         first = 0
         for batch in batches:
             y = self._labels(batch, first)
@@ -127,7 +143,7 @@ class ArrowBatches:
             yield (X, y) if self.weight is None else (X, y, self._numbers(batch, self.weight, first))
             first += batch.num_rows
 
-    def _column(self, batch, name, first):
+    def _column(self, batch: "RecordBatch", name: str, first: int) -> "ArrowArray":
         if name not in batch.schema.names:
             raise DataError(f"the Arrow data have no column {name!r}; they have {', '.join(batch.schema.names)}")
         column = batch.column(name)
@@ -136,7 +152,7 @@ class ArrowBatches:
             raise DataError(f"column {name!r} has no value in row {row}")
         return column
 
-    def _numbers(self, batch, name, first):
+    def _numbers(self, batch: "RecordBatch", name: str, first: int) -> FloatArray:
         """A column as numbers: (n,), or (n, k) for a column of lists."""
         column = self._column(batch, name, first)
         types = self._pyarrow.types
@@ -144,13 +160,13 @@ class ArrowBatches:
             return self._real(column.flatten(), name).reshape(len(column), -1)
         return self._real(column, name)
 
-    def _real(self, column, name):
+    def _real(self, column: "ArrowArray", name: str) -> FloatArray:
         types = self._pyarrow.types
         if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)):
             raise DataError(f"column {name!r} must hold numbers, got {column.type}")
         return column.to_numpy(zero_copy_only=False).astype(np.float64)
 
-    def _labels(self, batch, first):
+    def _labels(self, batch: "RecordBatch", first: int) -> Array:
         column = self._column(batch, self.target, first)
         if self._pyarrow.types.is_dictionary(column.type):
             column = column.dictionary_decode()

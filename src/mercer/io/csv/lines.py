@@ -4,10 +4,15 @@ import csv
 import io
 import re
 import sys
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from mercer._errors import DataError
 from mercer.io.source import decoded
+
+if TYPE_CHECKING:
+    from mercer.io.source import Source
 
 # Words that stand for no value.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?")
@@ -23,11 +28,11 @@ LONGEST_WHOLE = 19
 class Lines:
     """The lines of a `Source`, read by the csv module."""
 
-    def __init__(self, source, delimiter, header, missing):
+    def __init__(self, source: "Source", delimiter: str, header: bool, missing: Iterable[str]) -> None:
         self.source, self.delimiter, self.header, self.missing = source, delimiter, header, tuple(missing)
 
     @contextmanager
-    def _rows(self):
+    def _rows(self) -> Iterator[Any]:
         """Rows as lists of texts; what the csv module refuses is a DataError."""
         before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
         with self.source.open() as file:
@@ -46,7 +51,7 @@ class Lines:
             finally:
                 csv.field_size_limit(before)
 
-    def names(self):
+    def names(self) -> list[str]:
         """The names of the columns."""
         with self._rows() as rows:
             first = next((row for row in rows if row), [])
@@ -63,11 +68,11 @@ class Lines:
             raise DataError(f"{self.source.name}, line 1: the column {twice!r} is there twice; rename one")
         return names
 
-    def rows_of_header(self):
+    def rows_of_header(self) -> int:
         """How many rows pyarrow is to leave out."""
         return 1 if self.header else 0
 
-    def body(self):
+    def body(self) -> Iterator[tuple[int, list[str]]]:
         """(line, row) of each row below the header, each as wide as the first."""
         names = self.names()
         with self._rows() as rows:
@@ -85,7 +90,7 @@ class Lines:
                     )
                 yield rows.line_num, row
 
-    def find_fault(self, numbers):
+    def find_fault(self, numbers: Container[str]) -> None:
         """Raise a DataError that names the first line at fault, where there is one; `numbers` are columns of them."""
         names = self.names()
         for line, row in self.body():
@@ -93,13 +98,13 @@ class Lines:
                 if name in numbers and value not in self.missing and not _is_number(value):
                     raise self.fault(line, name, value)
 
-    def fault(self, line, name, value):
+    def fault(self, line: int, name: str, value: str) -> DataError:
         return DataError(
             f"{self.source.name}, line {line}, column {name!r}: a number was expected, got {value[:60]!r}; "
             f"correct it, read the column as text (--text {name}), or let the word stand for no value (--missing)"
         )
 
-    def columns(self, text=()):
+    def columns(self, text: Container[str] = ()) -> dict[str, list[Any]]:
         """All columns as lists, numbers where every value is one."""
         names, found = self.names(), []
         found = [row for _, row in self.body()]
@@ -108,7 +113,7 @@ class Lines:
         columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
         return {name: self._typed(name, values, name in text) for name, values in columns.items()}
 
-    def _typed(self, name, values, is_text):
+    def _typed(self, name: str, values: list[Any], is_text: bool) -> list[Any]:
         values = [None if value in self.missing else value for value in values]
         present = [value for value in values if value is not None]
         count = sum(map(_is_number, present))
@@ -120,7 +125,7 @@ class Lines:
         return values
 
 
-def not_a_number(lines, name, row, value):
+def not_a_number(lines: Lines, name: str, row: int, value: str) -> DataError:
     """The error that names the line of a row of the body."""
     for k, (line, _) in enumerate(lines.body()):
         if k == row:
@@ -128,17 +133,17 @@ def not_a_number(lines, name, row, value):
     return lines.fault(row + 1, name, value)
 
 
-def _first_beyond(names, row):
+def _first_beyond(names: Sequence[str], row: Sequence[str]) -> str:
     if len(row) > len(names):
         return f"the first too many is {row[len(names)][:40]!r}"
     return f"there is none for {names[len(row)]!r}"
 
 
-def _is_number(value):
+def _is_number(value: str) -> bool:
     return _NUMBER.fullmatch(value) is not None
 
 
-def as_number(word):
+def as_number(word: str) -> int | float:
     """The number that a word is, whole where it is digits and no more (so pyarrow has it)."""
     digits = word.strip().removeprefix("-")
     return int(word) if digits.isdigit() and len(digits) <= LONGEST_WHOLE else float(word)

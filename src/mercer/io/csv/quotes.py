@@ -5,29 +5,33 @@ one in quotation marks, and what is read may be wrong. It is right if and only i
 row ends with a line break, so none has a second one, and none is lost.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
+
+from mercer._types import Array, BoolArray, IndexArray
 
 # Bytes looked at in one go: they and what is made of them stay in the processor's cache.
 _BLOCK = 2**17
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
 
 
-def has_quotes(content):
+def has_quotes(content: Array) -> bool:
     """Whether there is a quotation mark in an array of bytes below the first line, which names the columns."""
     return any(marks.any() for marks in _marks(content[_first_line(content) :], _QUOTE))
 
 
-def look_through(content):
+def look_through(content: Array) -> tuple[bool, int | None] | None:
     """None without quotation marks; else whether one is without its fellow, and the lines: see `count_lines`."""
     return (has_odd_quotes(content), count_lines(content)) if has_quotes(content) else None
 
 
-def has_odd_quotes(content):
+def has_odd_quotes(content: Array) -> bool:
     """Whether a quotation mark is without its fellow."""
     return sum(map(np.count_nonzero, _marks(content, _QUOTE))) % 2 == 1
 
 
-def count_lines(content):
+def count_lines(content: Array) -> int | None:
     """How many lines there are, each ended by a line feed; None if a carriage return alone may end one."""
     count = sum(map(np.count_nonzero, _marks(content, _LINE_FEED)))
     for k, marks in enumerate(_marks(content, _RETURN)):
@@ -36,12 +40,12 @@ def count_lines(content):
     return int(count) + int(len(content) > 0 and content[-1] != _LINE_FEED)
 
 
-def _are_followed(content, returns):
+def _are_followed(content: Array, returns: IndexArray) -> bool:
     """Whether a line feed is after each of these places."""
     return bool((content[np.minimum(returns + 1, len(content) - 1)] == _LINE_FEED).all())
 
 
-def _first_line(content):
+def _first_line(content: Array) -> int:
     """The length of the first line."""
     for k, marks in enumerate(_marks(content, _LINE_FEED)):
         if marks.any():
@@ -49,7 +53,7 @@ def _first_line(content):
     return len(content)
 
 
-def _marks(content, byte):
+def _marks(content: Array, byte: int) -> Iterator[BoolArray]:
     """Where a byte is in each block; one array serves for all of them."""
     room = np.empty(_BLOCK, dtype=bool)
     for begin in range(0, len(content), _BLOCK):

@@ -6,7 +6,9 @@ numbers where every value is one as `lines.NUMBER` has it, texts otherwise.
 """
 
 import re
+from collections.abc import Container, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,6 +18,12 @@ from mercer.io.csv.quotes import look_through
 from mercer.io.tables import has_arrow, is_text, of_arrow, values_of
 from mercer.kernels.table.column_frame import ColumnFrame
 
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray, DataType, NativeFile
+    from pyarrow import Table as ArrowTable
+
+    from mercer.io.source import Source
+
 # Bytes that a thread of pyarrow takes at a time: twice the default has fewer pieces to put together.
 BLOCK = 2**21
 DELIMITERS = (",", ";", "\t", "|")
@@ -24,7 +32,14 @@ _CELL_OF_ARROW, _CELL_OF_PYTHON = 16, 110
 _CONVERSION = re.compile(r"column #(\d+).*conversion error to (\w+)", re.DOTALL)
 
 
-def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISSING):
+def read_delimited(
+    source: "Source",
+    *,
+    text: Sequence[str] = (),
+    header: bool = True,
+    delimiter: str | None = None,
+    missing: Iterable[str] = MISSING,
+) -> ColumnFrame:
     """The table of a `Source` of delimited text.
 
     Columns named in `text` are texts even where they look like numbers; `missing` are the words
@@ -46,7 +61,7 @@ def read_delimited(source, *, text=(), header=True, delimiter=None, missing=MISS
     return _with_numbers(lines, table, text)
 
 
-def _require_room_for_cells(source, delimiter, each):
+def _require_room_for_cells(source: "Source", delimiter: str, each: int) -> None:
     """Refuse a file whose values would take more memory than there is, before they are read."""
     # A value and what ends it are two bytes at least: most files are small enough to need no count.
     if source.is_plain and source.size * each // 2 <= source.most:
@@ -57,7 +72,7 @@ def _require_room_for_cells(source, delimiter, each):
         source.require_room(size)
 
 
-def _delimiter(source):
+def _delimiter(source: "Source") -> str:
     """The candidate that the first line has most of."""
     if source.ending in (".tsv", ".tab"):
         return "\t"
@@ -65,7 +80,7 @@ def _delimiter(source):
     return max(DELIMITERS, key=lambda mark: first.count(mark.encode()))
 
 
-def _by_arrow(lines, names, text):
+def _by_arrow(lines: Lines, names: list[str], text: Iterable[str]) -> "ArrowTable":
     import pyarrow as pa
 
     types = dict.fromkeys(text, pa.string())
@@ -91,19 +106,22 @@ def _by_arrow(lines, names, text):
 class _Reading:
     """One file read by pyarrow, in parallel where no value holds a line break; `types` may change between readings."""
 
-    def __init__(self, lines, names, types):
+    if TYPE_CHECKING:
+        has_hexadecimal: bool | None
+
+    def __init__(self, lines: Lines, names: list[str], types: "dict[str, DataType]") -> None:
         self.lines, self.names, self.types = lines, names, types
         # Unpacked once, though it is looked at twice.
         self.content = lines.source.read() if lines.source.plain_path is None else None
         self.is_serial, self.has_hexadecimal = False, None
 
-    def _opened(self):
+    def _opened(self) -> "NativeFile":
         import pyarrow as pa
 
         path = self.lines.source.plain_path
         return pa.memory_map(str(path)) if self.content is None else pa.BufferReader(self.content)
 
-    def table(self):
+    def table(self) -> "ArrowTable":
         """The table; raises what pyarrow does."""
         import pyarrow as pa
 
@@ -111,7 +129,7 @@ class _Reading:
             found = None if self.is_serial else self._in_parallel(pa, file)
             return self._read(file, True) if found is None else found
 
-    def is_doubtful(self, table, name):
+    def is_doubtful(self, table: "ArrowTable", name: str) -> bool:
         """Whether pyarrow may have read something as a number, a date or a time that is none for the csv module."""
         import pyarrow as pa
 
@@ -122,14 +140,14 @@ class _Reading:
             return not np.isfinite(values_of(column.drop_null())).all()
         return pa.types.is_integer(column.type) and self._may_be_hexadecimal()
 
-    def _may_be_hexadecimal(self):
+    def _may_be_hexadecimal(self) -> bool:
         if self.has_hexadecimal is None:
             with self._opened() as file:
                 content = memoryview(file.read_buffer())
                 self.has_hexadecimal = re.search(rb"0[xX]", content) is not None
         return self.has_hexadecimal
 
-    def _in_parallel(self, pa, file):
+    def _in_parallel(self, pa: Any, file: "NativeFile") -> "ArrowTable | None":
         """The table, or None if a line break in quotes makes it doubtful, which is looked for meanwhile."""
         content = np.frombuffer(file.read_buffer(), dtype=np.uint8)
         with ThreadPoolExecutor(1) as pool:
@@ -141,14 +159,14 @@ class _Reading:
                     raise
         if looking.result() is None:
             return found
-        is_odd, lines = looking.result()
+        is_odd, lines = cast(tuple[bool, int | None], looking.result())
         if is_odd:
             # pyarrow would not say where.
             self.lines.find_fault(set())
         self.is_serial = found is None or found.num_rows + self.lines.rows_of_header() != lines
         return None if self.is_serial else found
 
-    def _read(self, file, may_break):
+    def _read(self, file: "NativeFile", may_break: bool) -> "ArrowTable":
         from pyarrow import csv
 
         file.seek(0)
@@ -168,7 +186,7 @@ class _Reading:
         )
 
 
-def _as_real_numbers(pa, message, names, types):
+def _as_real_numbers(pa: Any, message: str, names: Sequence[str], types: "dict[str, DataType]") -> bool:
     """Whether a column that began as whole numbers is to be read again, as real ones or as texts."""
     found = _CONVERSION.search(message)
     if found is None:
@@ -180,7 +198,7 @@ def _as_real_numbers(pa, message, names, types):
     return False
 
 
-def _with_numbers(lines, table, text):
+def _with_numbers(lines: Lines, table: "ArrowTable", text: Container[str]) -> ColumnFrame:
     """The table, where columns of texts that are all numbers hold numbers; a few words among numbers are refused."""
     frame = of_arrow(table, lines.source)
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -191,7 +209,7 @@ def _with_numbers(lines, table, text):
     return frame
 
 
-def _holds_numbers(lines, name, column):
+def _holds_numbers(lines: Lines, name: str, column: "ChunkedArray") -> bool:
     """Whether every word of a column is a number; refused where most are."""
     from pyarrow import compute
 

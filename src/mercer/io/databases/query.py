@@ -3,11 +3,15 @@
 import sqlite3
 from contextlib import closing
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, cast
 
 from mercer._errors import DataError, ParameterError
 from mercer.io.databases.answers import QueryLimits, answer, open_duckdb, open_sqlite
 from mercer.io.databases.records import quoted
 from mercer.kernels.table.column_frame import ColumnFrame
+
+if TYPE_CHECKING:
+    from mercer.io.source import Source
 
 _LISTED = {
     "sqlite": (
@@ -17,7 +21,9 @@ _LISTED = {
 }
 
 
-def read_query(source, kind, table=None, query=None, time_limit=None):
+def read_query(
+    source: "Source", kind: str, table: str | None = None, query: str | None = None, time_limit: float | None = None
+) -> ColumnFrame:
     """The rows of `table`, or those that `query` selects; the only table where neither is given."""
     if table is not None and query is not None:
         raise ParameterError("give a table or a query, not both")
@@ -35,7 +41,9 @@ def read_query(source, kind, table=None, query=None, time_limit=None):
     return ColumnFrame.of_lists(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), source.name)
 
 
-def _answer(source, connection, sql, limits):
+def _answer(
+    source: "Source", connection: Any, sql: str, limits: QueryLimits
+) -> tuple[list[str], list[tuple[Any, ...]]]:
     try:
         names, rows = answer(connection, sql, (), limits, source.name)
     except (sqlite3.Error, sqlite3.Warning, RuntimeError, UnicodeDecodeError) as error:
@@ -49,12 +57,12 @@ def _answer(source, connection, sql, limits):
     return names, rows
 
 
-def _table(source, kind, connection, table, limits):
+def _table(source: "Source", kind: str, connection: Any, table: str | None, limits: QueryLimits) -> str:
     names = [name for (name,) in _answer(source, connection, _LISTED[kind], limits)[1]]
     if table is None and len(names) == 1:
         return names[0]
     if table in names:
-        return table
+        return cast(str, table)
     if not names:
         raise DataError(f"{source.name}: the database has no tables")
     close = get_close_matches(str(table), names, n=1)

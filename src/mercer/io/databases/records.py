@@ -7,25 +7,39 @@ Names of tables and columns come from the schema and are quoted wherever they en
 
 import json
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from mercer._errors import DataError, MissingExtraError, ParameterError
+from mercer._types import IndexArray
 from mercer.io.databases.answers import QueryLimits, answer, open_duckdb, open_sqlite
-from mercer.kernels.relational.schema import ForeignKey, TableSchema
+from mercer.kernels.relational.schema import ForeignKey, Join, TableSchema
 from mercer.kernels.relational.tables import no_single_row
 
 
 class SQLDatabase:
     """What SQLite and DuckDB have in common."""
 
+    if TYPE_CHECKING:  # what each of them does in its own way
+        _set: str
+
+        def _given(self, count: int) -> str: ...
+
+        def _parameters(self, values: Sequence[Any]) -> list[Any]: ...
+
+        def _run(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]: ...
+
+        def _read_schema(self) -> dict[str, TableSchema]: ...
+
     # What the database calls a row's own number, and the first of the places of given values.
     _row = "rowid"
     _first = 0
 
-    def __init__(self, source, *, memory_limit=None, time_limit=None):
+    def __init__(self, source: Any, *, memory_limit: int | str | None = None, time_limit: float | None = None) -> None:
         self._memory_limit, self._time_limit = memory_limit, time_limit
         self._path = str(Path(source).resolve()) if isinstance(source, str | Path) else None
         self._connection = None if self._path else source
@@ -34,25 +48,25 @@ class SQLDatabase:
         self.schema = self._read_schema()
 
     @property
-    def _limits(self):
+    def _limits(self) -> QueryLimits:
         """What a query may take, by what is free now unless told."""
         return QueryLimits.of(self._memory_limit, self._time_limit)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({Path(self._path).name if self._path else self._connection!r})"
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         # Nothing here changes, and a connection cannot be copied.
         return self
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         if self._path is None:
             raise ParameterError(
                 "a database given as an open connection cannot be sent to another process; pass its path"
             )
         return vars(self)
 
-    def find(self, table, columns, keys):
+    def find(self, table: str, columns: Sequence[str], keys: Sequence[Sequence[Any]]) -> IndexArray:
         """The row of each key."""
         if not keys:
             return np.empty(0, np.int64)
@@ -67,31 +81,31 @@ class SQLDatabase:
             raise no_single_row(table, columns, keys[wrong], len(found[wrong]), count)
         return np.array([found[place][0] for place in range(len(keys))], dtype=np.int64)
 
-    def linked(self, join, rows):
+    def linked(self, join: Join, rows: IndexArray) -> IndexArray:
         """(row, linked row) for every link of the given rows."""
         answer = self._of_rows(f"a.{self._row}, b.{self._row}", self._joined(join, "JOIN"), "a", rows)
         return np.array(answer, dtype=np.int64).reshape(len(answer), 2).T
 
-    def dangling(self, join, rows):
+    def dangling(self, join: Join, rows: IndexArray) -> tuple[Any, ...] | None:
         """A value of `join`'s foreign key among the rows that names no row; None if all do."""
         names = [f"a.{quoted(name)}" for name in join.columns]
         gone = " AND ".join([f"b.{self._row} IS NULL", *(f"{name} IS NOT NULL" for name in names)])
         answer = self._of_rows(", ".join(names), self._joined(join, "LEFT JOIN"), "a", rows, f"AND {gone} LIMIT 1")
         return tuple(answer[0]) if answer else None
 
-    def _joined(self, join, kind):
+    def _joined(self, join: Join, kind: str) -> str:
         match = zip(join.columns, join.to_columns, strict=True)
         on = " AND ".join(f"a.{quoted(own)} = b.{quoted(other)}" for own, other in match)
         return f"{quoted(join.table)} a {kind} {quoted(join.to_table)} b ON {on}"
 
-    def read(self, table, rows, columns):
+    def read(self, table: str, rows: IndexArray, columns: Sequence[str]) -> list[dict[str, Any]]:
         """The rows, in their order, as dictionaries."""
         names = ", ".join([f"t.{self._row}", *(f"t.{quoted(name)}" for name in columns)])
         answer = self._of_rows(names, f"{quoted(table)} t", "t", rows) if len(rows) else []
         known = {row: dict(zip(columns, values, strict=True)) for row, *values in answer}
         return [known[int(row)] for row in rows]
 
-    def _of_rows(self, what, tables, alias, rows, also=""):
+    def _of_rows(self, what: str, tables: str, alias: str, rows: IndexArray, also: str = "") -> list[tuple[Any, ...]]:
         """The answer to SELECT `what` FROM `tables`, for rows of the table called `alias`."""
         # As a set and not as a table, so that the planner knows the sizes of all that it joins.
         sql = f"SELECT {what} FROM {tables} WHERE {alias}.{self._row} IN {self._set} {also}"  # noqa: S608
@@ -126,20 +140,20 @@ class SQLiteDatabase(SQLDatabase):
     _row = "_rowid_"
     _set = "(SELECT value FROM json_each(?))"
 
-    def _given(self, count):
+    def _given(self, count: int) -> str:
         each = (
             "value AS v0" if count == 1 else ", ".join(f"json_extract(value, '$[{k}]') AS v{k}" for k in range(count))
         )
         return f"(SELECT key AS place, {each} FROM json_each(?))"  # noqa: S608 - numbers only
 
-    def _parameters(self, values):
+    def _parameters(self, values: Sequence[Any]) -> list[Any]:
         values = [row[0] for row in values] if values and len(values[0]) == 1 else values
         try:
             return [json.dumps(values)]
         except TypeError as error:
             raise DataError(f"keys must be texts or numbers to be looked up in SQLite: {error}") from error
 
-    def _run(self, sql, parameters):
+    def _run(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
             if self._connection is not None:
                 return answer(self._connection, sql, parameters, self._limits, repr(self))[1]
@@ -148,7 +162,7 @@ class SQLiteDatabase(SQLDatabase):
         except sqlite3.DatabaseError as error:
             raise _explained(error, self) from error
 
-    def _read_schema(self):
+    def _read_schema(self) -> dict[str, TableSchema]:
         names = [
             name
             for (name,) in self._run(
@@ -164,7 +178,7 @@ class SQLiteDatabase(SQLDatabase):
             for name in names
         }
 
-    def _foreign_keys(self, table, primary):
+    def _foreign_keys(self, table: str, primary: Mapping[str, tuple[str, ...]]) -> tuple[ForeignKey, ...]:
         grouped = {}
         for number, other, own, target in self._run(
             'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq', [table]
@@ -203,22 +217,22 @@ class DuckDBDatabase(SQLDatabase):
     _first = 1
     _set = "(SELECT unnest(?))"
 
-    def __init__(self, source, *, memory_limit=None, time_limit=None):
+    def __init__(self, source: Any, *, memory_limit: int | str | None = None, time_limit: float | None = None) -> None:
         try:
             import duckdb  # noqa: F401 - only to say so early
         except ImportError as error:
             raise MissingExtraError("DuckDBDatabase needs duckdb: pip install 'mercer[sql]'") from error
         super().__init__(source, memory_limit=memory_limit, time_limit=time_limit)
 
-    def _given(self, count):
+    def _given(self, count: int) -> str:
         each = ", ".join(f"unnest(?) AS v{k}" for k in range(count))
         return f"(SELECT generate_subscripts(?, 1) AS place, {each})"
 
-    def _parameters(self, values):
+    def _parameters(self, values: Sequence[Any]) -> list[Any]:
         columns = [list(column) for column in zip(*values, strict=True)]
         return [columns[0], *columns]
 
-    def _run(self, sql, parameters):
+    def _run(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         import duckdb
 
         try:
@@ -230,7 +244,7 @@ class DuckDBDatabase(SQLDatabase):
         except (duckdb.Error, RuntimeError) as error:
             raise _explained(error, self) from error
 
-    def _read_schema(self):
+    def _read_schema(self) -> dict[str, TableSchema]:
         columns, primary, foreign = {}, {}, {}
         listed = (
             "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index"
@@ -254,12 +268,12 @@ class DuckDBDatabase(SQLDatabase):
         }
 
 
-def quoted(name):
+def quoted(name: str) -> str:
     """An identifier as SQL writes it."""
     return '"' + str(name).replace('"', '""') + '"'
 
 
-def _explained(error, database):
+def _explained(error: Exception, database: SQLDatabase) -> DataError:
     """What a database's error means for somebody who did not write the query."""
     text = str(error)
     if "decode to UTF-8" in text:

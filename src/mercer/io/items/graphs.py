@@ -11,13 +11,16 @@ import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
 from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
+from mercer._types import Array, IndexArray
 from mercer.kernels.graph.graph import Graph
 
 # Bytes of text read at a time.
@@ -49,7 +52,9 @@ class GraphSet(NamedTuple):
     name: str
 
 
-def read_graphs(path, directed=False, *, memory_limit=None):
+def read_graphs(
+    path: str | PathLike[str] | IO[bytes], directed: bool = False, *, memory_limit: int | str | None = None
+) -> GraphSet:
     r"""Read a set of graphs in TU format.
 
     Parameters
@@ -97,18 +102,18 @@ def read_graphs(path, directed=False, *, memory_limit=None):
     )
 
 
-def _column(numbers):
+def _column(numbers: Array | None) -> Array | None:
     return numbers[:, 0] if numbers is not None and numbers.shape[1] == 1 else numbers
 
 
 class _Source:
     """The files of one set, in a folder or a zip."""
 
-    def __init__(self, path, most):
+    def __init__(self, path: str | PathLike[str] | IO[bytes], most: int) -> None:
         self.most, self.left = most, most
         if hasattr(path, "read"):
             self.path = getattr(path, "name", "the file")
-            self.files = self._in_zip(path, path.seek(0, os.SEEK_END))
+            self.files = self._in_zip(path, cast(IO[bytes], path).seek(0, os.SEEK_END))
         else:
             self.path = Path(path)
             if not self.path.exists():
@@ -121,7 +126,7 @@ class _Source:
             raise DataError(f"{self.path} must hold one file whose name ends in _A.txt, got {found}")
         self.name = names[0].removesuffix("_A.txt")
 
-    def take(self, size):
+    def take(self, size: int) -> None:
         """Count bytes of memory, and refuse what there is no room for."""
         self.left -= size
         if self.left < 0:
@@ -130,10 +135,10 @@ class _Source:
                 "more (memory_limit, --memory-limit)"
             )
 
-    def _in_folder(self):
-        return {file.name: file.open for file in self.path.glob("*.txt")}
+    def _in_folder(self) -> dict[str, Any]:
+        return {file.name: file.open for file in cast(Path, self.path).glob("*.txt")}
 
-    def _in_zip(self, file, size):
+    def _in_zip(self, file: Any, size: int) -> dict[str, Any]:
         self.take(0 if size * _ENTRIES <= self.left else self.left + 1)
         try:
             archive = zipfile.ZipFile(file)
@@ -142,7 +147,7 @@ class _Source:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".txt")]
         return {Path(entry.filename).name: lambda _mode, entry=entry: _unpacking(archive, entry) for entry in entries}
 
-    def _pieces(self, name):
+    def _pieces(self, name: str) -> Iterator[bytes]:
         """The text of a file in pieces of whole lines."""
         rest = b""
         try:
@@ -162,11 +167,13 @@ class _Source:
             raise DataError(f"{name} in {self.path} cannot be unpacked: {error}") from None
         yield rest
 
-    def file(self, what):
+    def file(self, what: str) -> str:
         """The name of a file, as errors say it."""
         return f"{self.name}_{what}.txt"
 
-    def numbers(self, what, kind, width=None, rows=None, optional=False):
+    def numbers(
+        self, what: str, kind: type, width: int | None = None, rows: int | None = None, optional: bool = False
+    ) -> Any:
         """The numbers of a file, one line a row; None if it is not there and need not be."""
         name = self.file(what)
         if name not in self.files:
@@ -184,7 +191,7 @@ class _Source:
         return np.concatenate(parts) if parts else np.empty((0, width or 1), kind)
 
 
-def _unpacking(archive, entry):
+def _unpacking(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     """A file of a zip, to be read piece by piece."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # Python unpacks the others without an end that one could set.
@@ -192,7 +199,7 @@ def _unpacking(archive, entry):
     return archive.open(entry)
 
 
-def _without_blank_ends(pieces):
+def _without_blank_ends(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
     """The lines of each piece, less the blank ones before the first and after the last that is not."""
     blank, has_begun = 0, False
     for piece in pieces:
@@ -209,7 +216,7 @@ def _without_blank_ends(pieces):
             yield lines[:count]
 
 
-def _parsed(lines, kind, width, where, before):
+def _parsed(lines: list[bytes], kind: type, width: int, where: str, before: int) -> Array:
     """Rows of numbers separated by commas or blanks; `before` are the lines above."""
     try:
         values = np.array(b" ".join(lines).replace(b",", b" ").split(), dtype=kind)
@@ -218,10 +225,10 @@ def _parsed(lines, kind, width, where, before):
     whole = values is not None and values.size == width * len(lines) and np.isfinite(values).all()
     if not whole or (kind is float and width == 0):
         _complain(lines, kind, width, where, before)
-    return values.reshape(len(lines), width)
+    return cast(Array, values).reshape(len(lines), width)
 
 
-def _complain(lines, kind, width, where, before):
+def _complain(lines: list[bytes], kind: type, width: int, where: str, before: int) -> NoReturn:
     """Raise an error that names the first line that is wrong."""
     meant = "whole numbers" if kind is int else "finite numbers"
     for number, line in enumerate(lines, before + 1):
@@ -236,7 +243,7 @@ def _complain(lines, kind, width, where, before):
     raise DataError(f"{where}: every line must have {width} {meant}")
 
 
-def _require_in_order(graph_of_node, source):
+def _require_in_order(graph_of_node: IndexArray, source: _Source) -> int:
     """The number of graphs; they must be 1, 2, ... with the nodes of each together."""
     steps = np.diff(graph_of_node, prepend=graph_of_node[:1] if len(graph_of_node) else [1])
     wrong = np.flatnonzero((graph_of_node < 1) | (steps < 0))
@@ -253,7 +260,7 @@ def _require_in_order(graph_of_node, source):
     return max(last, 0 if labels is None else len(labels))
 
 
-def _require_within(arcs, graph_of_node, source):
+def _require_within(arcs: IndexArray, graph_of_node: IndexArray, source: _Source) -> None:
     where = f"{source.file('A')} in {source.path}, line"
     n = len(graph_of_node)
     outside = np.flatnonzero(((arcs < 1) | (arcs > n)).any(axis=1))
@@ -264,7 +271,7 @@ def _require_within(arcs, graph_of_node, source):
         raise DataError(f"{where} {across[0] + 1}: nodes {tuple(arcs[across[0]].tolist())} are of different graphs")
 
 
-def _split(source, graph_of_node, n_graphs, arcs, directed):
+def _split(source: _Source, graph_of_node: IndexArray, n_graphs: int, arcs: IndexArray, directed: bool) -> list[Graph]:
     """The graphs, from arrays that hold all of them."""
     n_nodes, n_arcs = len(graph_of_node), len(arcs)
     node_labels = _labels(source.numbers("node_labels", int, rows=n_nodes, optional=True))
@@ -294,14 +301,16 @@ def _split(source, graph_of_node, n_graphs, arcs, directed):
     ]
 
 
-def _labels(numbers):
+def _labels(numbers: Array | None) -> list[Any] | None:
     """A label for each line: its number, or the tuple of them if there are several."""
     if numbers is None:
         return None
     return numbers[:, 0].tolist() if numbers.shape[1] == 1 else list(map(tuple, numbers.tolist()))
 
 
-def _once(arcs, labels, numbers, directed, source):
+def _once(
+    arcs: IndexArray, labels: Sequence[Any] | None, numbers: Array | None, directed: bool, source: _Source
+) -> IndexArray:
     """Which arcs to keep so that each edge is there once; both ways of it must have one label, and the same numbers."""
     pairs = arcs if directed else np.sort(arcs, axis=1)
     codes = pairs[:, 0] * (arcs.max(initial=0) + 1) + pairs[:, 1]

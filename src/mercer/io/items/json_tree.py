@@ -2,6 +2,7 @@
 
 import re
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from typing import Any, NoReturn, cast
 
 from mercer._errors import DataError
 
@@ -13,26 +14,26 @@ _END = {"{": "}", "[": "]"}
 class _Reader:
     """One pass over the text; every open object or array is a frame on a stack."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text, self.place = text, 0
         # Frames: [bracket, finished children, key whose value is being read].
         self.frames = []
 
-    def fail(self, expected):
+    def fail(self, expected: str) -> NoReturn:
         raise DataError(f"not JSON: expected {expected} at position {self.place}")
 
-    def peek(self):
-        self.place = _BLANK.match(self.text, self.place).end()
+    def peek(self) -> str:
+        self.place = cast(re.Match[str], _BLANK.match(self.text, self.place)).end()
         return self.text[self.place : self.place + 1]
 
-    def string(self):
+    def string(self) -> str:
         try:
             value, self.place = scanstring(self.text, self.place + 1, True)
         except JSONDecodeError as error:
             raise DataError(f"not JSON: {error.msg} at position {error.pos}") from error
         return value
 
-    def run(self):
+    def run(self) -> tuple[str, list[Any]]:
         """The document as (label, children), children of the same form."""
         value = None
         while value is None or self.frames:
@@ -41,7 +42,7 @@ class _Reader:
             self.fail("the end")
         return value
 
-    def begin_value(self):
+    def begin_value(self) -> tuple[str, list[Any]] | None:
         """A finished value, or None after an object or array has been opened."""
         character = self.peek()
         if character in ("{", "["):
@@ -56,7 +57,7 @@ class _Reader:
         self.place = found.end()
         return (found[0], [])
 
-    def key(self):
+    def key(self) -> Any:  # None, which callers hand on: no value is finished yet
         """Read the key of the next entry of an object; arrays have none."""
         frame = self.frames[-1]
         if frame[0] == "{":
@@ -67,7 +68,7 @@ class _Reader:
                 self.fail("a colon")
             self.place += 1
 
-    def give(self, value):
+    def give(self, value: tuple[str, list[Any]]) -> tuple[str, list[Any]] | None:
         """Hand a finished value to the innermost open frame; the frame itself once it ends."""
         frame = self.frames[-1]
         frame[1].append((frame[2], [value]) if frame[0] == "{" else value)
@@ -79,7 +80,7 @@ class _Reader:
             self.fail(f", or {_END[frame[0]]}")
         return self.close()
 
-    def close(self):
+    def close(self) -> tuple[str, list[Any]]:
         self.place += 1
         kind, children, _ = self.frames.pop()
         if kind == "{":
@@ -87,7 +88,7 @@ class _Reader:
         return (kind + _END[kind], children)
 
 
-def read_json_nodes(text):
+def read_json_nodes(text: str) -> tuple[list[str], list[int]]:
     """(labels, counts) of the document's nodes in preorder."""
     labels, counts = [], []
     waiting = [_Reader(text).run()]

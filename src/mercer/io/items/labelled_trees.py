@@ -1,16 +1,22 @@
 """Bracketed trees with a label in front: ``question (S (WH who) (VP came))``, one a line."""
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import Array
 from mercer.io.items.trees import NODE, TREE, read_brackets
+
+if TYPE_CHECKING:
+    from mercer.io.source import Source
+    from mercer.kernels.tree.tree import Tree
 
 _LINE = re.compile(r"\s*([^\s()]*)\s*(\(.*)", re.DOTALL)
 
 
-def read_labelled_trees(source):
+def read_labelled_trees(source: "Source") -> "tuple[list[Tree], Array | None]":
     """(trees, the label of each or None) of the lines of a `Source`; either all have a label or none has."""
     trees, labels, size = [], [], 0
     for number, line in source.lines():
@@ -29,7 +35,7 @@ def read_labelled_trees(source):
     return trees, np.array(labels) if labels[0] else None
 
 
-def _line(line, number, name):
+def _line(line: str, number: int, name: str) -> "tuple[str, Tree]":
     found = _LINE.fullmatch(line)
     if found is None:
         raise DataError(

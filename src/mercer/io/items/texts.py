@@ -1,20 +1,24 @@
 """Folders of texts: one file a text, one folder a class."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from sys import getsizeof
+from typing import cast
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import Array
 from mercer.io.source import Source
 
 
-def read_text_folder(source):
+def read_text_folder(source: Source) -> tuple[list[str], Array | None, list[str]]:
     """(texts, the class of each or None, names) of the files of a folder.
 
     The class of a text is the folder that it is in. A folder that holds the files themselves has
     texts without a class. Names that begin with a dot are left out.
     """
-    inside = sorted(each for each in source.path.iterdir() if not each.name.startswith("."))
+    inside = sorted(each for each in cast(Path, source.path).iterdir() if not each.name.startswith("."))
     folders = [each for each in inside if each.is_dir()]
     files = [each for each in inside if each.is_file()]
     if folders and files:
@@ -31,7 +35,7 @@ def read_text_folder(source):
     return _texts(paths, source), np.array(labels), [f"{label}/{path.name}" for label, path in found]
 
 
-def _files(folder):
+def _files(folder: Path) -> list[Path]:
     inside = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
     deeper = next((each for each in inside if not each.is_file()), None)
     if deeper is not None:
@@ -39,7 +43,7 @@ def _files(folder):
     return inside
 
 
-def _texts(paths, source):
+def _texts(paths: Iterable[Path], source: Source) -> list[str]:
     texts = []
     room = source.most
     for path in paths:

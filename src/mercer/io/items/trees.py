@@ -8,7 +8,10 @@ documents may be as deep as memory allows.
 import lzma
 import os
 import zlib
+from collections.abc import Iterable
 from html.parser import HTMLParser
+from os import PathLike
+from typing import IO, Any, NoReturn, cast
 from xml.parsers import expat
 
 from mercer._errors import DataError
@@ -39,11 +42,11 @@ _NOT_TEXT = ("script", "style")
 class _Nodes:
     """A tree as it grows: labels and numbers of children in preorder, and who is still open."""
 
-    def __init__(self, is_text, is_attribute):
+    def __init__(self, is_text: bool, is_attribute: bool) -> None:
         self.labels, self.counts, self.open = [], [], []
         self.is_text, self.is_attribute = is_text, is_attribute
 
-    def begin(self, label, attributes=()):
+    def begin(self, label: str, attributes: Iterable[tuple[str, str | None]] = ()) -> None:
         if self.open:
             self.counts[self.open[-1]] += 1
         self.open.append(len(self.labels))
@@ -55,23 +58,25 @@ class _Nodes:
                 self.leaf(value or "")
                 self.end()
 
-    def end(self):
+    def end(self) -> None:
         self.open.pop()
 
-    def leaf(self, label):
+    def leaf(self, label: str) -> None:
         self.begin(label)
         self.end()
 
-    def words(self, text):
+    def words(self, text: str) -> None:
         if self.is_text and self.open:
             for word in text.split():
                 self.leaf(word)
 
-    def tree(self):
+    def tree(self) -> Tree:
         return Tree.from_preorder(self.labels, self.counts)
 
 
-def read_brackets(source, *, memory_limit=None):
+def read_brackets(
+    source: str | bytes | PathLike[str] | IO[Any], *, memory_limit: int | str | None = None
+) -> list[Tree]:
     """All trees of a document in Penn brackets.
 
     Parameters
@@ -94,7 +99,13 @@ def read_brackets(source, *, memory_limit=None):
     return [Tree.from_preorder(*nodes) for nodes in read_all(_text(source, memory_limit))]
 
 
-def read_xml(source, *, text=True, attributes=True, memory_limit=None):
+def read_xml(
+    source: str | bytes | PathLike[str] | IO[Any],
+    *,
+    text: bool = True,
+    attributes: bool = True,
+    memory_limit: int | str | None = None,
+) -> Tree:
     """The tree of an XML document.
 
     Elements are nodes. An attribute is a child ``@name`` whose leaf is its value, the words of
@@ -134,18 +145,18 @@ def read_xml(source, *, text=True, attributes=True, memory_limit=None):
     return nodes.tree()
 
 
-def _refuse_entity(name, *_):
+def _refuse_entity(name: str, *_: object) -> NoReturn:
     raise DataError(f"the XML document declares the entity {name!r}, which is refused; expand its entities first")
 
 
 class _HTML(HTMLParser):
     """Elements as they come; what is never closed ends with its parent."""
 
-    def __init__(self, nodes):
+    def __init__(self, nodes: _Nodes) -> None:
         super().__init__(convert_charrefs=True)
         self.nodes, self.names = nodes, []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         while self.names and tag in _ENDED_BY.get(self.names[-1], ()):
             self._close()
         self.nodes.begin(tag, attrs)
@@ -153,34 +164,40 @@ class _HTML(HTMLParser):
         if tag in _VOID:
             self._close()
 
-    def handle_startendtag(self, tag, attrs):
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
         if tag not in _VOID:
             self._close()
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         if tag in self.names:
             while self.names[-1] != tag:
                 self._close()
             self._close()
 
-    def handle_data(self, data):
+    def handle_data(self, data: str) -> None:
         if not self.names or self.names[-1] not in _NOT_TEXT:
             self.nodes.words(data)
 
-    def parse_marked_section(self, i, report=1):
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
         """What is after ``<![`` and not a section is a comment up to the next ``>``, as in browsers."""
         try:
-            return super().parse_marked_section(i, report)
+            return super().parse_marked_section(i, cast(bool, report))
         except AssertionError:  # what Python says up to 3.13
             return self.rawdata.find(">", i) + 1 or -1
 
-    def _close(self):
+    def _close(self) -> None:
         self.names.pop()
         self.nodes.end()
 
 
-def read_html(source, *, text=True, attributes=False, memory_limit=None):
+def read_html(
+    source: str | bytes | PathLike[str] | IO[Any],
+    *,
+    text: bool = True,
+    attributes: bool = False,
+    memory_limit: int | str | None = None,
+) -> Tree:
     """The tree of an HTML page, as forgiving as browsers are about missing end tags.
 
     The root is a node ``#document``; scripts and styles keep their node but not their text.
@@ -212,7 +229,7 @@ def read_html(source, *, text=True, attributes=False, memory_limit=None):
     return nodes.tree()
 
 
-def read_json(source, *, memory_limit=None):
+def read_json(source: str | bytes | PathLike[str] | IO[Any], *, memory_limit: int | str | None = None) -> Tree:
     """The tree of a JSON document.
 
     An object is a node ``{}`` with a child for each key, sorted, whose child is the value; an
@@ -237,7 +254,7 @@ def read_json(source, *, memory_limit=None):
     return Tree.from_preorder(*read_json_nodes(_text(source, memory_limit)))
 
 
-def _bytes(source, memory_limit):
+def _bytes(source: str | bytes | PathLike[str] | IO[Any], memory_limit: int | str | None) -> bytes:
     if isinstance(source, (bytes, bytearray)):
         content = bytes(source)
     elif isinstance(source, os.PathLike):
@@ -251,7 +268,7 @@ def _bytes(source, memory_limit):
     return content
 
 
-def _bounded(file, name, memory_limit):
+def _bounded(file: IO[bytes], name: object, memory_limit: int | str | None) -> bytes:
     """All of a file, read piece by piece so that one that unpacks to too much is refused on the way."""
     most = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
     pieces, size = [], 0
@@ -269,7 +286,7 @@ def _bounded(file, name, memory_limit):
     return b"".join(pieces)
 
 
-def _text(source, memory_limit):
+def _text(source: str | bytes | PathLike[str] | IO[Any], memory_limit: int | str | None) -> str:
     if isinstance(source, str):
         return source
     content = _bytes(source, memory_limit)

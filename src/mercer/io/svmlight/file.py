@@ -1,14 +1,22 @@
 """svmlight files of any size, read in batches or at once."""
 
+from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import available_bytes, parse_bytes
+from mercer._types import FloatArray
 from mercer.io.compressed import open_bytes
 from mercer.io.svmlight.table import ANY_WIDTH, CHUNK, Layout, Table, tables_of, within
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 class SvmlightFile:
@@ -47,7 +55,17 @@ class SvmlightFile:
     array([ 1., -1.,  1.])
     """
 
-    def __init__(self, path, n_features=None, zero_based=False, dtype=np.float64, chunk_bytes=CHUNK):
+    if TYPE_CHECKING:
+        _scan: tuple[FloatArray, int] | None
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        n_features: int | None = None,
+        zero_based: bool = False,
+        dtype: DTypeLike = np.float64,
+        chunk_bytes: int = CHUNK,
+    ) -> None:
         if n_features is not None and (not isinstance(n_features, (int, np.integer)) or n_features < 1):
             raise ParameterError(f"n_features must be a positive integer or None, got {n_features!r}")
         if not isinstance(chunk_bytes, (int, np.integer)) or chunk_bytes < 1:
@@ -61,22 +79,22 @@ class SvmlightFile:
             raise DataError(f"{str(path)!r} is not a file")
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of columns."""
         return self._given if self._given is not None else self._scanned()[1]
 
-    def labels(self):
+    def labels(self) -> FloatArray:
         """The labels in the file, in order, from a reading of all of it."""
         return self._scanned()[0]
 
-    def __iter__(self):
+    def __iter__(self) -> "Iterator[tuple[csr_matrix, FloatArray]]":
         width = self.n_features
         for table in self._tables():
             values = table.values.astype(self.dtype)
             X = sparse.csr_matrix((values, table.indices, table.indptr), shape=(len(table), width))
             yield X, table.labels[:, 0]
 
-    def read(self, memory_limit=None):
+    def read(self, memory_limit: int | str | None = None) -> "tuple[csr_matrix, FloatArray]":
         """All rows at once, from one reading: (X, y).
 
         The result takes `memory_limit` bytes at most, what is free by default; beside it, memory is bounded as it
@@ -90,7 +108,7 @@ class SvmlightFile:
         shape = (len(whole), self._given or max(1, whole.width))
         return sparse.csr_matrix((whole.values, whole.indices, whole.indptr), shape=shape), whole.labels[:, 0]
 
-    def _scanned(self):
+    def _scanned(self) -> tuple[FloatArray, int]:
         """(labels, number of features) up to the first malformed line, which a reader will meet."""
         if self._scan is None:
             labels, width, error = np.empty(0), 0, None
@@ -104,13 +122,20 @@ class SvmlightFile:
             self._scan = labels, max(width, 1)
         return self._scan
 
-    def _tables(self):
+    def _tables(self) -> Iterator[Table]:
         layout = Layout(first=self.first, n_features=self._given or ANY_WIDTH)
         with open_bytes(self.path) as file:
             yield from tables_of(file, str(self.path), layout, self.chunk_bytes)
 
 
-def read_svmlight(path, n_features=None, zero_based=False, dtype=np.float64, *, memory_limit=None):
+def read_svmlight(
+    path: str | PathLike[str],
+    n_features: int | None = None,
+    zero_based: bool = False,
+    dtype: DTypeLike = np.float64,
+    *,
+    memory_limit: int | str | None = None,
+) -> "tuple[csr_matrix, FloatArray]":
     r"""All rows of an svmlight file, in one reading.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.words import as_double, full_product, leading_zeros, word_at
+from mercer._types import Array
 
 SMALLEST_POWER, LARGEST_POWER = -342, 308
 # Digits that a mantissa of 64 bits holds without loss.
@@ -23,7 +24,7 @@ _MASK, _HIDDEN, _FRACTION = np.uint64(0x1FF), np.uint64(1 << 53), np.uint64((1 <
 
 
 @cache
-def powers_of_five():
+def powers_of_five() -> Array:
     """Two words for each power: the first 128 bits of 5^q, rounded down, or up where ties may be (q from -27 to -1)."""
     table = np.empty((LARGEST_POWER - SMALLEST_POWER + 1, 2), np.uint64)
     for row, q in zip(table, range(SMALLEST_POWER, LARGEST_POWER + 1), strict=True):
@@ -32,18 +33,18 @@ def powers_of_five():
     return table
 
 
-def _first_bits(whole):
+def _first_bits(whole: int) -> int:
     shift = whole.bit_length() - 128
     return whole >> shift if shift > 0 else whole << -shift
 
 
-def _first_bits_of_inverse(whole):
+def _first_bits_of_inverse(whole: int) -> int:
     bits = (1 << (127 + (whole - 1).bit_length())) // whole
     return bits + 1 if whole <= 5**27 else bits
 
 
 @jit
-def nearest_double(w, q, fives):
+def nearest_double(w: np.uint64, q: int, fives: int) -> tuple[float, bool]:
     """(the double nearest to w 10^q, whether it is known); `fives` is where the powers of five begin."""
     if w < _HIDDEN and q == 0:
         return np.float64(np.int64(w)), True

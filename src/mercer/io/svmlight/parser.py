@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.words import address_of, byte_at
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.io.svmlight.nearest_double import MOST_DIGITS, nearest_double
 
 # Why a line is refused.
@@ -31,19 +32,19 @@ _ENOUGH = 10**9 * 4
 
 
 @jit
-def is_blank(byte):
+def is_blank(byte: int) -> bool:
     """White space that does not end the line."""
     return byte == 32 or (9 <= byte <= 13 and byte != 10)
 
 
 @jit
-def ends_token(byte):
+def ends_token(byte: int) -> bool:
     """Whether this byte comes after a token and not within it."""
     return byte == 32 or (9 <= byte <= 13) or byte == 35
 
 
 @jit
-def whole(text, p):
+def whole(text: int, p: int) -> tuple[int, int]:
     """(number, place after it); -1 where there is none."""
     value, begin = 0, p
     while 48 <= byte_at(text, p) <= 57:
@@ -54,7 +55,7 @@ def whole(text, p):
 
 
 @jit
-def power_of_ten(text, p):
+def power_of_ten(text: int, p: int) -> tuple[int, int]:
     """(what follows an e, 0 where there is none, place after it); the place is -1 where a number is missing."""
     if byte_at(text, p) | 32 != 101:  # e or E
         return 0, p
@@ -67,7 +68,7 @@ def power_of_ten(text, p):
 
 
 @jit
-def number(text, p, fives):
+def number(text: int, p: int, fives: int) -> tuple[float, bool, int]:
     """(the nearest double, whether it is known, place after it); the place is -1 where there is none."""
     negative = byte_at(text, p) == 45
     if byte_at(text, p) == 45 or byte_at(text, p) == 43:
@@ -100,7 +101,19 @@ def number(text, p, fives):
 
 
 @jit
-def parse_lines(characters, n_labels, first, n_features, powers, labels, indptr, indices, values, slow, slow_places):
+def parse_lines(
+    characters: Array,
+    n_labels: int,
+    first: int,
+    n_features: int,
+    powers: Array,
+    labels: FloatArray,
+    indptr: IndexArray,
+    indices: IndexArray,
+    values: FloatArray,
+    slow: IndexArray,
+    slow_places: IndexArray,
+) -> tuple[int, int, int, int, int, int]:
     """(rows, lines read, numbers left to Python, reason of the line that follows or 0, its place, where it errs).
 
     A number that is left to Python has its place in `slow_places`, and in `slow` its entry, or for
@@ -139,7 +152,19 @@ def parse_lines(characters, n_labels, first, n_features, powers, labels, indptr,
 
 
 @jit
-def features(text, p, first, n_features, fives, entry, indices, values, slow, slow_places, left):
+def features(
+    text: int,
+    p: int,
+    first: int,
+    n_features: int,
+    fives: int,
+    entry: int,
+    indices: IndexArray,
+    values: FloatArray,
+    slow: IndexArray,
+    slow_places: IndexArray,
+    left: int,
+) -> tuple[int, int, int, int]:
     """(place at the end of the line's entries or where it errs, entries, numbers left to Python, reason or 0)."""
     previous = -1
     while True:

@@ -1,9 +1,12 @@
 """Text of svmlight lines as tables: chunk by chunk, exact, and with errors that name line and column."""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import IO, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
 from mercer.io.svmlight.nearest_double import powers_of_five
@@ -47,11 +50,11 @@ class Table:
     indices: np.ndarray
     values: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
     @classmethod
-    def joined(cls, tables, dtype=np.float64):
+    def joined(cls, tables: "list[Table]", dtype: DTypeLike = np.float64) -> "Table":
         """One table of several, each of which is let go as soon as it has been copied."""
         ends = np.cumsum([0, *(len(table) for table in tables)])
         entries = np.cumsum([0, *(len(table.indices) for table in tables)])
@@ -71,12 +74,14 @@ class Table:
         return whole
 
     @property
-    def width(self):
+    def width(self) -> int:
         """One more than the largest index."""
         return int(self.indices.max(initial=-1)) + 1
 
 
-def tables_of(file, name, layout, chunk_bytes=CHUNK, lines_before=0):
+def tables_of(
+    file: IO[bytes], name: str, layout: Layout, chunk_bytes: int = CHUNK, lines_before: int = 0
+) -> Iterator[Table]:
     """Tables of the lines of an open binary file, about `chunk_bytes` of text each.
 
     The rows before a line that is malformed are given out; then a `DataError` names the line.
@@ -90,7 +95,7 @@ def tables_of(file, name, layout, chunk_bytes=CHUNK, lines_before=0):
         lines_before += lines
 
 
-def within(tables, most, name):
+def within(tables: Iterable[Table], most: int, name: str) -> list[Table]:
     """The tables as a list, or a DataError as soon as they take more than `most` bytes."""
     found, size = [], 0
     for table in tables:
@@ -104,7 +109,7 @@ def within(tables, most, name):
     return found
 
 
-def _chunks(file, name, chunk_bytes):
+def _chunks(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
     """Text of whole lines, each with its end."""
     rest = b""
     try:
@@ -134,14 +139,14 @@ class _Fault:
     place: int
 
 
-def _refusal(text, fault, name, line, layout):
+def _refusal(text: bytes, fault: _Fault, name: str, line: int, layout: Layout) -> DataError:
     shown = text[fault.line : fault.line + 200].split(b"\n")[0][:80].decode("latin-1")
     why = REASONS[fault.reason].format(first=layout.first, n_features=layout.n_features, label=layout.label)
     column = fault.place - fault.line + 1
     return DataError(f"{name}, line {line}, column {column}: {why}; the line begins {shown!r}")
 
 
-def _parse(text, layout):
+def _parse(text: bytes, layout: Layout) -> tuple[Table, int, _Fault | None]:
     """(table, lines read, fault or None) of some whole lines."""
     n_rows, n_entries = text.count(b"\n"), text.count(b":")
     # No line has more labels than it has bytes, whatever somebody declared.
@@ -166,7 +171,9 @@ def _parse(text, layout):
     return Table(table.labels[:rows], indptr[: rows + 1], indices[:used], values[:used]), lines, fault
 
 
-def _read_slowly(text, table, numbers, places):
+def _read_slowly(
+    text: bytes, table: Table, numbers: Sequence[int], places: Sequence[int]
+) -> tuple[int, int, int] | None:
     """Fill in the numbers that compiled code leaves to Python; (row, kind, place) of one that is not finite."""
     for number, place in zip(numbers, places, strict=True):
         is_label = number < 0
@@ -176,7 +183,7 @@ def _read_slowly(text, table, numbers, places):
             row = int(np.searchsorted(table.indptr, number, side="right")) - 1
         if row >= len(table):
             return None  # of the line that is refused
-        value = float(_TOKEN.match(text, place).group())
+        value = float(cast(re.Match[bytes], _TOKEN.match(text, place)).group())
         if not np.isfinite(value):
             return row, LABEL if is_label else VALUE, place
         target, position = (table.labels.reshape(-1), -1 - number) if is_label else (table.values, number)

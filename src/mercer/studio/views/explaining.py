@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from mercer.report.record import finite
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown, uploaded
 from mercer.studio.views.training import before_the_machine, plain
+
+if TYPE_CHECKING:
+    from mercer.explanation.explanation import Contributions
 
 # Contributions that are shown one by one.
 LARGEST = 14
@@ -34,7 +37,7 @@ def explain(request: Request, job: Job) -> Iterator[Answer]:
     item = before_the_machine(model, item)
     found = mercer.explain(machine_of(model), item[0] if isinstance(item, list) else item)
     function = _function(found, said)
-    table = found.by_term or found.by_feature or found.by_position or found.by_support_vector
+    table = cast("Contributions", found.by_term or found.by_feature or found.by_position or found.by_support_vector)
     yield (
         {
             "row": k,

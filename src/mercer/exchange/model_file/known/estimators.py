@@ -3,6 +3,9 @@
 A new estimator is one line at the end: its home, its fitted attributes, and the check of its family.
 """
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from mercer.exchange.model_file import consistency
 from mercer.exchange.model_file.registry import estimator
 
@@ -22,7 +25,7 @@ _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
 
 
-def _register(homes, state, check):
+def _register(homes: str, state: Iterable[str], check: Callable[[Any], None]) -> None:
     for home in homes.split():
         estimator(f"mercer.{home}", state, check=check)
 

@@ -3,11 +3,17 @@
 A new kernel is one line in `_KERNELS`; it must be a dataclass whose constructor checks its fields.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import FloatArray, Rows
 from mercer.exchange.model_file import rules
 from mercer.exchange.model_file.registry import plain, record
 from mercer.exchange.model_file.rules import Refused
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
 _KERNELS = """
 vector.chi_squared:ChiSquared vector.constant:Constant vector.cosine:Cosine vector.delta:Delta
@@ -33,7 +39,7 @@ LARGEST_SIZE = 2**16
 _MEASURED = ("origin", "mean", "deviation")
 
 
-def _check_fields(kernel):
+def _check_fields(kernel: "Kernel") -> None:
     """Refuse a kernel whose parameters ask for more than any model has ever needed, or are not what it measures."""
     for name, value in vars(kernel).items():
         sizes = value if isinstance(value, tuple) else (value,)
@@ -47,7 +53,7 @@ for _home in _KERNELS.split():
     record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}", check=_check_fields)
 
 
-def _make_tree(cls, fields):
+def _make_tree(cls: Any, fields: dict[str, Any]) -> Any:
     return cls.from_preorder(fields["labels"], fields["counts"])
 
 
@@ -58,7 +64,7 @@ plain(
 )
 
 
-def _make_graph(cls, fields):
+def _make_graph(cls: Any, fields: dict[str, Any]) -> Any:
     nodes, ends = fields["nodes"], fields["ends"]
     n, m = len(nodes), len(ends)
     if ends.shape != (m, 2) or ends.dtype.itemsize < 4 or (m and int(ends.max()) >= n):
@@ -95,7 +101,7 @@ plain(
 )
 
 
-def _make_tables(cls, fields):
+def _make_tables(cls: Any, fields: dict[str, Any]) -> Any:
     return cls(fields["frames"], fields["primary_keys"], fields["foreign_keys"])
 
 
@@ -106,7 +112,7 @@ plain(
 )
 
 
-def _make_frame(cls, fields):
+def _make_frame(cls: Any, fields: dict[str, Any]) -> Any:
     frame = cls(fields["native"])
     _ = frame.shape, frame.names
     return frame
@@ -121,7 +127,7 @@ plain(
 )
 
 
-def _make_matrix_items(cls, fields):
+def _make_matrix_items(cls: Any, fields: dict[str, Any]) -> Any:
     return cls(None, fields["index"], np.float64)
 
 
@@ -139,7 +145,7 @@ plain(
 )
 
 
-def _make_expansion(cls, fields):
+def _make_expansion(cls: Any, fields: dict[str, Any]) -> Any:
     kernel, vectors, groups, origin = (fields[name] for name in ("kernel", "vectors", "groups", "origin"))
     n = require_vectors(kernel, vectors, origin)
     functions = len(fields["intercepts"])
@@ -152,7 +158,7 @@ def _make_expansion(cls, fields):
     return cls(kernel, vectors, groups, fields["intercepts"], origin)
 
 
-def require_vectors(kernel, vectors, origin):
+def require_vectors(kernel: "Kernel", vectors: Rows, origin: FloatArray | None) -> int:
     """How many support vectors there are, if they are such as the kernel can take."""
     from mercer.kernels.given.precomputed import MatrixItems, Precomputed
 

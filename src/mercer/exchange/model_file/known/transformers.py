@@ -3,10 +3,17 @@
 They compute with NumPy, which checks its indices; what they learnt is checked for its types.
 """
 
+from typing import TYPE_CHECKING, Any, cast
+
 from mercer.exchange.model_file import rules
 from mercer.exchange.model_file.attributes import ATTRIBUTES
 from mercer.exchange.model_file.registry import Kind, add, kind_of
 from mercer.exchange.model_file.rules import Refused
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
 
 _INPUT = ("n_features_in_", "feature_names_in_", "_sklearn_output_config", "n_samples_seen_")
 _number_array = rules.optional(rules.array("fiu", finite=False))
@@ -71,16 +78,16 @@ _USES = {
 }
 
 
-def _check_uses(transformer):
+def _check_uses(transformer: "BaseEstimator") -> None:
     """That what a fitted transformer computes with is there."""
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(transformer)):
         return
-    for name, parameter in _USES.get(type(transformer).__name__, {}).items():
+    for name, parameter in cast(dict[str, Any], _USES.get(type(transformer).__name__, {})).items():
         if (parameter is None or getattr(transformer, parameter)) and getattr(transformer, name, None) is None:
             raise Refused(f"must have {name}")
 
 
-def _check_pipeline(pipeline):
+def _check_pipeline(pipeline: "Pipeline") -> None:
     """That the steps are pairs of a name and something of a known class, in the order in which they work."""
     steps = pipeline.steps
     if not isinstance(steps, list) or not steps:
@@ -91,7 +98,7 @@ def _check_pipeline(pipeline):
         _require_step(step[1], "transform" if place < len(steps) - 1 else None)
 
 
-def _require_step(step, method):
+def _require_step(step: Any, method: str | None) -> None:
     if step is None or (isinstance(step, str) and step in ("passthrough", "drop")):
         return
     kind = kind_of(step)
@@ -99,7 +106,7 @@ def _require_step(step, method):
         raise Refused(f"must have steps that can {method or 'be fitted'}, got a {type(step).__name__}")
 
 
-def _check_columns(columns):
+def _check_columns(columns: "ColumnTransformer") -> None:
     """That each part of a table has a name, a transformer and columns."""
     for part in vars(columns).get("transformers_", ()):
         if len(part) != 3 or not isinstance(part[0], str):
@@ -110,7 +117,7 @@ def _check_columns(columns):
 _CHECKS = {"Pipeline": _check_pipeline, "ColumnTransformer": _check_columns}
 
 
-def transformer(home, *state):
+def transformer(home: str, *state: str) -> Kind:
     """Register a class of scikit-learn by the names of its fitted attributes."""
     module, _, name = home.partition(":")
     rules_of = {one: _RULES[one] for one in (*_INPUT, *state)}
@@ -119,7 +126,7 @@ def transformer(home, *state):
     return add(kind, (_private_home(home), name))
 
 
-def _private_home(home):
+def _private_home(home: str) -> str:
     """Where scikit-learn itself keeps the class: what an object says its module is."""
     return _HOMES[home.partition(":")[2]]
 
