@@ -10,7 +10,8 @@ to compute than any in floating point (`mercer._jit.byte_products`): with :math:
 A byte is also a quarter of what single precision takes to keep, to copy and to read.
 """
 
-from typing import NamedTuple
+import builtins
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from mercer._jit.compile import jit
 from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels.items.column_statistics import plain
 from mercer.kernels.items.rows import Rows
 
@@ -42,7 +44,7 @@ class Ladder(NamedTuple):
     step: float
 
     @classmethod
-    def of(cls, X):
+    def of(cls, X: Array) -> Self | None:
         """The ladder of some of the rows of an array, or None; whether all of them stand on it, `encode` finds out."""
         n, d = X.shape
         if not (n >= FEWEST_ROWS and FEWEST_FEATURES <= d <= MOST_FEATURES and has_byte_products()):
@@ -54,7 +56,7 @@ class Ladder(NamedTuple):
         return cls.under(np.unique(X[some]).astype(np.float64))
 
     @classmethod
-    def under(cls, numbers):
+    def under(cls, numbers: FloatArray) -> Self | None:
         """The ladder with the widest steps under different numbers in ascending order; None where there is none."""
         if not 1 < len(numbers) <= LARGEST + 1:
             return None
@@ -67,7 +69,7 @@ class Ladder(NamedTuple):
                 return cls(float(numbers[0]), _rounded_to_part(span / count))
         return None
 
-    def encode(self, X, origin):
+    def encode(self, X: Array, origin: FloatArray) -> tuple[IndexArray, FloatArray] | None:
         """(k - 128 of each number as int8, <q, k> of each row) for rows moved by `origin`; None where one is no level.
 
         The length of the rows is filled up to a multiple of four.
@@ -79,14 +81,14 @@ class Ladder(NamedTuple):
         return (codes, sums) if fits else None
 
 
-def _rounded_to_part(step):
+def _rounded_to_part(step: float) -> float:
     """A step as it was meant: one of a whole number of parts of one, where it is that but for rounding."""
     parts = np.rint(1.0 / step)
     return 1.0 / parts if parts >= 1 and abs(parts * step - 1.0) <= ACCURACY else float(step)
 
 
 @jit
-def _encode(X, lowest, step, allowed, moves, codes, sums):
+def _encode(X: Array, lowest: float, step: float, allowed: float, moves: Array, codes: IndexArray, sums: Array) -> bool:
     """See `Ladder.encode`; False at the first row with a number that is no level."""
     vector_loop()
     for i in range(X.shape[0]):
@@ -106,7 +108,7 @@ def _encode(X, lowest, step, allowed, moves, codes, sums):
 
 
 @jit
-def _decode(codes, step, moves, out):
+def _decode(codes: IndexArray, step: float, moves: Array, out: Array) -> None:
     """out = s k - q."""
     vector_loop()
     for i in range(out.shape[0]):
@@ -116,7 +118,7 @@ def _decode(codes, step, moves, out):
 
 
 @jit
-def _squares(codes, out):
+def _squares(codes: IndexArray, out: Array) -> None:
     """<k, k> of each row."""
     vector_loop()
     for i in range(codes.shape[0]):
@@ -142,7 +144,9 @@ class LevelRows(Rows):
 
     dtype = np.dtype(np.float32)
 
-    def __init__(self, ladder, moves, codes, terms, norms=None):
+    def __init__(
+        self, ladder: Ladder, moves: FloatArray, codes: IndexArray, terms: FloatArray, norms: Array | None = None
+    ) -> None:
         self.ladder, self.moves, self.codes, self.terms = ladder, moves, codes, terms
         self.is_sparse = False
         self._whole, self._span, self._panels = None, None, {}
@@ -150,7 +154,7 @@ class LevelRows(Rows):
             self.norms = norms
 
     @classmethod
-    def of(cls, X, origin=None):
+    def of(cls, X: Array, origin: FloatArray | None = None) -> Self | None:
         """Rows of an array moved by `origin`, or None where they do not stand on one ladder."""
         ladder = Ladder.of(X)
         if ladder is None:
@@ -164,42 +168,42 @@ class LevelRows(Rows):
         return cls(ladder, moves, codes, 0.5 * (moves @ moves) - ladder.step * sums)
 
     @computed_once
-    def values(self):
+    def values(self) -> Array:
         """The rows as numbers, for those who do not ask for products."""
         out = np.empty((len(self), self.n_features), self.dtype)
         _decode(self.codes, self.ladder.step, self.moves, out)
         return out
 
     @computed_once
-    def norms(self):
+    def norms(self) -> Array:
         """Squared norms |x|^2, exact but for the last rounding."""
         squares = np.empty(len(self))
         _squares(self.codes, squares)
         return (self.ladder.step**2 * squares + 2.0 * self.terms).clip(0.0).astype(self.dtype)
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return len(self.moves)
 
     @property
-    def product_cost(self):
+    def product_cost(self) -> float:
         return self.n_features / AT_ONCE
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, indices):
+    def take(self, indices: IndexArray) -> "LevelRows":
         return self._part(indices)
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "LevelRows":
         rows = self._part(slice(start, stop))
         rows._whole, rows._span = self, (start, stop)
         return rows
 
-    def _part(self, places):
+    def _part(self, places: IndexArray | builtins.slice) -> "LevelRows":
         return LevelRows(self.ladder, self.moves, self.codes[places], self.terms[places], self.norms[places])
 
-    def dots(self, right):
+    def dots(self, right: Rows) -> Array:
         if not (isinstance(right, LevelRows) and right.ladder == self.ladder):
             return super().dots(right)
         out = scratch("dots", (len(self), len(right)), self.dtype)
@@ -208,12 +212,12 @@ class LevelRows(Rows):
         return out
 
     @property
-    def packed(self):
+    def packed(self) -> tuple[Array, Array]:
         """The rows as the right-hand side of products; those from which they were sliced remember it."""
         return self._remembered("packed", lambda: _packed(self.codes))
 
 
-def _packed(codes):
+def _packed(codes: IndexArray) -> tuple[Array, Array]:
     n, d = codes.shape
     panels = -(-n // WIDTH)
     packed, sums = np.zeros((panels, d // QUAD, WIDTH, QUAD), np.uint8), np.zeros((panels, WIDTH), np.int32)
