@@ -11,6 +11,8 @@ and the first sum, which is all of the work, is exact and four times as fast as 
 would not pay.
 """
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
 from mercer._jit.byte_products import HEIGHT, QUAD, WIDTH, byte_products, has_byte_products, pack
@@ -19,7 +21,12 @@ from mercer._jit.lasting import lasting_empty
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Span, Stop
 from mercer.kernels.evaluation import tiles
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.quantised import RoundedMatrix
 
 # With fewer columns than this a product takes as long as in 16 bits.
 FEWEST_COLUMNS = 10
@@ -40,13 +47,13 @@ class ByteMatrix:
         l and u above.
     """
 
-    def __init__(self, codes, n, lowest, unit, n_jobs):
+    def __init__(self, codes: IndexArray, n: int, lowest: float, unit: float, n_jobs: int | None) -> None:
         self.codes, self.n, self.lowest, self.unit, self.n_jobs = codes, n, lowest, unit, n_jobs
         self._sums = np.empty(n)
         _sum_codes(codes, n, self._sums)
 
     @classmethod
-    def of(cls, rounded):
+    def of(cls, rounded: "RoundedMatrix") -> Self | None:
         """The copy, or None where this processor is slow at bytes or the items are too many."""
         n = rounded.n
         if n > MOST_ITEMS or not has_byte_products():
@@ -58,7 +65,7 @@ class ByteMatrix:
         # Up or down by chance, as the rest asks for: what is rounded alike, as entries near zero, would add up.
         chances = np.random.default_rng(0).integers(0, 2**15, n).astype(np.uint16) * np.uint16(2) + np.uint16(1)
 
-        def copy(place):
+        def copy(place: int) -> None:
             begin, end = rounded.triangle.spans[place]
             panel = rounded.triangle.panels[place]
             _copy_rows(panel, begin, end, bits, chances, codes)
@@ -71,11 +78,11 @@ class ByteMatrix:
         return cls(codes, n, -128 * unit if least < 0 else 0.0, unit, rounded.n_jobs)
 
     @property
-    def noise(self):
+    def noise(self) -> float:
         """As that of a `RoundedMatrix`; chance makes it larger."""
         return self.unit * np.sqrt(self.n)
 
-    def products(self, coefficients, stop=None):
+    def products(self, coefficients: FloatArray, stop: Stop | None = None) -> FloatArray:
         """The copy times coefficients of shape (n, k), which are rounded to a byte too."""
         least = coefficients.min(axis=0)
         steps = (coefficients.max(axis=0) - least) / 255.0
@@ -87,7 +94,7 @@ class ByteMatrix:
         found += self.unit * np.outer(self._sums, least)
         return found + self.lowest * coefficients.sum(axis=0)
 
-    def _level_products(self, levels, stop):
+    def _level_products(self, levels: IndexArray, stop: Stop | None) -> FloatArray:
         """Sums of k times m, shape (n, k)."""
         panels = -(-len(levels) // WIDTH)
         packed = np.zeros((panels, levels.shape[1] // QUAD, WIDTH, QUAD), np.uint8)
@@ -95,7 +102,7 @@ class ByteMatrix:
         pack(levels, packed, sums)
         out, nothing = np.empty((self.n, len(levels))), np.zeros(max(self.n, len(levels)))
 
-        def rows(span):
+        def rows(span: Span) -> None:
             block = scratch("bytes", (HEIGHT, WIDTH), np.int32)
             own = slice(*span)
             byte_products(self.codes[own], packed, sums, 1.0, nothing[own], nothing, block, out[own])
@@ -106,7 +113,7 @@ class ByteMatrix:
 
 
 @jit
-def _copy_rows(panel, begin, end, bits, chances, codes):
+def _copy_rows(panel: Array, begin: int, end: int, bits: int, chances: Array, codes: IndexArray) -> None:
     """Of rows begin..end, which a panel has, what is left of the tile on the diagonal, as bytes."""
     vector_loop()
     offset, shift = 0 if bits == _SIGNED else 128, 16 - bits
@@ -114,11 +121,11 @@ def _copy_rows(panel, begin, end, bits, chances, codes):
         row, target, own = panel[i - begin, :begin], codes[i, :begin], chances[i]
         for j in range(begin):
             chance = np.int32(np.uint16(own * chances[j])) >> shift
-            target[j] = np.int8(min(((np.int32(row[j]) + chance) >> bits) - offset, 127))
+            target[j] = np.int8(min(((np.int32(row[j]) + chance) >> bits) - offset, 127))  # type: ignore[arg-type] # Numba's min
 
 
 @jit
-def _copy_corner(panel, begin, end, bits, chances, codes):
+def _copy_corner(panel: Array, begin: int, end: int, bits: int, chances: Array, codes: IndexArray) -> None:
     """The tile on the diagonal, from its lower triangle."""
     offset, shift = 0 if bits == _SIGNED else 128, 16 - bits
     for top in range(begin, end, 32):
@@ -127,13 +134,13 @@ def _copy_corner(panel, begin, end, bits, chances, codes):
             for i in range(top, bottom):
                 for j in range(first, min(first + 32, i + 1)):
                     chance = np.int32(np.uint16(chances[i] * chances[j])) >> shift
-                    code = np.int8(min(((np.int32(panel[i - begin, j]) + chance) >> bits) - offset, 127))
+                    code = np.int8(min(((np.int32(panel[i - begin, j]) + chance) >> bits) - offset, 127))  # type: ignore[arg-type] # Numba's min
                     codes[i, j] = code
                     codes[j, i] = code
 
 
 @jit
-def _sum_codes(codes, n, out):
+def _sum_codes(codes: IndexArray, n: int, out: Array) -> None:
     """Sums of k in each row."""
     vector_loop()
     for i in range(n):
@@ -144,7 +151,7 @@ def _sum_codes(codes, n, out):
 
 
 @jit
-def _encode(columns, least, steps, levels):
+def _encode(columns: Array, least: Array, steps: Array, levels: IndexArray) -> None:
     """levels[c, j] = m_jc - 128."""
     vector_loop()
     for c in range(columns.shape[0]):
