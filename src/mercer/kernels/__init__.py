@@ -5,6 +5,7 @@ nothing. A new kernel adds its file, its test and one line to the index below.
 """
 
 from importlib import import_module
+from typing import Any
 
 _INDEX = {
     "ChiSquared": "vector.chi_squared",
@@ -66,7 +67,7 @@ _INDEX = {
 __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _INDEX:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
@@ -75,5 +76,5 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_INDEX})

@@ -103,7 +103,7 @@ class Machine:
             raise ParameterError(f"only a linear kernel needs no support vectors here, got {self.kernel!r}")
         return self._of_weights(linear_coefficients(self._expansion()))
 
-    def _of_weights(self, weights):
+    def _of_weights(self, weights: Any) -> "Machine":
         weights = weights.toarray() if sparse.issparse(weights) else weights
         counts = np.zeros(len(self.counts), np.int64)
         if not self.has_pairs:

@@ -4,6 +4,7 @@ A map may be finite and yet too large to write down; each function counts first 
 refuses rows of more than `LARGEST_ROW` numbers.
 """
 
+from collections.abc import Iterable, Sequence
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 
@@ -11,6 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, IndexArray, Rows
+from mercer.kernels._types import Features, Sparse
 from mercer.kernels.items.prepare_rows import prepare_rows
 
 LARGEST_ROW = 10_000_000
@@ -21,12 +24,12 @@ LARGEST_FACTORIAL = 170
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def double_rows(X):
+def double_rows(X: Rows) -> FloatArray:
     """The rows of `X`, dense and in double precision."""
     return prepare_rows(X, np.float64).dense()
 
 
-def require_writable(features):
+def require_writable(features: int) -> None:
     """Refuse a map whose rows would not fit."""
     if features > LARGEST_ROW:
         # Python writes no numbers of thousands of digits.
@@ -37,7 +40,7 @@ def require_writable(features):
         )
 
 
-def _require_degree(degree):
+def _require_degree(degree: int) -> None:
     """Refuse a degree whose factorial is beyond double precision: the weights of monomials are made of it."""
     if degree > LARGEST_FACTORIAL:
         raise ParameterError(
@@ -46,7 +49,7 @@ def _require_degree(degree):
         )
 
 
-def monomial_features(rows, degree, coef0):
+def monomial_features(rows: FloatArray, degree: int, coef0: float) -> FloatArray:
     """Features of (x.y + coef0)^degree, one for each distinct monomial.
 
     Expanding the power gives each x^a the weight degree! coef0^(degree - |a|) /
@@ -63,7 +66,7 @@ def monomial_features(rows, degree, coef0):
     return np.hstack(parts)
 
 
-def taylor_features(rows, order):
+def taylor_features(rows: FloatArray, order: int) -> FloatArray:
     """Features x^a / sqrt(a!) for |a| <= order: the Taylor series of exp(x.y)."""
     require_writable(sum(_count(rows.shape[1], total) for total in range(order + 1)))
     parts = []
@@ -73,7 +76,7 @@ def taylor_features(rows, order):
     return np.hstack(parts)
 
 
-def sequence_features(rows, degree, coef0):
+def sequence_features(rows: FloatArray, degree: int, coef0: float) -> FloatArray:
     """Features of (x.y + coef0)^degree, one for each sequence J in {0..d}^degree."""
     _require_degree(degree)
     require_writable((rows.shape[1] + 1) ** degree)
@@ -84,7 +87,7 @@ def sequence_features(rows, degree, coef0):
     return features
 
 
-def row_kronecker(left, right):
+def row_kronecker(left: Features, right: Features) -> Features:
     """All products of a feature of `left` with one of `right`, row by row; sparse if one is."""
     if sparse.issparse(left) or sparse.issparse(right):
         return _sparse_row_kronecker(sparse.csr_array(left), sparse.csr_array(right))
@@ -92,7 +95,7 @@ def row_kronecker(left, right):
     return np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
 
 
-def monomial_names(columns, degree, coef0):
+def monomial_names(columns: Sequence[str], degree: int, coef0: float) -> list[str]:
     """What the columns of `monomial_features` are, without their weights: "1", "a", "a²", "ab".
 
     Names of one letter stand side by side; longer ones have a dot between them.
@@ -103,7 +106,7 @@ def monomial_names(columns, degree, coef0):
     return [monomial_name(columns, choice) for total in totals for choice in _choices(len(columns), total)]
 
 
-def monomial_name(columns, choice):
+def monomial_name(columns: Sequence[str], choice: Iterable[int]) -> str:
     """The product of the columns at `choice`, which is sorted; "1" of none."""
     powers = {}
     for place in choice:
@@ -113,13 +116,13 @@ def monomial_name(columns, choice):
     return dot.join(raised) or "1"
 
 
-def product_names(parts):
+def product_names(parts: Sequence[Sequence[str]]) -> list[str]:
     """The names of all products of one feature of each part, in the order of `row_kronecker`."""
     require_writable(prod(map(len, parts)))
     return [" & ".join(chosen) for chosen in product(*parts)]
 
 
-def _sparse_row_kronecker(left, right):
+def _sparse_row_kronecker(left: Sparse, right: Sparse) -> Sparse:
     """As `row_kronecker`, for counts with many columns and few entries."""
     if left.shape[1] * right.shape[1] > LARGEST_NUMBER:
         raise ParameterError(
@@ -136,24 +139,24 @@ def _sparse_row_kronecker(left, right):
     return sparse.csr_array((left.data[first] * right.data[second], column, ends), shape=shape)
 
 
-def _count(features, total):
+def _count(features: int, total: int) -> int:
     return comb(features + total - 1, total) if features else int(total == 0)
 
 
-def _choices(features, total):
+def _choices(features: int, total: int) -> IndexArray:
     """Sorted ways to choose `total` coordinates with repetition, one a row."""
     chosen = list(combinations_with_replacement(range(features), total))
     return np.array(chosen, dtype=np.intp).reshape(len(chosen), total)
 
 
-def _products(rows, choices):
+def _products(rows: FloatArray, choices: IndexArray) -> FloatArray:
     features = np.ones((len(rows), len(choices)))
     for position in range(choices.shape[1]):
         features *= rows[:, choices[:, position]]
     return features
 
 
-def _factorials(choices):
+def _factorials(choices: IndexArray) -> FloatArray:
     """The factorial a! of each monomial, from the lengths of the runs of equal coordinates."""
     run = np.ones(len(choices))
     result = np.ones(len(choices))

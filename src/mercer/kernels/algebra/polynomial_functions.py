@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
 from math import comb
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.polynomial import polynomial as algebra
 
 from mercer._errors import ParameterError
+from mercer._types import ArrayLike, FloatArray
 from mercer.kernels.algebra.feature_maps import monomial_features
 from mercer.kernels.algebra.normalised import Normalised
 from mercer.kernels.algebra.scaled_power import Power, Scaled
@@ -26,13 +28,17 @@ from mercer.kernels.vector.linear import Linear
 from mercer.kernels.vector.polynomial import Polynomial
 from mercer.kernels.vector.second_order import SecondOrder
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.expansion import Expansion
+    from mercer.kernels.base.kernel import Kernel
+
 # More weights than this would be a larger file than most sets of support vectors.
 MOST_WEIGHTS = 2_000_000
 # Numbers of monomials that are held at once.
 _AT_ONCE = 2**23
 
 
-def in_inner_product(kernel):
+def in_inner_product(kernel: "Kernel") -> FloatArray | None:
     """Coefficients a_0, a_1, ... of a kernel that is a polynomial of <x, y>, or None."""
     if isinstance(kernel, Linear):
         return np.array([0.0, 1.0])
@@ -51,7 +57,7 @@ def in_inner_product(kernel):
         parts = [in_inner_product(each) for each in kernel.kernels]
         if any(part is None for part in parts):
             return None
-        return reduce(algebra.polyadd if isinstance(kernel, Sum) else algebra.polymul, parts)
+        return reduce(algebra.polyadd if isinstance(kernel, Sum) else algebra.polymul, cast("list[FloatArray]", parts))
     return None
 
 
@@ -87,14 +93,14 @@ class PolynomialFunctions:
     normaliser: np.ndarray | None = None
 
     @classmethod
-    def of(cls, expansion, asked, instead, most=MOST_WEIGHTS):
+    def of(cls, expansion: "Expansion", asked: str, instead: str, most: int = MOST_WEIGHTS) -> Self:
         """Those of an expansion; refuses kernels that are no such polynomial, and more than `most` weights.
 
         Errors begin with what was `asked` for and end with what there is `instead`.
         """
         kernel = Normalised(Linear()) if isinstance(expansion.kernel, Cosine) else expansion.kernel
         is_normalised = isinstance(kernel, Normalised)
-        series = in_inner_product(kernel.kernel if is_normalised else kernel)
+        series = in_inner_product(cast(Normalised, kernel).kernel if is_normalised else kernel)
         if series is None:
             raise ParameterError(
                 f"{asked} needs a kernel whose features can be written down, a polynomial of the inner "
@@ -113,7 +119,7 @@ class PolynomialFunctions:
         terms = [_monomials(vectors, coefficients, p, a) for p, a in enumerate(series) if a != 0]
         return cls(terms, expansion.intercepts, series if is_normalised else None)
 
-    def values(self, X):
+    def values(self, X: ArrayLike) -> FloatArray:
         """f at the rows of X, shape (n, n_functions): what the weights stand for."""
         X = np.asarray(X, dtype=np.float64)
         total = np.zeros((len(X), len(self.intercepts)))
@@ -125,7 +131,7 @@ class PolynomialFunctions:
         return total + self.intercepts
 
 
-def coefficient_matrix(expansion):
+def coefficient_matrix(expansion: "Expansion") -> FloatArray:
     """Coefficients of all vectors for all functions, zeros where a vector takes no part."""
     count = max((group.end for group in expansion.groups), default=0)
     table = np.zeros((count, expansion.n_functions))
@@ -134,12 +140,12 @@ def coefficient_matrix(expansion):
     return table
 
 
-def weight_count(d, series, n_functions=1):
+def weight_count(d: int, series: FloatArray, n_functions: int = 1) -> int:
     """Monomials of d coordinates that a polynomial of the inner product has, times the functions."""
     return n_functions * sum(comb(d + p - 1, p) if d else int(p == 0) for p, a in enumerate(series) if a != 0)
 
 
-def _monomials(vectors, coefficients, degree, factor):
+def _monomials(vectors: FloatArray, coefficients: FloatArray, degree: int, factor: float) -> Monomials:
     """The weights of the monomials of one degree."""
     d = vectors.shape[1]
     choices = np.array(list(combinations_with_replacement(range(d), degree)), np.intp)

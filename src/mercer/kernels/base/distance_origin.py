@@ -6,9 +6,16 @@ it, and then all others are far from it; where that would show, the middle is th
 middle, their distances are taken by `exact_distances`, and moving them would only round them.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from mercer._types import Array, FloatArray
 from mercer.kernels.items.column_statistics import plain, summary
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.items.column_statistics import Summary
 
 # An entry that is off by more than this shows that the mean is no middle.
 FAR = 1e-9
@@ -16,7 +23,7 @@ FAR = 1e-9
 WRONG = 1e-3
 
 
-def origin_of(kernel, X, found=None):
+def origin_of(kernel: "Kernel", X: Array, found: "Summary | None" = None) -> FloatArray | None:
     """The origin for rows of finite numbers, dense and at least one, or None where there is no good one.
 
     `found` is their `Summary`, where it is known.
@@ -28,12 +35,12 @@ def origin_of(kernel, X, found=None):
     return None if _error(kernel, found, middle) > WRONG else middle
 
 
-def _error(kernel, found, origin):
+def _error(kernel: "Kernel", found: "Summary", origin: FloatArray) -> float:
     """The error of an entry in double precision for rows of this `Summary` moved by `origin`."""
     return kernel.distance_error(largest_square(found, origin), np.float64)
 
 
-def largest_square(found, origin):
+def largest_square(found: "Summary", origin: FloatArray) -> float:
     """A bound of |x - origin|^2 for rows of this `Summary`."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = np.maximum(found.greatest - origin, origin - found.least)

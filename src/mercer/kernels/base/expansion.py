@@ -5,15 +5,23 @@ vector serves only some of them (one-vs-one), its group names those, and no prod
 zero coefficient is computed.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
 from mercer._jit.once import computed_once
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
+from mercer.kernels._types import Prepared
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.items.rows import Rows as PreparedRows
 
 # Vectors whose entries in single precision are compared with those in double precision.
 SAMPLE = 64
@@ -50,7 +58,12 @@ class Expansion:
         Subtracted from rows before distances are taken (see `Kernel.prepare`).
     """
 
-    def __init__(self, kernel, vectors, groups, intercepts, origin=None):
+    if TYPE_CHECKING:
+        _single: float | Any  # None before it is asked for
+
+    def __init__(
+        self, kernel: "Kernel", vectors: Rows, groups: list[Group], intercepts: ArrayLike, origin: Array | None = None
+    ) -> None:
         self.kernel = kernel
         self.vectors = vectors
         self.groups = groups
@@ -59,28 +72,35 @@ class Expansion:
         self._prepared, self._single = {}, None
 
     @classmethod
-    def single(cls, kernel, vectors, coefficients, intercepts, origin=None):
+    def single(
+        cls,
+        kernel: "Kernel",
+        vectors: Rows,
+        coefficients: ArrayLike,
+        intercepts: ArrayLike,
+        origin: Array | None = None,
+    ) -> Self:
         """One group: every vector has a coefficient for every function."""
         coefficients = np.asarray(coefficients, dtype=np.float64)
         group = Group(0, len(coefficients), coefficients, np.arange(coefficients.shape[1]))
         return cls(kernel, vectors, [group], intercepts, origin)
 
     @property
-    def n_functions(self):
+    def n_functions(self) -> int:
         return len(self.intercepts)
 
-    def prepared(self, dtype):
+    def prepared(self, dtype: DTypeLike) -> Any:
         """The vectors in the kernel's own form; made once for each precision."""
         if dtype not in self._prepared:
             self._prepared[dtype] = self._prepare(self.vectors, dtype)
         return self._prepared[dtype]
 
-    def _prepare(self, X, dtype):
+    def _prepare(self, X: Rows, dtype: DTypeLike) -> Any:
         if isinstance(X, MatrixItems):
             return X
         return self.kernel.prepare(X, dtype, origin=self.origin, check=False)
 
-    def values(self, X, tolerance=0.0, n_jobs=None):
+    def values(self, X: Rows, tolerance: float = 0.0, n_jobs: int | None = None) -> FloatArray:
         """f(x) for each row of X and each function, shape (n, n_functions).
 
         In double precision, but for many rows that are given in single precision where that is off by no more than
@@ -96,7 +116,7 @@ class Expansion:
             raise DataError("the decision function overflows on X; scale it as the training data were")
         return out + self.intercepts
 
-    def _single_items(self, X, tolerance):
+    def _single_items(self, X: Rows, tolerance: float) -> "PreparedRows | None":
         """The rows of X in single precision, or None where that would show."""
         if getattr(X, "dtype", None) != np.float32 or not self.kernel.is_dot_product_form:
             return None
@@ -115,7 +135,7 @@ class Expansion:
             return None
         return items
 
-    def _single_error(self, X):
+    def _single_error(self, X: Rows) -> float:
         """About how far values in single precision are off, by what entries between rows of X and vectors are off by.
 
         Errors of their own add up as those do that know nothing of each other; what those of a row have in common, for
@@ -151,7 +171,7 @@ class Expansion:
         return neighbours * largest * error
 
     @computed_once
-    def _some_vectors(self):
+    def _some_vectors(self) -> "_SomeVectors":
         squares, sums = np.zeros((2, self.n_functions))
         for group in self.groups:
             squares[group.outputs] += (group.coefficients**2).sum(axis=0)
@@ -159,12 +179,12 @@ class Expansion:
         vectors = _some(self.vectors)
         return _SomeVectors(self._prepare(vectors, np.float32), self._prepare(vectors, np.float64), squares, sums)
 
-    def _entries(self, rows, vectors):
+    def _entries(self, rows: Prepared, vectors: Prepared) -> Array:
         out = np.empty((len(rows), len(vectors)), rows.dtype)
         tiles.fill(self.kernel, rows, vectors, out)
         return out
 
-    def _parts(self):
+    def _parts(self) -> Iterator[tuple[int, int, FloatArray, slice | IndexArray]]:
         for group in self.groups:
             alone = len(group.outputs) == self.n_functions
             for begin in range(group.begin, group.end, tiles.TILE):
@@ -172,7 +192,7 @@ class Expansion:
                 weights = group.coefficients[begin - group.begin : end - group.begin]
                 yield begin, end, weights, slice(None) if alone else group.outputs
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in vars(self).items() if name != "_some_vectors"}
         return {**kept, "_prepared": {}, "_single": None}
 
@@ -186,6 +206,6 @@ class _SomeVectors(NamedTuple):
     sums: np.ndarray
 
 
-def _some(X):
+def _some(X: Rows) -> Any:
     """Some of the rows, spread over all of them."""
     return X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], SAMPLE)).astype(np.int64)]

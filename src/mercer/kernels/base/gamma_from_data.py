@@ -5,29 +5,34 @@ neither calls all rows alike nor all different (Caputo, Sim, Furesjo & Smola 200
 the tenth and the ninetieth percentile of use).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from mercer._errors import DataError
+from mercer._types import FloatArray, Rows
 
 # Rows that are looked at: every k-th, so that the same data give the same number.
 MOST_ROWS = 1_000
 
 
-def squared_distances(rows):
+def squared_distances(rows: FloatArray) -> FloatArray:
     """|x - y|^2 for all pairs, shape (n, n)."""
     rows = rows - rows.mean(axis=0)
     squares = np.einsum("ij,ij->i", rows, rows)
     return np.maximum(squares[:, None] + squares[None, :] - 2.0 * (rows @ rows.T), 0.0)
 
 
-def absolute_distances(rows):
+def absolute_distances(rows: FloatArray) -> FloatArray:
     """The sum of |x_k - y_k| for all pairs."""
     return cdist(rows, rows, "cityblock")
 
 
-def median_distance(X, weights=None, distances=squared_distances):
+def median_distance(
+    X: Rows, weights: FloatArray | None = None, distances: Callable[[FloatArray], FloatArray] = squared_distances
+) -> float:
     """The median distance between different rows; 1 where all are the same.
 
     A row of weight two counts as two: pairs count the product of their weights, and what a row has
@@ -57,7 +62,7 @@ def median_distance(X, weights=None, distances=squared_distances):
     return float(found[order][np.searchsorted(total, 0.5 * total[-1])])
 
 
-def _some_rows(X, weights):
+def _some_rows(X: Rows, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """Dense rows of positive weight, at most MOST_ROWS of them, with their weights."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     used = np.arange(n) if weights is None else np.flatnonzero(weights)

@@ -5,17 +5,26 @@ function of (x.y, |x|^2, |y|^2), one matrix product and one pass over a tile. In
 *pairwise form* it is a compiled loop over two rows. `precomputed` holds the third.
 """
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import kernels  # its names load when asked for: the operators make kernels of other files
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, FloatArray, Rows
+from mercer.kernels._types import Features, Prepared, Stop
 from mercer.kernels.base.distance_origin import origin_of
 from mercer.kernels.base.parameters import Parameters, is_number
 from mercer.kernels.base.progress import reported
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.exact_distances import LOST
 from mercer.kernels.items.prepare_rows import common_dtype, numeric_matrix, prepare_rows
+
+if TYPE_CHECKING:
+    from mercer.kernels.items.rows import Rows as PreparedRows
 
 
 class Kernel(Parameters):
@@ -24,6 +33,13 @@ class Kernel(Parameters):
     A subclass implements ``prepare``, ``tile`` and ``diag_of``, usually by deriving from
     `DotProductKernel` or `PairwiseKernel`.
     """
+
+    if TYPE_CHECKING:
+        # Of kernels in dot-product form.
+        def transform(
+            self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int
+        ) -> None: ...
+        def norms_diag(self, norms: Array) -> Array: ...
 
     # What to do instead of asking for a feature map, when there is none.
     _instead_of_features = "use the kernel itself"
@@ -61,7 +77,9 @@ class Kernel(Parameters):
         """False while a parameter waits for training data, which `bind` gives it."""
         return True
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Prepared:
         """Turn rows into arrays for `tile`; see `mercer.kernels.items.prepare_rows.prepare_rows`.
 
         `origin` is subtracted from the rows when the kernel is translation invariant.
@@ -72,7 +90,7 @@ class Kernel(Parameters):
         rows.by_differences = self.loses_distances(rows)
         return rows
 
-    def loses_distances(self, rows):
+    def loses_distances(self, rows: "PreparedRows") -> bool:
         """Whether distances between these rows are lost in inner products, as far as double precision has them."""
         if not self.is_dot_product_form or rows.dtype == np.float32 or self.distance_error(1.0, rows.dtype) == 0.0:
             return False
@@ -80,7 +98,7 @@ class Kernel(Parameters):
         # What overflows has no distances either way, and is refused for that.
         return largest < np.inf and self.distance_error(largest, rows.dtype) > LOST
 
-    def distance_error(self, norm_bound, dtype):
+    def distance_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         """As `entry_error`, of what comes of distances that inner products lose; 0 where there are none."""
         if not (self.is_dot_product_form and self.is_translation_invariant):
             return 0.0
@@ -89,19 +107,19 @@ class Kernel(Parameters):
         except OverflowError:
             return np.inf
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Prepared, right: Prepared, out: Array, row: int, column: int) -> None:
         """Write K(left_i, right_j) to out[row + i, column + j]."""
         raise NotImplementedError
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Prepared) -> FloatArray:
         """k(x, x) for each prepared row, in double precision."""
         raise NotImplementedError
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         """An upper bound of |k(x, y)| over rows of squared norm at most `norm_bound`."""
         raise NotImplementedError
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         """Estimated absolute error of one entry evaluated in `dtype`.
 
         For rows of squared norm at most `norm_bound`. It includes the rounding of the
@@ -109,7 +127,7 @@ class Kernel(Parameters):
         """
         raise NotImplementedError
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         """Fix what depends on training data; the kernel itself when nothing does.
 
         `weights` of the rows count them: a row of weight two is a row that occurs twice.
@@ -119,7 +137,14 @@ class Kernel(Parameters):
         changes = {name: child for name, child in bound.items() if child is not nested[name]}
         return self.replace(**changes) if changes else self
 
-    def __call__(self, X, Y=None, *, dtype=None, callback=None):
+    def __call__(
+        self,
+        X: Rows,
+        Y: Rows | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        callback: Callable[[float], object] | None = None,
+    ) -> Array:
         """The Gram matrix of the rows of X, or the matrix between those of X and Y.
 
         `callback`, if given, hears the share that is done, between 0 and 1, up to ten times a
@@ -128,7 +153,7 @@ class Kernel(Parameters):
         with reported(callback) as stop:
             return self._evaluated(X, Y, dtype, stop)
 
-    def _evaluated(self, X, Y, dtype, stop):
+    def _evaluated(self, X: Rows, Y: Rows | None, dtype: DTypeLike | None, stop: Stop | None) -> Array:
         kernel = self.bind(X) if Y is None else self
         dtype = common_dtype(X, Y) if dtype is None else np.dtype(dtype)
         origin = kernel._origin(X, Y)
@@ -141,103 +166,115 @@ class Kernel(Parameters):
         require_same_features(left, right)
         return tiles.fill(kernel, left, right, np.empty((len(left), len(right)), dtype), stop=stop)
 
-    def diag(self, X):
+    def diag(self, X: Rows) -> FloatArray:
         """k(x, x) for each row x, without the rest of the Gram matrix."""
         kernel = self.bind(X)
         return kernel.diag_of(kernel.prepare(X, np.float64, origin=kernel._origin(X, None)))
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """Explicit features psi(X) whose inner products are the kernel, where they are finite."""
         raise ParameterError(f"{type(self).__name__} has no finite feature map; {self._instead_of_features}")
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """A readable name for each column of ``feature_map(X)``; `names` are those of X's columns."""
         raise ParameterError(f"{type(self).__name__} has no names for its features; {self._instead_of_features}")
 
-    def terms(self):
+    def terms(self) -> "list[tuple[str | None, Kernel]]":
         """Kernels that add up to this one, as (name, kernel); the name is None where none is meant."""
         return [(None, self)]
 
-    def _origin(self, X, Y):
+    def _origin(self, X: Rows, Y: Rows | None) -> FloatArray | None:
         dense = not sparse.issparse(X) and not sparse.issparse(Y)
         if not (self.is_translation_invariant and dense and len(X)):
             return None
         self._require_bound()
         return origin_of(self, numeric_matrix(X))
 
-    def _require_bound(self):
+    def _require_bound(self) -> None:
         if not self.is_bound:
             raise ParameterError(f"{self!r} depends on training data; call bind(X) on it first")
 
-    def normalized(self):
+    def normalized(self) -> "Kernel":
         """k(x, y) / sqrt(k(x, x) k(y, y))."""
         return kernels.Normalised(self)
 
-    def centred(self):
+    def centred(self) -> "Kernel":
         """The kernel after moving the mean of the training features to the origin."""
         return kernels.Centred(self)
 
-    def __add__(self, other):
+    def __add__(self, other: "Kernel | float") -> "Kernel":
         return kernels.Sum.of(self, other)
 
-    def __radd__(self, other):
+    def __radd__(self, other: "Kernel | float") -> "Kernel":
         return kernels.Sum.of(other, self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
         return kernels.Product.of(self, other)
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: "Kernel | float") -> "Kernel":
         return self.__mul__(other) if is_number(other) else NotImplemented
 
-    def __pow__(self, exponent):
+    def __pow__(self, exponent: float) -> "Kernel":
         return kernels.Power(self, exponent)
 
 
 class DotProductKernel(Kernel):
     """A kernel that is an element-wise function of x.y, |x|^2 and |y|^2."""
 
+    if TYPE_CHECKING:
+
+        def prepare(
+            self, X: Rows, dtype: DTypeLike = ..., *, origin: Array | None = ..., check: bool = ...
+        ) -> PreparedRows: ...
+
     is_dot_product_form = True
 
-    def transform(self, dots, left_norms, right_norms, out, row, column):
+    def transform(self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int) -> None:
         """Write the kernel of a tile of inner products to out[row:, column:]."""
         raise NotImplementedError
 
-    def norms_diag(self, norms):
+    def norms_diag(self, norms: Array) -> Array:
         """k(x, x) from |x|^2."""
         raise NotImplementedError
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: "PreparedRows", right: "PreparedRows", out: Array, row: int, column: int) -> None:
         self.transform(*left.products(right, self.is_translation_invariant), out, row, column)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: "PreparedRows") -> FloatArray:
         return self.norms_diag(prepared.norms.astype(np.float64))
 
 
 class PairwiseKernel(Kernel):
     """A kernel evaluated by a compiled loop over pairs of dense rows."""
 
-    def pairs(self, left, columns, out, row, column):
+    if TYPE_CHECKING:
+
+        def prepare(
+            self, X: Rows, dtype: DTypeLike = ..., *, origin: Array | None = ..., check: bool = ...
+        ) -> PreparedRows: ...
+
+    def pairs(self, left: Array, columns: Array, out: Array, row: int, column: int) -> None:
         """Write the kernel of rows `left` (n, d) and `columns` (d, m) to out[row:, column:]."""
         raise NotImplementedError
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: "PreparedRows", right: "PreparedRows", out: Array, row: int, column: int) -> None:
         # The right-hand rows stand as columns, so that the innermost loop is over pairs
         # and vectorises for any number of features.
         columns = np.ascontiguousarray(right.dense().T)
         self.pairs(left.dense(), columns, out, row, column)
 
 
-def block_of(out, row, column, shape):
+def block_of(out: Array, row: int, column: int, shape: tuple[int, ...]) -> Array:
     """The part of `out` that a tile of this shape fills, as a view."""
     return out[row : row + shape[0], column : column + shape[1]]
 
 
-def epsilon(dtype):
+def epsilon(dtype: DTypeLike) -> float:
     """Distance from 1 to the next number of `dtype`."""
     return float(np.finfo(dtype).eps)
 
 
-def require_same_features(left, right):
+def require_same_features(left: Prepared, right: Prepared) -> None:
     """Refuse to compare rows of different lengths."""
     widths = [getattr(part, "n_features", None) for part in (left, right)]
     if widths[0] != widths[1]:

@@ -5,13 +5,18 @@ not has a vector v with v'Gv < 0, which anyone can check: the witness.
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import ArrayLike, FloatArray, Rows
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.items.prepare_rows import numeric_matrix
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +46,14 @@ class MercerVerdict:
     pair: tuple | None = None
     matrix_size: int = 0
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.kind != "invalid"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.message
 
 
-def mercer_check(kernel, X=None, tol=None):
+def mercer_check(kernel: "Kernel", X: Rows | None = None, tol: float | None = None) -> MercerVerdict:
     """Say whether a kernel is positive semidefinite, and prove it when it is not.
 
     Parameters
@@ -80,14 +85,14 @@ def mercer_check(kernel, X=None, tol=None):
     return _check_matrix(repr(kernel), _square_matrix(kernel, X), tol)
 
 
-def _square_matrix(kernel, X):
+def _square_matrix(kernel: "Kernel", X: Rows) -> FloatArray:
     """Every entry as the kernel gives it: no triangle is copied from the other."""
     kernel = kernel.bind(X)
     rows = kernel.prepare(X, np.float64, origin=kernel._origin(X, None))
     return tiles.fill(kernel, rows, rows, np.empty((len(rows), len(rows))))
 
 
-def _check_matrix(name, matrix, tol):
+def _check_matrix(name: str, matrix: FloatArray, tol: float | None) -> MercerVerdict:
     n = len(matrix)
     allowed = _rounding(matrix) if tol is None else tol
     difference = np.abs(matrix - matrix.T)
@@ -102,23 +107,23 @@ def _check_matrix(name, matrix, tol):
     return MercerVerdict("invalid", message, smallest, vector, matrix_size=n)
 
 
-def _rounding(matrix):
+def _rounding(matrix: FloatArray) -> float:
     """Ten rounding errors of the largest eigenvalue, which the row sums bound."""
     largest = np.abs(matrix).sum(axis=1).max() if matrix.size else 0.0
     return 10.0 * np.finfo(np.float64).eps * largest
 
 
-def _asymmetric(name, matrix, pair):
+def _asymmetric(name: str, matrix: FloatArray, pair: tuple[int, ...]) -> str:
     i, j = pair
     return f"{name} is not symmetric: k(x{i}, x{j}) = {matrix[i, j]:.6g}, but k(x{j}, x{i}) = {matrix[j, i]:.6g}"
 
 
-def _smallest(matrix):
+def _smallest(matrix: FloatArray) -> tuple[float, FloatArray]:
     values, vectors = linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=[0, 0])
     return float(values[0]), vectors[:, 0]
 
 
-def repair(gram, how="clip"):
+def repair(gram: ArrayLike, how: str = "clip") -> FloatArray:
     """The nearest use of an indefinite Gram matrix: its spectrum made non-negative.
 
     Parameters
@@ -155,7 +160,7 @@ def repair(gram, how="clip"):
     return 0.5 * (repaired + repaired.T)
 
 
-def _symmetric(gram):
+def _symmetric(gram: ArrayLike) -> FloatArray:
     gram = numeric_matrix(gram).astype(np.float64)
     if gram.shape[0] != gram.shape[1]:
         raise DataError(f"gram must be square, got shape {gram.shape}")

@@ -8,11 +8,14 @@ place: setting ``k1__gamma`` puts a new kernel in its stead, since kernels are s
 import dataclasses
 import math
 import numbers
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.kernels.base.gamma_from_data import median_distance, squared_distances
 
 # An entry to this power has lost six digits of the sixteen that it is computed with; beyond it there is little left.
@@ -20,40 +23,40 @@ LARGEST_POWER = 1_000_000
 GAMMA_RULES = ("scale", "auto", "median")
 
 
-def is_number(value):
+def is_number(value: object) -> bool:
     """Whether `value` is a real number; True and False are not."""
     # The usual type first: asking an abstract class takes ten times as long.
     return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)))
 
 
-def require_finite(name, value):
+def require_finite(name: str, value: Any) -> None:
     """Refuse anything but a finite real number."""
     if not is_number(value) or not math.isfinite(value):
         raise ParameterError(f"{name} must be a finite number, got {value!r}")
 
 
-def require_positive(name, value):
+def require_positive(name: str, value: Any) -> None:
     """Refuse anything but a finite number above zero."""
     require_finite(name, value)
     if value <= 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
 
 
-def require_non_negative(name, value):
+def require_non_negative(name: str, value: Any) -> None:
     """Refuse anything but a finite number that is zero or above."""
     require_finite(name, value)
     if value < 0:
         raise ParameterError(f"{name} must not be negative, got {value!r}")
 
 
-def require_count(name, value):
+def require_count(name: str, value: Any) -> None:
     """Refuse anything but a whole number that is zero or above."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or value < 0:
         raise ParameterError(f"{name} must be a whole number, 0 or more, got {value!r}")
 
 
-def require_power(name, value):
+def require_power(name: str, value: Any) -> None:
     """Refuse a power of kernel values in which next to no digit would be right."""
     if value > LARGEST_POWER:
         # Repeating a number of thousands of digits helps nobody.
@@ -64,13 +67,13 @@ def require_power(name, value):
         )
 
 
-def require_flag(name, value):
+def require_flag(name: str, value: Any) -> None:
     """Refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(f"{name} must be True or False, got {value!r}")
 
 
-def require_gamma(value):
+def require_gamma(value: Any) -> None:
     """Refuse anything but a positive number or the name of a rule."""
     if is_number(value):
         require_positive("gamma", value)
@@ -78,7 +81,12 @@ def require_gamma(value):
         raise ParameterError(f'gamma must be a positive number, "scale", "auto" or "median", got {value!r}')
 
 
-def gamma_from_data(rule, X, weights=None, distances=squared_distances):
+def gamma_from_data(
+    rule: str,
+    X: Rows,
+    weights: FloatArray | None = None,
+    distances: Callable[[FloatArray], FloatArray] = squared_distances,
+) -> float:
     """The number that "scale" (1 / (d var(X))), "auto" (1 / d) or "median" stands for.
 
     "median" is 1 / the median of `distances` between different rows.
@@ -98,7 +106,7 @@ def gamma_from_data(rule, X, weights=None, distances=squared_distances):
     return gamma
 
 
-def _variance(X):
+def _variance(X: Rows) -> float:
     """Variance over all entries, the zeros of a sparse matrix included."""
     if not sparse.issparse(X):
         return float(np.var(np.asarray(X), dtype=np.float64))
@@ -108,7 +116,7 @@ def _variance(X):
     return float(squares / entries - (total / entries) ** 2)
 
 
-def _weighted_variance(X, weights):
+def _weighted_variance(X: Rows, weights: FloatArray) -> float:
     """Variance over all entries if row i stood weights[i] times."""
     share = weights / weights.sum()
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
@@ -120,7 +128,10 @@ def _weighted_variance(X, weights):
 class Parameters:
     """Named parameters of a frozen dataclass, read and set as scikit-learn does."""
 
-    def get_params(self, deep=True):
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep`, those of nested kernels as ``name__inner``."""
         params = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if deep:
@@ -129,14 +140,14 @@ class Parameters:
                 params.update({f"{name}__{key}": value for key, value in child.get_params().items()})
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Change parameters in place, after checking the whole; returns self."""
         changed = self.replace(**params)
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, getattr(changed, field.name))
         return self
 
-    def replace(self, **params):
+    def replace(self, **params: Any) -> Self:
         """A copy with some parameters changed; ``name__inner`` reaches a nested kernel."""
         fields = self.get_params(deep=False)
         nested = self._nested()
@@ -155,15 +166,15 @@ class Parameters:
             nested[name] = nested[name].replace(**changes)
         return type(self)(**self._with_nested(fields, nested))
 
-    def _names(self):
+    def _names(self) -> str:
         return ", ".join(self.get_params()) or "none"
 
-    def _nested(self):
+    def _nested(self) -> dict[str, Any]:
         """Kernels among the parameters, by name."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, Parameters)}
 
-    def _with_nested(self, fields, nested):
+    def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:
         """Put nested kernels back among the fields."""
         return {**fields, **nested}
 
@@ -171,15 +182,20 @@ class Parameters:
 class GammaFromData:
     """Adds to a kernel the values of gamma that training data fix."""
 
+    if TYPE_CHECKING:
+        gamma: float | str
+
+        def replace(self, **params: Any) -> Self: ...
+
     # Between two sets of rows: what gamma multiplies.
     _distances = staticmethod(squared_distances)
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return not isinstance(self.gamma, str)
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         """The kernel with "scale", "auto" or "median" replaced by its number for the rows X."""
         if self.is_bound:
             return self
-        return self.replace(gamma=gamma_from_data(self.gamma, X, weights, self._distances))
+        return self.replace(gamma=gamma_from_data(cast(str, self.gamma), X, weights, self._distances))

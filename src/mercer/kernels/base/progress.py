@@ -2,10 +2,12 @@
 
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from mercer._errors import CancelledError
 from mercer._jit.threads import Stopped
+from mercer.kernels._types import T
 
 EVERY_SECONDS = 0.1
 
@@ -13,12 +15,12 @@ EVERY_SECONDS = 0.1
 class _Listener:
     """Asked between tiles by the engine, from any of its threads; one at a time speaks."""
 
-    def __init__(self, callback):
+    def __init__(self, callback: Callable[[float], object]) -> None:
         self.callback, self.is_ended, self.share = callback, False, 0.0
         self._spoken = time.monotonic()
         self._lock = threading.Lock()
 
-    def __call__(self, share=None):
+    def __call__(self, share: float | None = None) -> bool:
         if share is None or self.is_ended or not self._lock.acquire(blocking=False):
             return self.is_ended
         try:
@@ -34,7 +36,7 @@ class _Listener:
 _listening = threading.local()
 
 
-def current_stop():
+def current_stop() -> Callable[[], bool] | None:
     """A `stop` for work before the matrix, such as reading graphs: None where nobody listens.
 
     What is asked of a kernel does not pass through all its hands; who listens is known to the
@@ -44,7 +46,7 @@ def current_stop():
     return None if listener is None else lambda: listener(0.0)
 
 
-def unless_stopped(items):
+def unless_stopped(items: Iterable[T]) -> Iterator[T]:
     """The items one by one, until somebody asks to stop; see `current_stop`."""
     stop = current_stop()
     for item in items:
@@ -54,7 +56,7 @@ def unless_stopped(items):
 
 
 @contextmanager
-def reported(callback):
+def reported(callback: Callable[[float], object] | None) -> Iterator[_Listener | None]:
     """A `stop` for the engine that tells `callback` how far it is; None where there is none."""
     if callback is None:
         yield None

@@ -6,11 +6,20 @@ sparse rows. In *pairwise form* an item is a stretch of packed arrays (`Packed`)
 compiled function compares two of them.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._types import Array, FloatArray, IndexArray, Items, Rows
+from mercer.kernels._types import Features, Prepared
 from mercer.kernels.base.kernel import Kernel, block_of, epsilon
+
+if TYPE_CHECKING:
+    from mercer.kernels.items.counts import Counts
 
 
 class StructuredKernel(Kernel):
@@ -24,37 +33,43 @@ class StructuredKernel(Kernel):
     takes_items = True
     is_psd = True
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Prepared:
         return self.encode(items_of(X, self.item_name), np.dtype(dtype))
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Prepared:
         """The prepared form of a list of items."""
         raise NotImplementedError
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return norm_bound
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return epsilon(dtype) * norm_bound
 
 
 class CountKernel(StructuredKernel):
     """A kernel that is the inner product of feature counts; `encode` returns `Counts`."""
 
-    def tile(self, left, right, out, row, column):
+    if TYPE_CHECKING:
+
+        def encode(self, items: list[Any], dtype: DTypeLike) -> Counts: ...
+
+    def tile(self, left: "Counts", right: "Counts", out: Array, row: int, column: int) -> None:
         block_of(out, row, column, (len(left), len(right)))[...] = left.dots(right)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: "Counts") -> FloatArray:
         return prepared.norms
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The weighted counts as a CSR matrix, one column for each feature that occurs in X.
 
         Which features those are depends on X: map training and test items together.
         """
         return self.encode(items_of(X, self.item_name), np.dtype(np.float64)).to_scipy()
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """A readable name for each column of ``feature_map(X)``; here, its key."""
         counts = self.encode(items_of(X, self.item_name), np.dtype(np.float64))
         return [f"#{key:016x}" for key in counts.vocabulary.keys.tolist()]
@@ -76,29 +91,29 @@ class Packed:
         be done within a tenth of a second, since only then somebody can ask to stop.
     """
 
-    def __init__(self, arrays, index, dtype, longest_tile=None):
+    def __init__(self, arrays: Any, index: IndexArray, dtype: DTypeLike, longest_tile: int | None = None) -> None:
         self.arrays = arrays
         self.index = index
         self.dtype = np.dtype(dtype)
         self.longest_tile = longest_tile
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.index)
 
-    def is_same(self, other):
+    def is_same(self, other: "Packed") -> bool:
         """Whether these are the same items in the same order, so that half of a tile says all."""
         return self.arrays is other.arrays and np.array_equal(self.index, other.index)
 
-    def take(self, indices):
+    def take(self, indices: IndexArray) -> "Packed":
         """The items at `indices`."""
         return Packed(self.arrays, self.index[indices], self.dtype, self.longest_tile)
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "Packed":
         """Items start..stop."""
         return Packed(self.arrays, self.index[start:stop], self.dtype, self.longest_tile)
 
 
-def items_of(X, item_name):
+def items_of(X: Rows, item_name: str) -> list[Any]:
     """The items as a list; a single text, or rows of numbers, are refused."""
     if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
         raise DataError(f"X must be a sequence of {item_name}s, got one {type(X).__name__}; pass [{item_name}]")
@@ -112,7 +127,7 @@ def items_of(X, item_name):
     return items
 
 
-def require_kind(items, kinds, item_name, remedy):
+def require_kind(items: Items, kinds: type | tuple[type, ...], item_name: str, remedy: str) -> None:
     """Refuse a list in which an item is of another type, and say which."""
     for place, item in enumerate(items):
         if not isinstance(item, kinds):

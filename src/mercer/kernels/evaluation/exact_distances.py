@@ -6,18 +6,24 @@ it takes several times as long. A kernel that knows only distances sees no diffe
 :math:`\langle x, y \rangle` and points with "inner products" :math:`-\tfrac12 |x - y|^2` and lengths of zero.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, IndexArray
+
+if TYPE_CHECKING:
+    from mercer.kernels.items.rows import Rows as PreparedRows
 
 # A kernel entry that may be off by more than this for loss of digits is computed by differences.
 LOST = 1e-12
 
 
 @jit
-def _dense(left, columns, out):
+def _dense(left: Array, columns: Array, out: Array) -> None:
     """out[i, j] = -|x_i - y_j|^2 / 2 of rows `left` (n, d) and `columns` (d, m)."""
     vector_loop()
     for i in range(left.shape[0]):
@@ -34,7 +40,15 @@ def _dense(left, columns, out):
 
 
 @jit
-def _sparse(left_ptr, left_indices, left_data, right_ptr, right_indices, right_data, out):
+def _sparse(
+    left_ptr: IndexArray,
+    left_indices: IndexArray,
+    left_data: Array,
+    right_ptr: IndexArray,
+    right_indices: IndexArray,
+    right_data: Array,
+    out: Array,
+) -> None:
     """The same of two sets of CSR rows with sorted indices, each pair walked through together."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -53,7 +67,7 @@ def _sparse(left_ptr, left_indices, left_data, right_ptr, right_indices, right_d
             out[i, j] = -0.5 * total
 
 
-def negative_half_squares(left, right):
+def negative_half_squares(left: "PreparedRows", right: "PreparedRows") -> Array:
     """-|x - y|^2 / 2 for the rows of two `Rows`, in a buffer that the next call in this thread uses again."""
     out = scratch("dots", (len(left), len(right)), left.dtype)
     if left.is_sparse and right.is_sparse:

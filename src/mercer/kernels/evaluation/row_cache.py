@@ -1,16 +1,19 @@
 """A bounded store of rows of a kernel matrix, the least recently used going first."""
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.lasting import lasting_empty
 from mercer._jit.threads import run_parallel
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Span
 from mercer.kernels.evaluation.tiles import SERIAL_ENTRIES
 
 
 @jit
-def weighted_rows(store, slots, weights, out, begin, end):
+def weighted_rows(store: Array, slots: IndexArray, weights: FloatArray, out: Array, begin: int, end: int) -> None:
     """out[begin:end] += sum_k weights[k] * store[slots[k], begin:end], four rows at a time."""
     vector_loop()
     n = slots.shape[0]
@@ -30,7 +33,7 @@ def weighted_rows(store, slots, weights, out, begin, end):
 
 
 @jit
-def gather(store, slots, columns, out, places):
+def gather(store: Array, slots: IndexArray, columns: IndexArray, out: Array, places: IndexArray) -> None:
     """out[places[a], :] = store[slots[a], columns]."""
     for a in range(slots.shape[0]):
         source, target = store[slots[a]], out[places[a]]
@@ -39,7 +42,7 @@ def gather(store, slots, columns, out, places):
 
 
 @jit
-def scatter(block, unknown, known, out, begin, end):
+def scatter(block: Array, unknown: IndexArray, known: IndexArray, out: Array, begin: int, end: int) -> None:
     """The rows unknown[begin:end] of what `scatter_symmetric` does, sixteen at a time: an entry
     of a known row brings its neighbours with it into the cache."""
     for first in range(begin, end, 16):
@@ -54,13 +57,13 @@ def scatter(block, unknown, known, out, begin, end):
                 out[unknown[a], column] = source[unknown[a]]
 
 
-def split(n, parts):
+def split(n: int, parts: int) -> list[Span]:
     """Spans that share n items out among `parts` workers."""
     edges = np.linspace(0, n, parts + 1).astype(np.int64)
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def add_weighted_rows(store, slots, weights, out, workers):
+def add_weighted_rows(store: Array, slots: IndexArray, weights: FloatArray, out: Array, workers: int) -> None:
     """Parallel form of `weighted_rows` over the whole length of `out`, where that is worth a second thread."""
     # Weights in double precision: the sum of thousands of products must not drift.
     weights = np.ascontiguousarray(weights, dtype=np.float64)
@@ -70,7 +73,9 @@ def add_weighted_rows(store, slots, weights, out, workers):
     run_parallel(lambda span: weighted_rows(store, slots, weights, out, *span), split(len(out), 4 * workers), workers)
 
 
-def gather_rows(store, slots, columns, out, places, workers):
+def gather_rows(
+    store: Array, slots: IndexArray, columns: IndexArray, out: Array, places: IndexArray, workers: int
+) -> None:
     """Parallel form of `gather` over the rows."""
     run_parallel(
         lambda span: gather(store, slots[slice(*span)], columns, out, places[slice(*span)]),
@@ -79,7 +84,7 @@ def gather_rows(store, slots, columns, out, places, workers):
     )
 
 
-def scatter_symmetric(block, unknown, known, out, workers):
+def scatter_symmetric(block: Array, unknown: IndexArray, known: IndexArray, out: Array, workers: int) -> None:
     """Complete a symmetric `out` of which the rows `known` are there: out[unknown, unknown]
     from `block`, out[unknown, known] from the known rows."""
     run_parallel(lambda span: scatter(block, unknown, known, out, *span), split(len(unknown), 4 * workers), workers)
@@ -92,7 +97,7 @@ class RowCache:
     needs are never made real. A request for more rows than fit keeps what it can.
     """
 
-    def __init__(self, n, dtype, max_bytes):
+    def __init__(self, n: int, dtype: DTypeLike, max_bytes: int) -> None:
         self.n = n
         row_bytes = max(1, n * np.dtype(dtype).itemsize)
         self.store = _allocate(min(n, int(max_bytes // row_bytes)), n, dtype)
@@ -104,11 +109,11 @@ class RowCache:
         self._count = 0
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of rows held now."""
         return self._count * self.n * self.store.itemsize
 
-    def reserve(self, indices):
+    def reserve(self, indices: IndexArray) -> tuple[IndexArray, IndexArray]:
         """Slots for as many of `indices` (none cached yet) as fit; evicts the oldest.
 
         Returns (kept, slots): the caller fills ``store[slots]`` with the rows of ``kept``.
@@ -122,19 +127,19 @@ class RowCache:
         self.slot[kept] = slots
         return kept, slots
 
-    def touch(self, indices):
+    def touch(self, indices: IndexArray) -> None:
         """Mark cached rows as used just now, so that they are evicted last."""
         self._clock += 1
         self._used_at[self.slot[indices]] = self._clock
 
-    def forget(self, indices):
+    def forget(self, indices: IndexArray) -> None:
         """Drop rows; their places are used again when the store is full."""
         slots = self.slot[indices]
         self._used_at[slots] = 0
         self.slot[indices] = -1
         self._owner[slots] = -1
 
-    def _evict(self, count):
+    def _evict(self, count: int) -> IndexArray:
         if count <= 0:
             return np.empty(0, np.int64)
         oldest = np.argsort(self._used_at[: self._count], kind="stable")[:count]
@@ -143,7 +148,7 @@ class RowCache:
         return oldest
 
 
-def _allocate(rows, n, dtype):
+def _allocate(rows: int, n: int, dtype: DTypeLike) -> Array:
     """An empty store, halved until the system grants it."""
     while True:
         try:

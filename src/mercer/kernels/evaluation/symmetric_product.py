@@ -5,13 +5,21 @@ within a tile, and in double precision between tiles. BLAS is made for more colu
 up to some fifty, a pass that does both, for two columns at a time, is up to four times faster.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray
+from mercer.kernels._types import Prepared, Receive, Span, Stop, Tiles, Visit
 from mercer.kernels.evaluation import tiles
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.packed_triangle import Triangle
 
 # Sums are taken in so many parts, each by one thread: of one product, and of several, whose sums take more room.
 FOLDS, FOLDS_OF_SEVERAL = 8, 4
@@ -24,7 +32,7 @@ LARGEST_SUM = 1e3
 
 
 @jit
-def _fold(tile, start, x, z, below, beside):
+def _fold(tile: Array, start: int, x: Array, z: Array, below: Array, beside: Array) -> None:
     """Of the columns of a tile from `start` on, below += tile' z and beside += tile x, in one pass over it.
 
     Scalars are taken out of the inner loop by hand: with one array more in it LLVM gives up on vectors.
@@ -61,7 +69,7 @@ def _fold(tile, start, x, z, below, beside):
 
 
 @jit
-def _fold_two(tile, start, x, y, z, u, below, beside):
+def _fold_two(tile: Array, start: int, x: Array, y: Array, z: Array, u: Array, below: Array, beside: Array) -> None:
     """As `_fold`, of two columns (x and y, z and u): the tile is read, and widened, once for both."""
     vector_loop()
     kind = x.dtype.type
@@ -110,7 +118,7 @@ def _fold_two(tile, start, x, y, z, u, below, beside):
 
 
 @jit
-def _fold_corner(tile, start, x, beside):
+def _fold_corner(tile: Array, start: int, x: Array, beside: Array) -> None:
     """beside += B x for the symmetric B whose lower triangle a tile has in its columns from `start` on."""
     vector_loop()
     kind = x.dtype.type
@@ -124,7 +132,9 @@ def _fold_corner(tile, start, x, beside):
 
 
 @jit
-def _fold_all(tile, start, columns, left, right, begin, end, totals):
+def _fold_all(
+    tile: Array, start: int, columns: Array, left: int, right: int, begin: int, end: int, totals: Array
+) -> None:
     """totals += what a tile, from its column `start` on, says of its rows begin..end and, transposed, of the
     columns left..right, for all the coefficients that there are."""
     k = columns.shape[0]
@@ -142,7 +152,7 @@ def _fold_all(tile, start, columns, left, right, begin, end, totals):
 
 
 @jit
-def _fold_corners(tile, start, columns, begin, end, totals):
+def _fold_corners(tile: Array, start: int, columns: Array, begin: int, end: int, totals: Array) -> None:
     """totals += what the lower triangle that a tile has from its column `start` on says of its rows."""
     for c in range(columns.shape[0]):
         sums = np.zeros(end - begin, columns.dtype)
@@ -150,7 +160,7 @@ def _fold_corners(tile, start, columns, begin, end, totals):
         totals[c, begin:end] += sums
 
 
-def folded_products(n, visit, coefficients, n_jobs, stop):
+def folded_products(n: int, visit: Visit, coefficients: Array, n_jobs: int | None, stop: Stop | None) -> FloatArray:
     """A symmetric matrix times coefficients, from the tiles on and below its diagonal.
 
     ``visit(place, receive)`` calls ``receive(tile, first column)`` for the tiles of a panel of rows. Sums are taken
@@ -161,7 +171,7 @@ def folded_products(n, visit, coefficients, n_jobs, stop):
     totals = np.zeros((min(folds, len(spans)), coefficients.shape[1], n))
     columns = np.ascontiguousarray(coefficients.T)
 
-    def fold(part):
+    def fold(part: int) -> None:
         for place in range(part, len(spans), len(totals)):
             tiles.unless(stop)
             visit(place, _receiver(spans[place], columns, totals[part]))
@@ -171,13 +181,13 @@ def folded_products(n, visit, coefficients, n_jobs, stop):
     return totals.sum(axis=0).T
 
 
-def _receiver(rows, columns, totals):
+def _receiver(rows: Span, columns: Array, totals: FloatArray) -> Receive:
     """What adds the products with a tile of these rows to the totals."""
     begin = rows[0]
     # One product reads a tile once, whatever its width; several read it again while it is in cache.
     longest = len(totals[0]) if len(columns) == 1 else tiles.TILE
 
-    def receive(tile, first):
+    def receive(tile: Array, first: int) -> None:
         beyond = min(begin, first + tile.shape[1])
         for left in range(first, beyond, longest):
             _add(tile, left - first, (left, min(left + longest, beyond)), rows, columns, totals)
@@ -187,7 +197,7 @@ def _receiver(rows, columns, totals):
     return receive
 
 
-def _add_corner(tile, start, rows, columns, totals):
+def _add_corner(tile: Array, start: int, rows: Span, columns: Array, totals: Array) -> None:
     """totals += what a tile, whose columns from `start` on are those of its rows, says from its diagonal down."""
     begin, end = rows
     for top, bottom in tiles.spans(end - begin, STRIP):
@@ -197,7 +207,7 @@ def _add_corner(tile, start, rows, columns, totals):
         _fold_corners(strip, start + top, columns, *own, totals)
 
 
-def _add(tile, start, span, rows, columns, totals):
+def _add(tile: Array, start: int, span: Span, rows: Span, columns: Array, totals: Array) -> None:
     """totals += what a tile, from its column `start` on, says of its rows and, transposed, of its columns."""
     if len(columns) < MANY:
         _fold_all(tile, start, columns, *span, *rows, totals)
@@ -208,7 +218,7 @@ def _add(tile, start, span, rows, columns, totals):
     totals[:, begin:end] += (wide @ columns[:, left:right].T).T
 
 
-def _in_precision(tile, dtype):
+def _in_precision(tile: Array, dtype: DTypeLike) -> Array:
     if tile.dtype == dtype:
         return tile
     wide = scratch("widened", tile.shape, dtype)
@@ -216,13 +226,20 @@ def _in_precision(tile, dtype):
     return wide
 
 
-def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None, has_diagonal=True):
+def symmetric_product(
+    kernel: Tiles,
+    points: Prepared,
+    coefficients: Array,
+    n_jobs: int | None = None,
+    stop: Stop | None = None,
+    has_diagonal: bool = True,
+) -> FloatArray:
     """K(points, points) @ coefficients, shape (n, k), in double precision; each pair is evaluated once.
 
     Without the diagonal, it is what the others contribute to each.
     """
 
-    def visit(place, receive):
+    def visit(place: int, receive: Receive) -> None:
         rows = tiles.spans(len(points))[place]
         part = points.slice(*rows)
         for columns in tiles.spans(rows[1]):
@@ -236,16 +253,18 @@ def symmetric_product(kernel, points, coefficients, n_jobs=None, stop=None, has_
     return folded_products(len(points), visit, _summable(coefficients, points.dtype), n_jobs, stop)
 
 
-def _summable(coefficients, dtype):
+def _summable(coefficients: FloatArray, dtype: DTypeLike) -> Array:
     """In the precision in which the sums of a tile stay as accurate as its entries."""
     is_small = tiles.TILE * float(np.abs(coefficients).max(initial=0.0)) <= LARGEST_SUM
     return coefficients.astype(dtype if is_small else np.float64)
 
 
-def triangle_products(triangle, coefficients, n_jobs=None, stop=None):
+def triangle_products(
+    triangle: "Triangle", coefficients: Array, n_jobs: int | None = None, stop: Stop | None = None
+) -> FloatArray:
     """A @ coefficients, shape (n, k), for the symmetric A whose lower triangle is a `Triangle`."""
 
-    def visit(place, receive):
+    def visit(place: int, receive: Receive) -> None:
         receive(triangle.panels[place], 0)
 
     return folded_products(triangle.n, visit, coefficients, n_jobs, stop)

@@ -7,12 +7,21 @@ of a symmetric matrix, for half the work).
 block and a Gram matrix tell it what share of them is done.
 """
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray
+from mercer.kernels._types import KernelTiles, Prepared, Span, Stop, Tiles
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.packed_triangle import Triangle
 
 TILE = 512
 GRAM_TILE, LARGE_GRAM_TILE, FEW_FEATURES = 192, 384, 64
@@ -23,7 +32,7 @@ SERIAL_ENTRIES = 40_000
 
 
 @jit
-def _mirror(out, top, bottom, left, right):
+def _mirror(out: Array, top: int, bottom: int, left: int, right: int) -> None:
     """Copy out[top:bottom, left:right] across the diagonal, in small blocks that stay in
     the first-level cache; only entries strictly above the diagonal are copied."""
     for first_column in range(left, right, 16):
@@ -37,7 +46,7 @@ def _mirror(out, top, bottom, left, right):
 
 
 @jit
-def transpose(out, top, bottom, left, right):
+def transpose(out: Array, top: int, bottom: int, left: int, right: int) -> None:
     """Copy out[top:bottom, left:right], which does not meet the diagonal, across it: blocks that stay in
     the first-level cache, whose rows of a fixed length become vector stores."""
     whole = top + (bottom - top) // 16 * 16
@@ -53,23 +62,23 @@ def transpose(out, top, bottom, left, right):
                 out[j, row] = out[row, j]
 
 
-def spans(n, length=TILE):
+def spans(n: int, length: int = TILE) -> list[Span]:
     """The (begin, end) of consecutive tiles."""
     return [(begin, min(begin + length, n)) for begin in range(0, n, length)]
 
 
-def _even_spans(n, longest):
+def _even_spans(n: int, longest: int) -> list[Span]:
     """As `spans`, with tiles of about the same length: what is left over would be a narrow one."""
     count = max(1, -(-n // longest))
     return spans(n, min(longest, max(1, -(-n // (16 * count))) * 16))
 
 
-def _longest(items):
+def _longest(items: Prepared) -> int:
     """How many items a tile may have on a side; fewer where an entry takes long (see `Packed`)."""
     return min(TILE, getattr(items, "longest_tile", None) or TILE)
 
 
-def _gram_length(points):
+def _gram_length(points: Prepared) -> int:
     """Edge of the tiles of a symmetric matrix: half of those on its diagonal is for nothing, so
     they are small, unless products of many features need the length."""
     if _longest(points) < TILE:
@@ -79,17 +88,17 @@ def _gram_length(points):
     return -(-len(points) // (16 * count)) * 16
 
 
-def _length_beside(width):
+def _length_beside(width: int) -> int:
     """How many items of a tile beside so many others: narrow tiles are longer."""
     return TILE * min(8, max(1, TILE // max(1, width)))
 
 
-def _workers(n_jobs, entries, items):
+def _workers(n_jobs: int | None, entries: int, items: Prepared) -> int:
     is_short = entries < SERIAL_ENTRIES and _longest(items) == TILE
     return 1 if is_short else thread_count(n_jobs)
 
 
-def unless(stop):
+def unless(stop: Stop | None) -> None:
     """Ask `stop` between the tiles of a job, as `run_parallel` does between jobs."""
     if stop is not None and stop():
         raise Stopped
@@ -98,10 +107,10 @@ def unless(stop):
 class _Share:
     """Asks `stop` between tiles, and tells it what share of all entries has been computed."""
 
-    def __init__(self, stop, total):
+    def __init__(self, stop: Stop | None, total: int) -> None:
         self.stop, self.total, self.done = stop, max(1, total), 0
 
-    def ask(self, entries):
+    def ask(self, entries: int) -> None:
         """Before a tile of so many entries."""
         if self.stop is not None and self.stop(self.done / self.total):
             raise Stopped
@@ -109,13 +118,22 @@ class _Share:
         self.done += entries
 
 
-def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0), mirrored=False):
+def fill(
+    kernel: Tiles,
+    left: Prepared,
+    right: Prepared,
+    out: Array,
+    n_jobs: int | None = None,
+    stop: Stop | None = None,
+    corner: Span = (0, 0),
+    mirrored: bool = False,
+) -> Array:
     """Write K(left_i, right_j) to out[i, j], moved by `corner`; `out` is C-ordered, of the
     prepared dtype. `mirrored`: the block is part of a symmetric matrix, and written to both its places."""
     length = _longest(left)
     share = _Share(stop, len(left) * len(right))
 
-    def column_panel(columns):
+    def column_panel(columns: Span) -> None:
         part = right.slice(*columns)
         for rows in _even_spans(len(left), length):
             share.ask(_entries(rows, columns))
@@ -129,7 +147,9 @@ def fill(kernel, left, right, out, n_jobs=None, stop=None, corner=(0, 0), mirror
     return out
 
 
-def gram(kernel, points, out, n_jobs=None, stop=None):
+def gram(
+    kernel: KernelTiles, points: Prepared, out: Array, n_jobs: int | None = None, stop: Stop | None = None
+) -> Array:
     """Write the symmetric matrix K(points, points) to `out`, computing one triangle."""
     n = len(points)
     if n <= min(GRAM_TILE, _longest(points)):
@@ -138,7 +158,7 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     tiles = _wide_tiles(n) if _is_short(kernel, points) else _square_tiles(n, _gram_length(points))
     share = _Share(stop, sum(_entries(*tile) for panel in tiles for tile in panel))
 
-    def panel(places):
+    def panel(places: list[tuple[Span, Span]]) -> None:
         for rows, columns in places:
             share.ask(_entries(rows, columns))
             kernel.tile(points.slice(*rows), points.slice(*columns), out, rows[0], columns[0])
@@ -149,26 +169,26 @@ def gram(kernel, points, out, n_jobs=None, stop=None):
     return out
 
 
-def _entries(rows, columns):
+def _entries(rows: Span, columns: Span) -> int:
     return (rows[1] - rows[0]) * (columns[1] - columns[0])
 
 
-def _is_short(kernel, points):
+def _is_short(kernel: KernelTiles, points: Prepared) -> bool:
     """Whether a row of the matrix is a row of a tile, and few calls matter more than half a tile."""
     return kernel.is_dot_product_form and len(points) <= WIDEST and _longest(points) == TILE
 
 
-def _wide_tiles(n):
+def _wide_tiles(n: int) -> list[list[tuple[Span, Span]]]:
     """Panels of one tile each: some rows, and all columns from the diagonal on."""
     return [[(rows, (rows[0], n))] for rows in spans(n, WIDE_TILE)]
 
 
-def _square_tiles(n, length):
+def _square_tiles(n: int, length: int) -> list[list[tuple[Span, Span]]]:
     """Panels of the tiles above the diagonal in the same columns."""
     return [[(rows, columns) for rows in spans(columns[1], length)] for columns in reversed(spans(n, length))]
 
 
-def _small_gram(kernel, points, out, stop):
+def _small_gram(kernel: Tiles, points: Prepared, out: Array, stop: Stop | None) -> Array:
     """A single tile, with no more ado than it takes."""
     unless(stop)
     with one_blas_thread():
@@ -177,10 +197,12 @@ def _small_gram(kernel, points, out, stop):
     return out
 
 
-def lower_triangle(kernel, points, triangle, n_jobs=None, stop=None):
+def lower_triangle(
+    kernel: Tiles, points: Prepared, triangle: "Triangle", n_jobs: int | None = None, stop: Stop | None = None
+) -> "Triangle":
     """Write the lower triangle of K(points, points) to the panels of a `Triangle`."""
 
-    def row_panel(place):
+    def row_panel(place: int) -> None:
         rows, out = triangle.spans[place], triangle.panels[place]
         part = points.slice(*rows)
         for columns in spans(rows[1]):
@@ -191,7 +213,7 @@ def lower_triangle(kernel, points, triangle, n_jobs=None, stop=None):
     return triangle
 
 
-def mirror(out, rows, columns):
+def mirror(out: Array, rows: Span, columns: Span) -> None:
     """Copy the block out[rows, columns], on or above the diagonal, to its place below."""
     beyond = max(rows[1], columns[0])
     transpose(out, *rows, beyond, columns[1])
@@ -199,7 +221,14 @@ def mirror(out, rows, columns):
         _mirror(out, *rows, columns[0], beyond)
 
 
-def product(kernel, left, right, coefficients, n_jobs=None, stop=None):
+def product(
+    kernel: Tiles,
+    left: Prepared,
+    right: Prepared,
+    coefficients: ArrayLike,
+    n_jobs: int | None = None,
+    stop: Stop | None = None,
+) -> FloatArray:
     """K(left, right) @ coefficients in double precision, without storing the block.
 
     `coefficients` has shape (len(right),) or (len(right), k).
@@ -213,7 +242,7 @@ def product(kernel, left, right, coefficients, n_jobs=None, stop=None):
 
 
 @jit
-def _sum_rows(block, weights, out):
+def _sum_rows(block: Array, weights: Array, out: Array) -> None:
     """out[i] = sum_j block[i, j] weights[j], accumulated in double precision."""
     vector_loop()
     for i in range(block.shape[0]):
@@ -224,7 +253,7 @@ def _sum_rows(block, weights, out):
         out[i] = total
 
 
-def _summable(weights, dtype):
+def _summable(weights: FloatArray, dtype: DTypeLike) -> FloatArray:
     """Weights in the precision in which a tile's sums with them stay accurate.
 
     A sum in single precision errs by about 6e-8 times the sum of its terms' sizes.
@@ -235,7 +264,7 @@ def _summable(weights, dtype):
     return weights.astype(dtype)
 
 
-def _weighted_sums(block, weights):
+def _weighted_sums(block: Array, weights: FloatArray) -> FloatArray:
     if weights.shape[1] != 1:
         return block @ weights
     sums = np.empty((len(block), 1))
@@ -243,14 +272,22 @@ def _weighted_sums(block, weights):
     return sums
 
 
-def add_products(kernel, left, right, parts, out, n_jobs=None, stop=None):
+def add_products(
+    kernel: Tiles,
+    left: Prepared,
+    right: Prepared,
+    parts: Iterable[tuple[int, int, FloatArray, slice | IndexArray]],
+    out: FloatArray,
+    n_jobs: int | None = None,
+    stop: Stop | None = None,
+) -> FloatArray:
     """For each part (begin, end, weights, outputs), with at most TILE right-hand items,
     add K(left, right[begin:end]) @ weights to out[:, outputs]."""
     prepared = [
         (right.slice(begin, end), _summable(weights, left.dtype), outputs) for begin, end, weights, outputs in parts
     ]
 
-    def row_panel(rows):
+    def row_panel(rows: Span) -> None:
         begin, end = rows
         points, target = left.slice(begin, end), out[begin:end]
         for items, weights, outputs in prepared:

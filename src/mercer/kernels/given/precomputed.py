@@ -2,9 +2,12 @@
 
 import reprlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
@@ -12,6 +15,7 @@ from mercer._jit.compile import jit
 from mercer._jit.threads import Stopped
 from mercer._jit.vectors import vector_loop
 from mercer._jit.waiting import PATIENCE_SECONDS, ends_in_force
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.base.kernel import Kernel, block_of, epsilon
 from mercer.kernels.items.prepare_rows import numeric_matrix, prepare_rows
 
@@ -20,7 +24,7 @@ BLOCK = 64
 
 
 @jit
-def _compare(K, top, bottom, left, right, mirror):
+def _compare(K: Array, top: int, bottom: int, left: int, right: int, mirror: Array) -> tuple[float, float]:
     """(largest |K_ij - K_ji|, largest |K_ij| or |K_ji|) of a block; `mirror` is room for its mirror image."""
     vector_loop()
     height, width = bottom - top, right - left
@@ -41,7 +45,7 @@ def _compare(K, top, bottom, left, right, mirror):
 
 
 @jit
-def most_asymmetric(K):
+def most_asymmetric(K: Array) -> tuple[int, int, float, float]:
     """(i, j, |K_ij - K_ji|) where it is largest, i < j, and the largest |K_ij|, of a square C-ordered matrix.
 
     Block by block, so that a block and its mirror image are in the cache together.
@@ -62,7 +66,9 @@ def most_asymmetric(K):
 
 
 @jit
-def _residual_of_four(first, second, third, fourth, weights, own, out, totals):
+def _residual_of_four(
+    first: Array, second: Array, third: Array, fourth: Array, weights: Array, own: Array, out: Array, totals: Array
+) -> None:
     """Four rows together: what is summed for all columns is then loaded and stored a quarter as often."""
     vector_loop()
     a, b, c, d = own[0], own[1], own[2], own[3]
@@ -81,7 +87,7 @@ def _residual_of_four(first, second, third, fourth, weights, own, out, totals):
 
 
 @jit
-def add_mirror_residual(K, begin, end, weights, out):
+def add_mirror_residual(K: Array, begin: int, end: int, weights: Array, out: Array) -> None:
     """Add what the rows begin..end have to do with K v - K'v, for a square C-ordered matrix, read once.
 
     Entries need not be finite: nothing is decided here, and what is not finite shows in `out`.
@@ -104,34 +110,37 @@ class MatrixItems:
     vectors of a model, so that a model does not carry its training matrix.
     """
 
-    def __init__(self, matrix, index, dtype, is_whole=False):
+    if TYPE_CHECKING:
+        matrix: Array | Any  # None for items that only ever stand on the right
+
+    def __init__(self, matrix: Array | None, index: IndexArray, dtype: np.dtype[Any], is_whole: bool = False) -> None:
         self.matrix = matrix
         self.index = index
         self.dtype = dtype
         # Whether the items are known to be all rows, in order.
         self.is_whole = is_whole
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.index)
 
     @property
-    def n_features(self):
+    def n_features(self) -> int | None:
         return None if self.matrix is None else self.matrix.shape[1]
 
-    def take(self, indices):
+    def take(self, indices: IndexArray) -> "MatrixItems":
         """The items at `indices`; the matrix is shared."""
         return MatrixItems(self.matrix, self.index[indices], self.dtype)
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "MatrixItems":
         """Items start..stop; the matrix is shared."""
         return MatrixItems(self.matrix, self.index[start:stop], self.dtype)
 
-    def columns_only(self):
+    def columns_only(self) -> "MatrixItems":
         """The same items without the matrix, for the right-hand side."""
         return MatrixItems(None, self.index, self.dtype)
 
 
-def _consecutive(index):
+def _consecutive(index: IndexArray) -> slice | None:
     """A slice where places follow each other, which reads faster than a list of them; else None."""
     if len(index) and (np.diff(index) == 1).all():
         return slice(int(index[0]), int(index[-1]) + 1)
@@ -152,11 +161,20 @@ class Precomputed(Kernel):
 
     _instead_of_features = "only its values are given"
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> MatrixItems:
         matrix = prepare_rows(X, dtype, check=check).dense()
         return MatrixItems(matrix, np.arange(len(matrix)), matrix.dtype, is_whole=True)
 
-    def __call__(self, X, Y=None, *, dtype=None, callback=None):
+    def __call__(
+        self,
+        X: Rows,
+        Y: Rows | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        callback: Callable[[float], object] | None = None,
+    ) -> Array:
         """The matrix itself, at once; there are no rows Y to compare with, and nothing to report."""
         if Y is not None:
             raise ParameterError("Precomputed takes the matrix itself and no Y; pass K(X, Y) as X")
@@ -164,7 +182,7 @@ class Precomputed(Kernel):
         wanted = dtype or (np.float32 if matrix.dtype == np.float32 else np.float64)
         return self.prepare(matrix, wanted).matrix.copy()
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: MatrixItems, right: MatrixItems, out: Array, row: int, column: int) -> None:
         if len(right) and right.index.max() >= left.n_features:
             raise DataError(
                 f"a precomputed matrix must have a column for each training item, got {left.n_features} columns; "
@@ -175,47 +193,47 @@ class Precomputed(Kernel):
         values = left.matrix[rows, columns] if both else left.matrix[np.ix_(left.index, right.index)]
         block_of(out, row, column, (len(left), len(right)))[...] = values
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: MatrixItems) -> FloatArray:
         matrix = prepared.matrix
         if matrix.shape[0] != matrix.shape[1]:
             raise DataError(f"k(x, x) is known only for a square precomputed matrix, got shape {matrix.shape}")
         diagonal = matrix.diagonal() if prepared.is_whole else matrix[prepared.index, prepared.index]
         return diagonal.astype(np.float64)
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         # There are no rows: the bound is taken to be that of the entries themselves.
         return norm_bound
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return epsilon(dtype) * norm_bound
 
 
 class Objects:
     """Any items, kept as the user's function wants them."""
 
-    def __init__(self, values, dtype):
+    def __init__(self, values: Any, dtype: np.dtype[Any]) -> None:
         self.values = values
         self.dtype = dtype
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.values.shape[0] if hasattr(self.values, "shape") else len(self.values)
 
     @property
-    def n_features(self):
+    def n_features(self) -> int | None:
         return self.values.shape[1] if getattr(self.values, "ndim", 1) == 2 else None
 
-    def take(self, indices):
+    def take(self, indices: IndexArray) -> "Objects":
         """The items at `indices`."""
         if hasattr(self.values, "shape"):
             return Objects(self.values[indices], self.dtype)
         return Objects([self.values[i] for i in np.arange(len(self))[indices]], self.dtype)
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "Objects":
         """Items start..stop."""
         return Objects(self.values[start:stop], self.dtype)
 
 
-def _indexable(X, pairwise):
+def _indexable(X: Rows, pairwise: bool) -> Any:
     """Items that can be sliced: an array, sparse rows, or a list of anything."""
     if sparse.issparse(X):
         return sparse.csr_array(X)
@@ -227,14 +245,14 @@ def _indexable(X, pairwise):
         return list(X)
 
 
-def _ending_with_the_fit(function):
+def _ending_with_the_fit(function: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
     """`function`, asking between calls whether the fit that needs its values has come to its end."""
     ends = ends_in_force()
     if ends is None:
         return function
     asked = time.monotonic()
 
-    def ask_and_call(x, y):
+    def ask_and_call(x: Any, y: Any) -> object:
         nonlocal asked
         if time.monotonic() - asked > PATIENCE_SECONDS:
             asked = time.monotonic()
@@ -245,7 +263,7 @@ def _ending_with_the_fit(function):
     return ask_and_call
 
 
-def _one_number(value):
+def _one_number(value: Any) -> float:
     """What the user's function returned for two items, as a float."""
     try:
         number = np.asarray(value, dtype=np.float64)
@@ -291,16 +309,22 @@ class Custom(Kernel):
 
     _instead_of_features = "only its values are given"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not callable(self.function):
             raise ParameterError(f"function must be callable, got {self.function!r}")
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Objects:
         return Objects(_indexable(X, self.pairwise), np.dtype(dtype))
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Objects, right: Objects, out: Array, row: int, column: int) -> None:
         shape = (len(left), len(right))
-        values = self._pairs(left, right) if self.pairwise else np.asarray(self.function(left.values, right.values))
+        values = (
+            self._pairs(left, right)
+            if self.pairwise
+            else np.asarray(cast("Callable[..., Any]", self.function)(left.values, right.values))
+        )
         if values.shape != shape:
             remedy = "; Custom(function, pairwise=True) takes a function of two items" if values.ndim == 0 else ""
             raise DataError(f"the kernel function must return shape {shape} for these rows, got {values.shape}{remedy}")
@@ -308,8 +332,8 @@ class Custom(Kernel):
             raise DataError("the kernel function must return finite numbers, got NaN or infinity")
         block_of(out, row, column, shape)[...] = values
 
-    def _pairs(self, left, right):
-        function = _ending_with_the_fit(self.function)
+    def _pairs(self, left: Objects, right: Objects) -> FloatArray:
+        function = _ending_with_the_fit(cast("Callable[..., Any]", self.function))
         returned = [[function(x, y) for y in right.values] for x in left.values]
         try:
             values = np.array(returned, dtype=np.float64)
@@ -319,16 +343,16 @@ class Custom(Kernel):
             values = np.array([[_one_number(value) for value in row] for row in returned])
         return values.reshape(len(left), len(right))
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Objects) -> FloatArray:
         diagonal = np.empty(len(prepared))
         for i in range(len(prepared)):
             item = prepared.slice(i, i + 1)
             self.tile(item, item, diagonal[i : i + 1, None], 0, 0)
         return diagonal
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         # Nothing is known of the function; its values are taken to be like inner products.
         return norm_bound
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return epsilon(dtype) * norm_bound

@@ -1,11 +1,14 @@
 """Several kernel matrices that are given: an item is its row in each of them."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.parameters import require_count
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
@@ -29,13 +32,16 @@ class GivenMatrices:
         The sum of the matrices, where somebody has looked at all of them.
     """
 
+    if TYPE_CHECKING:
+        matrices: list[FloatArray] | Any  # None for items that only ever stand on the right
+
     total = None
 
-    def __init__(self, matrices, index, is_whole=False):
+    def __init__(self, matrices: list[FloatArray] | None, index: IndexArray, is_whole: bool = False) -> None:
         self.matrices, self.index, self.is_whole = matrices, index, is_whole
 
     @classmethod
-    def of(cls, X, check_finite=True):
+    def of(cls, X: Rows, check_finite: bool = True) -> Self:
         """From a list of matrices, or an array of shape (M, n, n_train); who looks at every entry anyway may put
         off the check that they are finite."""
         if isinstance(X, cls):
@@ -55,7 +61,7 @@ class GivenMatrices:
                 found.require_finite(place)
         return found
 
-    def require_finite(self, place):
+    def require_finite(self, place: int) -> None:
         """Refuse a matrix with an entry that is NaN or infinite."""
         # One pass without a temporary; a closer look only where it overflows.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -63,23 +69,23 @@ class GivenMatrices:
         if not np.isfinite(total) and not np.isfinite(self.matrices[place]).all():
             raise DataError(f"X[{place}] must be finite, but it contains NaN or infinity")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.index)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(number of items, number of columns)."""
         return len(self), self.matrices[0].shape[1] if self.matrices else 0
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "GivenMatrices":
         return GivenMatrices(self.matrices, np.atleast_1d(self.index[rows]))
 
-    def columns_only(self, indices):
+    def columns_only(self, indices: IndexArray) -> "GivenMatrices":
         """Items for the right-hand side, without the matrices."""
         return GivenMatrices(None, np.asarray(indices))
 
 
-def _checked(matrix, place):
+def _checked(matrix: Rows, place: int) -> FloatArray:
     matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise DataError(f"X[{place}] must be a matrix of real numbers, got shape {matrix.shape} of {matrix.dtype}")
@@ -108,10 +114,12 @@ class GivenMatrix(Precomputed):
 
     takes_items = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_count("place", self.place)
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> MatrixItems:
         X = GivenMatrices.of(X)
         if X.matrices is None:
             return MatrixItems(None, X.index, np.dtype(dtype))
@@ -119,7 +127,7 @@ class GivenMatrix(Precomputed):
             raise DataError(f"there is no matrix X[{self.place}]: X holds {len(X.matrices)}")
         return MatrixItems(X.matrices[self.place], X.index, np.dtype(dtype), X.is_whole)
 
-    def __call__(self, X, Y=None, *, dtype=None):
+    def __call__(self, X: Rows, Y: Rows | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """The matrix itself; there are no items Y to compare with."""
         if Y is not None:
             raise ParameterError("GivenMatrix takes the matrices themselves and no Y; pass K(X, Y) as X")

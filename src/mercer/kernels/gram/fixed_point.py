@@ -5,15 +5,24 @@ exponents: entries of a positive semidefinite matrix are no larger than its larg
 numbers of one common unit lose less than a hundredth of what single precision does.
 """
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Prepared, Stop, Tiles
 from mercer.kernels.evaluation import tiles as engine
 from mercer.kernels.evaluation.symmetric_product import triangle_products
 from mercer.kernels.gram.packed_triangle import Triangle
 from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.evaluated import EvaluatedMatrix
+    from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 
 
 class FixedPointOperator(SymmetricOperator):
@@ -25,40 +34,42 @@ class FixedPointOperator(SymmetricOperator):
         Asked for everything but products; kept as `exact`.
     """
 
-    def __init__(self, base, triangle, unit):
+    def __init__(self, base: "EvaluatedOperator", triangle: Triangle, unit: float) -> None:
         super().__init__(base.n, base.n_jobs)
         self.exact, self.triangle, self.unit = base, triangle, unit
 
     @classmethod
-    def of(cls, base, stop=None):
+    def of(cls, base: "EvaluatedOperator", stop: Stop | None = None) -> Self | None:
         """The copy, or None where an entry is larger than the diagonal allows or not finite."""
         found = triangle_of_numbers(base, np.int32, stop)
         return None if found is None else cls(base, *found)
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.exact.diag
 
     @property
-    def noise(self):
+    def noise(self) -> float:
         """The length by which a product with a vector of length 1 errs, if roundings are independent."""
         return self.unit * np.sqrt(self.n / 12.0)
 
-    def product(self, columns, stop=None):
+    def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         return triangle_products(self.triangle, columns, self.n_jobs, stop) * self.unit
 
-    def rough_product(self, columns, stop=None):
+    def rough_product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         """The same, summed in single precision within a tile: for methods that correct themselves."""
         return triangle_products(self.triangle, columns.astype(np.float32), self.n_jobs, stop) * self.unit
 
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         return self.exact.rows(indices)
 
-    def lower(self, dtype, stop=None):
+    def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         return self.exact.lower(dtype, stop)
 
 
-def triangle_of_numbers(source, dtype, stop=None):
+def triangle_of_numbers(
+    source: "EvaluatedOperator | EvaluatedMatrix", dtype: type[np.signedinteger[Any]], stop: Stop | None = None
+) -> tuple[Triangle, float] | None:
     """(the lower triangle of a matrix as whole numbers, their unit), or None where the largest diagonal entry is
     not the largest of all, or not finite.
 
@@ -87,10 +98,10 @@ class FixedPointTiles:
         The largest number that where they are written has room for.
     """
 
-    def __init__(self, kernel, unit, largest):
+    def __init__(self, kernel: Tiles, unit: float, largest: int) -> None:
         self.kernel, self.scale, self.largest, self.have_room = kernel, 1.0 / unit, largest, True
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Prepared, right: Prepared, out: Array, row: int, column: int) -> None:
         block = scratch("block", (len(left), len(right)), left.dtype)
         self.kernel.tile(left, right, block, 0, 0)
         scale, largest, half = (left.dtype.type(value) for value in (self.scale, self.largest, 0.5))
@@ -99,7 +110,7 @@ class FixedPointTiles:
 
 
 @jit
-def _round(tile, scale, largest, half, out, top, first):
+def _round(tile: Array, scale: float, largest: float, half: float, out: Array, top: int, first: int) -> bool:
     """out[top:, first:] = tile * scale to the nearest whole number (a half more); whether all of them have room."""
     vector_loop()
     beyond, limit = 0, largest + half

@@ -4,15 +4,24 @@ Kernels in dot-product form share their inner products. Where there is room the 
 computed once and kept; else every question is answered tile by tile, and no matrix is ever whole.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Span, Stop
 from mercer.kernels.algebra.scaled_power import Scaled
 from mercer.kernels.evaluation import tiles as engine
 from mercer.kernels.gram.kernel_matrix import StoredMatrix, padded
 from mercer.kernels.gram.weighted_gram_sum import UnroundedSum, weighted_sum
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
 # Edge of the tiles: those of all kernels are in memory together.
 EDGE = 256
@@ -20,7 +29,7 @@ EDGE = 256
 FEW_ENTRIES = 1_000_000
 
 
-def _given(items):
+def _given(items: Any) -> FloatArray | None:
     """The whole matrix where the items are those of a given one, in order and in double precision; else None."""
     matrix = getattr(items, "matrix", None)
     if matrix is None or matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
@@ -29,7 +38,7 @@ def _given(items):
 
 
 @jit
-def _form(matrix, coefficients):
+def _form(matrix: Array, coefficients: Array) -> float:
     """c'Kc of a symmetric matrix, from what is left of the diagonal; rows without a coefficient are not read."""
     vector_loop()
     whole = 0.0
@@ -61,20 +70,25 @@ class SeveralKernels:
         Their sum without weights, where somebody has it already; taken by the first who asks for such a sum.
     """
 
-    def __init__(self, kernels, items, n_jobs=None):
+    if TYPE_CHECKING:
+        matrices: list[FloatArray] | Any  # None until they are kept
+        _diagonals: FloatArray | Any
+        total: FloatArray | None
+
+    def __init__(self, kernels: "Sequence[Kernel]", items: Sequence[Any], n_jobs: int | None = None) -> None:
         self.kernels, self.items, self.n_jobs = list(kernels), list(items), n_jobs
         self.n, self.matrices, self.factors = len(items[0]), None, np.ones(len(kernels))
         self._diagonals, self.total = None, None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.kernels)
 
     @property
-    def bytes_needed(self):
+    def bytes_needed(self) -> int:
         """What the matrices that are not given take, together with two of their sums."""
         return 8 * (2 + sum(_given(items) is None for items in self.items)) * self.n * padded(self.n)
 
-    def keep(self, stop=None):
+    def keep(self, stop: Stop | None = None) -> None:
         """Compute all matrices, one triangle of each, and keep them; what is given is not copied."""
         found = [_given(items) for items in self.items]
         places = [m for m, matrix in enumerate(found) if matrix is None]
@@ -84,11 +98,11 @@ class SeveralKernels:
                 found[m] = matrix
         self.matrices = found
 
-    def _computed(self, stop):
+    def _computed(self, stop: Stop | None) -> Sequence[FloatArray]:
         matrices = [np.empty((self.n, self.n)) for _ in self.kernels]
         tiles = self._tiles
 
-        def panel(place):
+        def panel(place: int) -> None:
             rows = tiles[place]
             for columns in tiles[: place + 1]:
                 for matrix, block in zip(matrices, self._blocks(rows, columns, stop), strict=True):
@@ -101,12 +115,12 @@ class SeveralKernels:
         return matrices
 
     @property
-    def _tiles(self):
+    def _tiles(self) -> list[Span]:
         """Spans of items; short where an entry of some kernel takes long."""
         longest = [getattr(items, "longest_tile", None) or EDGE for items in self.items]
         return engine.spans(self.n, min(EDGE, *longest))
 
-    def scaled(self, factors):
+    def scaled(self, factors: FloatArray | Sequence[float]) -> "SeveralKernels":
         """The same kernels, each times its factor; matrices that were kept serve again."""
         kernels = [Scaled.of(float(factor), kernel) for factor, kernel in zip(factors, self.kernels, strict=True)]
         other = SeveralKernels(kernels, self.items, self.n_jobs)
@@ -115,14 +129,16 @@ class SeveralKernels:
             other._diagonals = np.asarray(factors)[:, None] * self._diagonals
         return other
 
-    def diagonals(self):
+    def diagonals(self) -> FloatArray:
         """k_m(x_i, x_i), shape (M, n); computed once."""
         if self._diagonals is None:
             each = zip(self.kernels, self.items, strict=True)
             self._diagonals = np.stack([kernel.diag_of(items) for kernel, items in each])
         return self._diagonals
 
-    def weighted(self, weights, dtype=np.float64, ridge=None):
+    def weighted(
+        self, weights: FloatArray, dtype: DTypeLike = np.float64, ridge: FloatArray | None = None
+    ) -> StoredMatrix:
         """The sum of the kept matrices with these weights, as a `StoredMatrix` that knows its entries in double.
 
         `ridge`, if given, is what its diagonal has more.
@@ -140,18 +156,20 @@ class SeveralKernels:
         return StoredMatrix(out, self.n_jobs, source)
 
     @property
-    def _workers(self):
+    def _workers(self) -> int:
         few = engine.SERIAL_ENTRIES if self.matrices is None else FEW_ENTRIES
         return 1 if len(self) * self.n**2 < few else thread_count(self.n_jobs)
 
-    def products(self, coefficients, chosen=None, stop=None):
+    def products(
+        self, coefficients: FloatArray, chosen: IndexArray | None = None, stop: Stop | None = None
+    ) -> FloatArray:
         """K_m[chosen, chosen] @ coefficients for each m, shape (M, len(chosen), k)."""
         if self.matrices is not None:
             return self._kept_products(coefficients, chosen)
         part = self if chosen is None else self._taken(chosen)
         out = np.zeros((len(self), part.n, coefficients.shape[1]))
 
-        def panel(rows):
+        def panel(rows: Span) -> None:
             for columns in part._tiles:
                 for m, block in enumerate(part._blocks(rows, columns, stop)):
                     out[m, slice(*rows)] += block @ coefficients[slice(*columns)]
@@ -159,20 +177,20 @@ class SeveralKernels:
         run_parallel(panel, part._tiles, part._workers, stop)
         return out
 
-    def _taken(self, chosen):
+    def _taken(self, chosen: IndexArray) -> "SeveralKernels":
         """The kernels on some of the items; those that shared a prepared form share its part."""
         parts = {id(items): items for items in self.items}
         parts = {key: items.take(chosen) for key, items in parts.items()}
         return SeveralKernels(self.kernels, [parts[id(items)] for items in self.items], self.n_jobs)
 
-    def _kept_products(self, coefficients, chosen):
+    def _kept_products(self, coefficients: FloatArray, chosen: IndexArray | None) -> FloatArray:
         whole = coefficients
         if chosen is not None:
             whole = np.zeros((self.n, coefficients.shape[1]))
             whole[chosen] = coefficients
         out = np.empty((len(self), self.n, whole.shape[1]))
 
-        def one(job):
+        def one(job: tuple[int, Span]) -> None:
             m, (begin, end) = job
             np.matmul(self.matrices[m][begin:end], self.factors[m] * whole, out=out[m, begin:end])
 
@@ -180,7 +198,7 @@ class SeveralKernels:
         run_parallel(one, jobs, self._workers)
         return out if chosen is None else out[:, chosen]
 
-    def quadratic_forms(self, coefficients, chosen):
+    def quadratic_forms(self, coefficients: FloatArray, chosen: IndexArray) -> FloatArray:
         """c'K_m[chosen, chosen] c, summed over the columns c, for each m."""
         if self.matrices is None:
             return np.einsum("mst,st->m", self.products(coefficients, chosen), coefficients)
@@ -191,7 +209,7 @@ class SeveralKernels:
         spans = engine.spans(self.n, EDGE)
         out = np.empty((len(self), len(spans)))
 
-        def one(job):
+        def one(job: tuple[int, int]) -> None:
             m, place = job
             begin, end = spans[place]
             rows, own = self.matrices[m][begin:end], whole[begin:end]
@@ -205,22 +223,22 @@ class SeveralKernels:
         run_parallel(one, jobs, self._workers)
         return self.factors * out.sum(axis=1)
 
-    def _forms(self, coefficients):
+    def _forms(self, coefficients: FloatArray) -> FloatArray:
         """c'K_m c for each m."""
         out = np.empty(len(self))
 
-        def one(m):
+        def one(m: int) -> None:
             out[m] = _form(self.matrices[m], coefficients)
 
         run_parallel(one, range(len(self)), self._workers)
         return self.factors * out
 
-    def inner_products(self, weights, stop=None):
+    def inner_products(self, weights: FloatArray, stop: Stop | None = None) -> FloatArray:
         """sum_ij w_i w_j K_m,ij K_l,ij for every pair of kernels, shape (M, M)."""
         tiles = self._tiles
         totals, is_plain = np.zeros((len(tiles), len(self), len(self))), bool((weights == 1.0).all())
 
-        def panel(place):
+        def panel(place: int) -> None:
             rows = tiles[place]
             for columns in tiles[: place + 1]:
                 blocks = np.stack([block.ravel() for block in self._blocks(rows, columns, stop)])
@@ -232,7 +250,7 @@ class SeveralKernels:
         run_parallel(panel, reversed(range(len(tiles))), self._workers, stop)
         return totals.sum(axis=0)
 
-    def _blocks(self, rows, columns, stop=None):
+    def _blocks(self, rows: Span, columns: Span, stop: Stop | None = None) -> Iterator[FloatArray]:
         """The tile of each kernel, one after the other."""
         if stop is not None and stop():
             raise Stopped
@@ -253,7 +271,7 @@ class SeveralKernels:
                 kernel.tile(left, right, block, 0, 0)
             yield block
 
-    def spreads(self, weights, stop=None):
+    def spreads(self, weights: FloatArray, stop: Stop | None = None) -> tuple[FloatArray, FloatArray]:
         """(mean of k(x, x), variance of the features) of each kernel over rows that count `weights` times.
 
         The variance is the mean of k(x, x) less the mean of all entries: what is left of the kernel

@@ -6,11 +6,16 @@ subset of themselves (`view`), so the pairs of a one-vs-one, folds and paths sha
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.scratch import borrow, give_back
 from mercer._jit.threads import run_parallel, thread_count
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Source, Span, Stop
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.row_cache import add_weighted_rows, gather_rows
 
@@ -28,62 +33,64 @@ class KernelMatrix(ABC):
     # Whether every entry that is asked for is computed then and there.
     keeps_nothing = False
 
-    def __init__(self, n, dtype, n_jobs=None):
+    def __init__(self, n: int, dtype: DTypeLike, n_jobs: int | None = None) -> None:
         self.n = n
         self.dtype = np.dtype(dtype)
         self.n_jobs = n_jobs
 
     @property
     @abstractmethod
-    def diag(self):
+    def diag(self) -> FloatArray:
         """k(x_i, x_i), float64."""
 
     @abstractmethod
-    def rows(self, indices, stop=None):
+    def rows(self, indices: IndexArray, stop: Stop | None = None) -> Array:
         """The rows at `indices`, shape (k, n), in the matrix's dtype."""
 
     @abstractmethod
-    def submatrix(self, indices, out, stop=None):
+    def submatrix(self, indices: IndexArray, out: Array, stop: Stop | None = None) -> Array:
         """Write K[indices, indices] to the upper left corner of the C-ordered `out`."""
 
     @abstractmethod
-    def product(self, columns, coefficients, rows=None, stop=None):
+    def product(
+        self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray | None = None, stop: Stop | None = None
+    ) -> FloatArray:
         """K[rows, columns] @ coefficients in float64; all rows when `rows` is None."""
 
     @abstractmethod
-    def products(self, coefficients, stop=None):
+    def products(self, coefficients: FloatArray, stop: Stop | None = None) -> FloatArray:
         """K @ coefficients, shape (n, k), in the precision of the matrix: for methods that correct themselves."""
 
     @abstractmethod
-    def view(self, indices):
+    def view(self, indices: IndexArray) -> "KernelMatrix":
         """The matrix of a subset of the items."""
 
     @abstractmethod
-    def stored(self, stop=None):
+    def stored(self, stop: Stop | None = None) -> "StoredMatrix":
         """All of it in memory, as a `StoredMatrix`."""
 
     @abstractmethod
-    def in_double(self):
+    def in_double(self) -> "KernelMatrix":
         """The same matrix evaluated in float64."""
 
     @abstractmethod
-    def product_in_double(self, columns, coefficients, rows):
+    def product_in_double(self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray) -> FloatArray:
         """As `product`, but with every entry evaluated in float64: for checks."""
 
-    def rough_rows(self):
+    def rough_rows(self) -> IndexArray:
         """Items some of whose entries may err by more than a solver's tolerance: none, or, where it
         is not known which, all."""
         return np.arange(self.n if self.is_rough else 0)
 
     @property
-    def _workers(self):
+    def _workers(self) -> int:
         return thread_count(self.n_jobs)
 
 
 LANES = 64
 
 
-def padded(n):
+def padded(n: int) -> int:
     """Row length with room for whole vectors of LANES entries.
 
     A multiple of 1024 is avoided: rows a multiple of 4096 bytes apart fall into the same
@@ -93,19 +100,19 @@ def padded(n):
     return width + LANES if width % 1024 == 0 else width
 
 
-def is_ordered(indices):
+def is_ordered(indices: IndexArray) -> bool:
     """Whether indices increase: then all of them, or most, may be taken in the order in which they stand."""
     return bool((indices[1:] > indices[:-1]).all())
 
 
-def padded_square(n, dtype, create=np.empty):
+def padded_square(n: int, dtype: DTypeLike, create: Callable[[tuple[int, int], DTypeLike], Array] = np.empty) -> Array:
     """An n by padded(n) array whose padding is zero and whose rest is arbitrary."""
     values = create((n, padded(n)), dtype)
     values[:, n:] = 0
     return values
 
 
-def filled_square(n, dtype, fill):
+def filled_square(n: int, dtype: DTypeLike, fill: Callable[[Array], object]) -> Array:
     """As `padded_square`, in borrowed memory and after ``fill(values)``, which may be ended early.
 
     Memory that is new takes its time when it is first touched, and the padding alone touches all of it where
@@ -117,7 +124,7 @@ def filled_square(n, dtype, fill):
     return values
 
 
-def borrowed(shape, dtype):
+def borrowed(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """As `np.empty`, in memory that `StoredMatrix.release` gave back where there is some."""
     return borrow("stored matrix", shape, dtype)
 
@@ -135,7 +142,7 @@ class StoredMatrix(KernelMatrix):
 
     is_stored = True
 
-    def __init__(self, values, n_jobs=None, source=None):
+    def __init__(self, values: Array, n_jobs: int | None = None, source: Source | None = None) -> None:
         super().__init__(len(values), values.dtype, n_jobs)
         self.values = values
         self._source = source
@@ -144,71 +151,73 @@ class StoredMatrix(KernelMatrix):
             self.rows_to_compare = source.rows_to_compare
 
     @classmethod
-    def of(cls, matrix, n_jobs=None):
+    def of(cls, matrix: Array, n_jobs: int | None = None) -> Self:
         """From a square array, which is copied."""
         values = padded_square(len(matrix), matrix.dtype)
         values[:, : len(matrix)] = matrix
         return cls(values, n_jobs)
 
-    def stored(self, stop=None):
+    def stored(self, stop: Stop | None = None) -> "StoredMatrix":
         """Itself: it is in memory already."""
         return self
 
-    def release(self):
+    def release(self) -> None:
         """Hand the memory to the next matrix; this one must not be used again."""
         give_back("stored matrix", self.values)
 
-    def rough_rows(self):
+    def rough_rows(self) -> IndexArray:
         return np.arange(0) if self._source is None else self._source.rough_rows()
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.values.diagonal().astype(np.float64)
 
-    def rows(self, indices, stop=None):
+    def rows(self, indices: IndexArray, stop: Stop | None = None) -> Array:
         return self.values[indices, : self.n]
 
-    def submatrix(self, indices, out, stop=None):
+    def submatrix(self, indices: IndexArray, out: Array, stop: Stop | None = None) -> Array:
         gather_rows(self.values, indices, indices, out, np.arange(len(indices)), self._row_workers(len(indices)))
         return out
 
-    def product(self, columns, coefficients, rows=None, stop=None):
+    def product(
+        self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray | None = None, stop: Stop | None = None
+    ) -> FloatArray:
         out = np.zeros(self.n)
         add_weighted_rows(self.values, columns, coefficients, out, self._workers)
         return out if rows is None else out[rows]
 
-    def products(self, coefficients, stop=None):
+    def products(self, coefficients: FloatArray, stop: Stop | None = None) -> FloatArray:
         out = np.empty(coefficients.shape)
         factors = np.ascontiguousarray(coefficients, self.dtype)
 
-        def rows(span):
+        def rows(span: Span) -> None:
             out[span[0] : span[1]] = self.values[span[0] : span[1], : self.n] @ factors
 
         spans = [(begin, min(begin + tiles.TILE, self.n)) for begin in range(0, self.n, tiles.TILE)]
         run_parallel(rows, spans, self._row_workers(self.n), stop)
         return out
 
-    def _row_workers(self, count):
+    def _row_workers(self, count: int) -> int:
         return 1 if count * self.n < tiles.SERIAL_ENTRIES * 8 else self._workers
 
-    def view(self, indices):
+    def view(self, indices: IndexArray) -> "StoredMatrix":
         part = padded_square(len(indices), self.dtype, borrowed)
         self.submatrix(indices, part)
         return StoredMatrix(part, self.n_jobs, None if self._source is None else self._source.view(indices))
 
-    def in_double(self):
+    def in_double(self) -> "StoredMatrix":
         if self.dtype == np.float64:
             return self
         if self._source is not None:
             return self._source.in_double().stored()
         return StoredMatrix(self.values.astype(np.float64), self.n_jobs)
 
-    def product_in_double(self, columns, coefficients, rows):
+    def product_in_double(self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray) -> FloatArray:
         if self.dtype == np.float32 and self._source is not None:
             return self._source.product_in_double(columns, coefficients, rows)
         return self.values[np.ix_(rows, columns)].astype(np.float64) @ coefficients
 
-    def rows_in_double(self, indices):
+    def rows_in_double(self, indices: IndexArray) -> FloatArray:
         """As `rows`, of entries in double precision where they can be computed."""
         if self.dtype == np.float32 and self._source is not None:
             return self._source.rows_in_double(indices)

@@ -6,10 +6,18 @@ single precision. A product reads all that there is, so it takes a fraction of t
 rounding changes, `noise` says; who needs better asks for a `symmetric_product`, computed anew from the items.
 """
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
+from mercer._types import FloatArray, IndexArray
+from mercer.kernels._types import Stop
 from mercer.kernels.evaluation.symmetric_product import triangle_products
 from mercer.kernels.gram.fixed_point import triangle_of_numbers
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.evaluated import EvaluatedMatrix
+    from mercer.kernels.gram.packed_triangle import Triangle
 
 
 class RoundedMatrix:
@@ -24,26 +32,26 @@ class RoundedMatrix:
     unit : float
     """
 
-    def __init__(self, source, triangle, unit):
+    def __init__(self, source: "EvaluatedMatrix", triangle: "Triangle", unit: float) -> None:
         self.source, self.triangle, self.unit = source, triangle, unit
         self.n, self.n_jobs = source.n, source.n_jobs
 
     @classmethod
-    def of(cls, source, stop=None):
+    def of(cls, source: "EvaluatedMatrix", stop: Stop | None = None) -> Self | None:
         """The copy, or None where an entry is larger than the diagonal allows or not finite."""
         found = triangle_of_numbers(source, np.int16, stop)
         return None if found is None else cls(source, *found)
 
     @property
-    def noise(self):
+    def noise(self) -> float:
         """About the largest eigenvalue of what rounding changes: roundings are independent (Wigner 1955)."""
         return self.unit * np.sqrt(self.n / 3.0)
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.source.diag
 
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         """The rounded rows at `indices`, float32."""
         out = np.empty((len(indices), self.n), np.float32)
         for panel, (begin, end) in zip(self.triangle.panels, self.triangle.spans, strict=True):
@@ -58,6 +66,6 @@ class RoundedMatrix:
                 out[place, indices[place] : end] = block[indices[place] - begin :, column]
         return out * np.float32(self.unit)
 
-    def products(self, coefficients, stop=None):
+    def products(self, coefficients: FloatArray, stop: Stop | None = None) -> FloatArray:
         """The rounded matrix times coefficients of shape (n, k), summed in single precision tile by tile."""
         return triangle_products(self.triangle, coefficients.astype(np.float32), self.n_jobs, stop) * self.unit

@@ -5,14 +5,23 @@ asked (nothing is stored), given as an array, and the first two after weighting 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.once import computed_once
 from mercer._jit.threads import run_parallel, thread_count
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Stop
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.symmetric_product import symmetric_product
 from mercer.kernels.gram.packed_triangle import Triangle
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.fixed_point import FixedPointOperator
 
 # Rows of an array that are looked at together.
 _PANEL = 1024
@@ -28,37 +37,37 @@ class SymmetricOperator(ABC):
     # What entries were rounded to, relative to the largest.
     eps = float(np.finfo(np.float64).eps)
 
-    def __init__(self, n, n_jobs=None):
+    def __init__(self, n: int, n_jobs: int | None = None) -> None:
         self.n, self.n_jobs = n, n_jobs
 
     @property
     @abstractmethod
-    def diag(self):
+    def diag(self) -> FloatArray:
         """K_ii, float64."""
 
     @property
-    def size(self):
+    def size(self) -> float:
         """The largest size of an entry on the diagonal: of all entries, where K is positive semidefinite."""
         return float(np.abs(self.diag).max(initial=0.0))
 
     @property
-    def summed_diag(self):
+    def summed_diag(self) -> FloatArray:
         """The diagonal of the matrix whose entries a product sums: its trace bounds what rounding is relative to."""
         return self.diag
 
     @abstractmethod
-    def product(self, columns, stop=None):
+    def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         """K @ columns in double precision; `columns` has shape (n, k)."""
 
     @abstractmethod
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         """The rows at `indices` in double precision, shape (len(indices), n)."""
 
     @abstractmethod
-    def lower(self, dtype, stop=None):
+    def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         """The lower triangle, a new `Triangle`."""
 
-    def suits_single(self, tolerance):
+    def suits_single(self, tolerance: float) -> bool:
         """Whether entries in single precision err by at most `tolerance` times the largest."""
         return False
 
@@ -74,30 +83,30 @@ class EvaluatedOperator(SymmetricOperator):
         ``prepare(dtype)`` gives the kernel's prepared form of the items.
     """
 
-    def __init__(self, kernel, prepare, n_jobs=None):
+    def __init__(self, kernel: "Kernel", prepare: Callable[[DTypeLike], Any], n_jobs: int | None = None) -> None:
         self.kernel, self.prepare = kernel, prepare
         self.items = prepare(np.float64)
         super().__init__(len(self.items), n_jobs)
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.kernel.diag_of(self.items)
 
-    def product(self, columns, stop=None):
+    def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         return symmetric_product(self.kernel, self.items, columns, self.n_jobs, stop)
 
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         out = np.empty((len(indices), self.n))
         return tiles.fill(self.kernel, self.items.take(indices), self.items, out, self.n_jobs)
 
-    def lower(self, dtype, stop=None):
+    def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         items = self.items if np.dtype(dtype) == np.float64 else self.prepare(np.dtype(dtype))
         triangle = Triangle(self.n, dtype)
         tiles.lower_triangle(self.kernel, items, triangle, self.n_jobs, stop)
         triangle.set_diagonal(self.diag)
         return triangle
 
-    def suits_single(self, tolerance):
+    def suits_single(self, tolerance: float) -> bool:
         if not self.kernel.is_dot_product_form:
             return False
         norms = self.items.norms
@@ -109,7 +118,7 @@ class EvaluatedOperator(SymmetricOperator):
         except OverflowError:
             return False
 
-    def stored(self, stop=None):
+    def stored(self, stop: Stop | None = None) -> "GivenOperator":
         """The whole matrix in memory, in double precision: for small ones, and slow kernels."""
         values = np.empty((self.n, self.n))
         tiles.gram(self.kernel, self.items, values, self.n_jobs, stop)
@@ -120,21 +129,21 @@ class EvaluatedOperator(SymmetricOperator):
 class GivenOperator(SymmetricOperator):
     """A whole matrix in memory, which is only read."""
 
-    def __init__(self, values, n_jobs=None):
+    def __init__(self, values: Array, n_jobs: int | None = None) -> None:
         super().__init__(len(values), n_jobs)
         self.values = values
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.values.diagonal().astype(np.float64)
 
     @computed_once
-    def size(self):
+    def size(self) -> float:
         """The largest size of all entries: who gives a matrix promises nothing of its diagonal."""
         return max(float(self.values.max(initial=0.0)), -float(self.values.min(initial=0.0)))
 
     @property
-    def eps(self):
+    def eps(self) -> float:
         """That of single precision where all entries have it, in whatever precision they are handed over."""
         panels = [self.values[begin : begin + _PANEL] for begin in range(0, self.n, _PANEL)]
         # Counts and other small whole numbers have it too, but were not rounded to it.
@@ -142,71 +151,77 @@ class GivenOperator(SymmetricOperator):
         is_single = not is_exact and all(map(_is_single, panels))
         return float(np.finfo(np.float32).eps) if is_single else SymmetricOperator.eps
 
-    def product(self, columns, stop=None):
+    def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         out = np.empty((self.n, columns.shape[1]))
 
-        def panel(begin):
+        def panel(begin: int) -> None:
             end = begin + _PANEL
             np.matmul(self.values[begin:end], columns, out=out[begin:end])
 
         run_parallel(panel, range(0, self.n, _PANEL), _workers(self), stop)
         return out
 
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         return self.values[indices].astype(np.float64)
 
-    def lower(self, dtype, stop=None):
+    def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         return Triangle.of(self.values, dtype)
 
-    def suits_single(self, tolerance):
+    def suits_single(self, tolerance: float) -> bool:
         return tolerance >= float(np.finfo(np.float32).eps)
 
 
 class WeightedOperator(SymmetricOperator):
     """S K S with S = diag(scale)."""
 
-    def __init__(self, base, scale):
+    def __init__(self, base: SymmetricOperator, scale: FloatArray) -> None:
         super().__init__(base.n, base.n_jobs)
         self.base, self.scale = base, scale
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.base.diag * self.scale**2
 
     @property
-    def summed_diag(self):
+    def summed_diag(self) -> FloatArray:
         return self.base.summed_diag * self.scale**2
 
     @property
-    def size(self):
+    def size(self) -> float:
         """A bound: of the base, times the largest weight twice."""
         return self.base.size * float(np.abs(self.scale).max(initial=0.0)) ** 2
 
     @property
-    def eps(self):
+    def eps(self) -> float:
         return self.base.eps
 
-    def product(self, columns, stop=None):
+    def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         return self.scale[:, None] * self.base.product(self.scale[:, None] * columns, stop)
 
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         return self.base.rows(indices) * self.scale * self.scale[indices][:, None]
 
-    def lower(self, dtype, stop=None):
+    def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         triangle, scale = self.base.lower(dtype, stop), self.scale.astype(dtype)
         for begin, end, rows in triangle:
             np.multiply(rows, scale[:end], out=rows)
             np.multiply(rows, scale[begin:end, None], out=rows)
         return triangle
 
-    def suits_single(self, tolerance):
+    def suits_single(self, tolerance: float) -> bool:
         return self.base.suits_single(tolerance)
 
 
 class CentredOperator(SymmetricOperator):
     """H K H' with H = I - 1p': the features less their mean, in which item i has the share p_i; 1/n unless told."""
 
-    def __init__(self, base, means=None, stop=None, shares=None):
+    def __init__(
+        self,
+        base: SymmetricOperator,
+        means: FloatArray | None = None,
+        stop: Stop | None = None,
+        shares: FloatArray | None = None,
+    ) -> None:
         super().__init__(base.n, base.n_jobs)
         self.base = base
         self.shares = np.full(base.n, 1.0 / base.n) if shares is None else shares
@@ -214,53 +229,53 @@ class CentredOperator(SymmetricOperator):
         self.grand_mean = float(self.shares @ self.means)
 
     @property
-    def noise(self):
+    def noise(self) -> float:
         return self.base.noise
 
     @property
-    def eps(self):
+    def eps(self) -> float:
         return self.base.eps
 
     @property
-    def size(self):
+    def size(self) -> float:
         """Of what there was before centring, which its rounding is relative to."""
         return max(self.base.size, float(np.abs(self.means).max(initial=0.0)))
 
     @property
-    def exact(self):
+    def exact(self) -> "CentredOperator":
         """The same without noise."""
-        return CentredOperator(self.base.exact, self.means, shares=self.shares)
+        return CentredOperator(cast("FixedPointOperator", self.base).exact, self.means, shares=self.shares)
 
     @property
-    def diag(self):
+    def diag(self) -> FloatArray:
         return self.base.diag - 2.0 * self.means + self.grand_mean
 
     @property
-    def summed_diag(self):
+    def summed_diag(self) -> FloatArray:
         """That before centring: rows far from the origin have little in common with what is left of them."""
         return self.base.summed_diag
 
-    def product(self, columns, stop=None):
+    def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
         moved = self.base.product(columns - self.shares[:, None] * columns.sum(axis=0), stop)
         return moved - self.shares @ moved
 
-    def rows(self, indices):
+    def rows(self, indices: IndexArray) -> FloatArray:
         return self.base.rows(indices) - self.means - (self.means[indices] - self.grand_mean)[:, None]
 
-    def lower(self, dtype, stop=None):
+    def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         triangle = self.base.lower(dtype, stop)
         for begin, end, rows in triangle:
             # In double precision: what is subtracted may be almost all there is.
             rows[...] = (rows - self.means[:end]) - (self.means[begin:end] - self.grand_mean)[:, None]
         return triangle
 
-    def suits_single(self, tolerance):
+    def suits_single(self, tolerance: float) -> bool:
         # Of what single precision has, centring leaves the share that is not common to all.
         share = float(self.diag.max(initial=0.0)) / max(float(self.base.diag.max(initial=0.0)), 1e-300)
         return self.base.suits_single(tolerance * max(share, 0.0))
 
 
-def of_moderate_size(operator):
+def of_moderate_size(operator: SymmetricOperator) -> tuple[SymmetricOperator, float]:
     """(the operator divided by `unit`, unit), a power of four where squares would overflow or vanish, and else 1."""
     size = operator.size
     if not 0 < size < np.inf or 1.0 / MODERATE < size < MODERATE:
@@ -269,10 +284,10 @@ def of_moderate_size(operator):
     return WeightedOperator(operator, np.full(operator.n, 2.0**-half)), 4.0**half
 
 
-def _is_single(values):
+def _is_single(values: Array) -> bool:
     with np.errstate(over="ignore"):
         return values.dtype == np.float32 or np.array_equal(values.astype(np.float32), values)
 
 
-def _workers(operator):
+def _workers(operator: SymmetricOperator) -> int:
     return 1 if operator.n**2 < tiles.SERIAL_ENTRIES * 8 else thread_count(operator.n_jobs)

@@ -4,14 +4,24 @@ Memory is read more slowly than it is added up: matrices go in fours, by panels 
 diagonal, and what is given is summed while it is looked at.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Span
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import add_mirror_residual
 from mercer.kernels.gram.kernel_matrix import borrowed, padded_square
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_family import SeveralKernels
+    from mercer.kernels.gram.kernel_matrix import StoredMatrix
 
 # Rows of a sum that are made together, up to the diagonal.
 PANEL = 64
@@ -20,7 +30,17 @@ NEAR = 16
 
 
 @jit
-def _add_four(first, second, third, fourth, weights, out, begin, end, is_first):
+def _add_four(
+    first: Array,
+    second: Array,
+    third: Array,
+    fourth: Array,
+    weights: Array,
+    out: Array,
+    begin: int,
+    end: int,
+    is_first: bool,
+) -> None:
     """Add a weighted sum of four matrices to the rows begin..end of `out`; the first four begin the sums.
 
     Rows end with the panel of their diagonal. Four together, because a sum is then loaded and stored
@@ -41,14 +61,14 @@ def _add_four(first, second, third, fourth, weights, out, begin, end, is_first):
 
 
 @jit
-def _mirror(out, begin, end):
+def _mirror(out: Array, begin: int, end: int) -> None:
     """Copy what is left of the panels on the diagonal to the other side of it."""
     for top in range(begin, end, PANEL):
         tiles.transpose(out, top, min(top + PANEL, end), 0, top)
 
 
 @jit
-def _add_rows(matrix, rows, coefficients, out):
+def _add_rows(matrix: Array, rows: IndexArray, coefficients: Array, out: Array) -> None:
     """Add matrix[rows] @ coefficients to `out`."""
     vector_loop()
     for place in range(rows.shape[0]):
@@ -59,7 +79,20 @@ def _add_rows(matrix, rows, coefficients, out):
 
 
 @jit
-def _look_at_four(first, second, third, fourth, count, weights, spread, residuals, out, begin, end, is_first):
+def _look_at_four(
+    first: Array,
+    second: Array,
+    third: Array,
+    fourth: Array,
+    count: int,
+    weights: Array,
+    spread: Array,
+    residuals: Array,
+    out: Array,
+    begin: int,
+    end: int,
+    is_first: bool,
+) -> None:
     """As `_add_four`, and add to the residuals of the first `count` matrices (`add_mirror_residual`)."""
     for top in range(begin, end, NEAR):
         bottom = min(top + NEAR, end)
@@ -73,7 +106,7 @@ def _look_at_four(first, second, third, fourth, count, weights, spread, residual
         _add_four(first, second, third, fourth, weights, out, top, bottom, is_first)
 
 
-def _in_fours(matrices, weights):
+def _in_fours(matrices: Sequence[FloatArray], weights: FloatArray) -> Iterator[tuple[Array, ...]]:
     """Groups of four matrices and their weights; what the last group lacks is a matrix of weight zero."""
     used = [(matrix, weight) for matrix, weight in zip(matrices, weights, strict=True) if weight != 0.0]
     # One of the same group, because its rows are in the cache.
@@ -83,12 +116,12 @@ def _in_fours(matrices, weights):
         yield *group, np.array(own)
 
 
-def weighted_sum(matrices, weights, dtype, workers):
+def weighted_sum(matrices: Sequence[FloatArray], weights: FloatArray, dtype: DTypeLike, workers: int) -> Array:
     """The sum of square C-ordered matrices in double precision, by their lower halves; padded as a `StoredMatrix`."""
     n = len(matrices[0])
     out, groups = padded_square(n, dtype, borrowed), list(_in_fours(matrices, weights))
 
-    def rows(span):
+    def rows(span: Span) -> None:
         for place, group in enumerate(groups):
             _add_four(*group, out, *span, place == 0)
         _mirror(out, *span)
@@ -100,7 +133,9 @@ def weighted_sum(matrices, weights, dtype, workers):
     return out
 
 
-def look_and_sum(matrices, spread, dtype, workers):
+def look_and_sum(
+    matrices: Sequence[FloatArray], spread: FloatArray, dtype: DTypeLike, workers: int
+) -> tuple[FloatArray, Array]:
     """(K_m v - K_m'v for each matrix, shape (M, n); the sum of all): both from one reading.
 
     Parameters
@@ -118,7 +153,7 @@ def look_and_sum(matrices, spread, dtype, workers):
     out, groups = padded_square(n, dtype, borrowed), list(_in_fours(matrices, np.ones(count)))
     residuals = np.zeros((len(spans), count, n))
 
-    def rows(place):
+    def rows(place: int) -> None:
         for k, (*group, weights) in enumerate(groups):
             own = residuals[place, 4 * k : 4 * k + 4]
             _look_at_four(*group, len(own), weights, spread, own, out, *spans[place], k == 0)
@@ -145,26 +180,32 @@ class UnroundedSum:
     # Each takes as long as one of every matrix.
     rows_to_compare = 16
 
-    def __init__(self, several, weights, ridge=None, index=None):
+    def __init__(
+        self,
+        several: "SeveralKernels",
+        weights: FloatArray,
+        ridge: FloatArray | None = None,
+        index: IndexArray | None = None,
+    ) -> None:
         self.several, self.weights, self.ridge = several, weights, ridge
         self.index = np.arange(several.n) if index is None else index
 
-    def view(self, indices):
+    def view(self, indices: IndexArray) -> "UnroundedSum":
         """The same of some of the items."""
         return UnroundedSum(self.several, self.weights, self.ridge, self.index[indices])
 
-    def rough_rows(self):
+    def rough_rows(self) -> IndexArray:
         return np.arange(0)
 
-    def in_double(self):
+    def in_double(self) -> "StoredMatrix":
         """All of it, in double precision."""
         whole = self.several.weighted(self.weights, ridge=self.ridge)
         return whole if len(self.index) == whole.n else whole.view(self.index)
 
-    def rows_in_double(self, indices):
+    def rows_in_double(self, indices: IndexArray) -> FloatArray:
         return self._part(indices, np.arange(len(self.index)))
 
-    def product_in_double(self, columns, coefficients, rows):
+    def product_in_double(self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray) -> FloatArray:
         spread, left = np.zeros(self.several.n), self.index[rows]
         spread[self.index[columns]] = coefficients
         out = np.zeros(len(left)) if self.ridge is None else self.ridge[left] * spread[left]
@@ -172,10 +213,10 @@ class UnroundedSum:
             _add_rows(matrix, left, factor * spread, out)
         return out
 
-    def _part(self, rows, columns):
+    def _part(self, rows: IndexArray, columns: IndexArray) -> FloatArray:
         left, right = self.index[rows], self.index[columns]
         places, factors = np.ix_(left, right), self.weights * self.several.factors
         total = sum(factor * matrix[places] for factor, matrix in zip(factors, self.several.matrices, strict=True))
         if self.ridge is not None:
             total += np.where(left[:, None] == right, self.ridge[right], 0.0)
-        return total
+        return cast(FloatArray, total)

@@ -3,13 +3,25 @@
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, BoolArray, IndexArray
+from mercer.kernels._types import KeyArray
 
 # Stands for infinity, which compiled code must not meet: no path leads there.
 NO_PATH = 1e300
 
 
 @jit
-def distances_from(start, first, indptr, heads, edge, lengths, far, waiting, is_waiting):
+def distances_from(
+    start: int,
+    first: int,
+    indptr: IndexArray,
+    heads: IndexArray,
+    edge: IndexArray,
+    lengths: Array,
+    far: Array,
+    waiting: IndexArray,
+    is_waiting: BoolArray,
+) -> None:
     """Write the distance from `start` to each node of its graph, which begins at `first`, to `far`.
 
     A queue of nodes whose distance has just become shorter (Bellman 1958, Moore 1959). With equal
@@ -39,7 +51,7 @@ def distances_from(start, first, indptr, heads, edge, lengths, far, waiting, is_
 
 
 @jit
-def rounded_bits(number, place, bits):
+def rounded_bits(number: float, place: Array, bits: KeyArray) -> np.uint64:
     """A key for a positive number that ignores all but its first 24 binary digits, as sums of the
     same lengths in another order may differ in the last. `place` and `bits` are one memory."""
     place[0] = number
@@ -47,7 +59,9 @@ def rounded_bits(number, place, bits):
 
 
 @jit
-def all_distances(offsets, indptr, heads, edge, lengths, graph, out):
+def all_distances(
+    offsets: IndexArray, indptr: IndexArray, heads: IndexArray, edge: IndexArray, lengths: Array, graph: int, out: Array
+) -> None:
     """Write the matrix of distances between the nodes of one graph to `out`."""
     first, n = offsets[graph], offsets[graph + 1] - offsets[graph]
     waiting, is_waiting = np.empty(n, np.int64), np.zeros(n, np.bool_)

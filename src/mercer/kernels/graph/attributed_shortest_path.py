@@ -5,15 +5,22 @@ the pairs at distance d, the kernel is the sum over d of <M, B_d M B'_d^T>. Each
 is touched once for every node of the other.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import KeyArray, Prepared
 from mercer.kernels.base.kernel import require_same_features
 from mercer.kernels.base.structured import Packed
 from mercer.kernels.graph.all_pairs_distances import NO_PATH, all_distances, rounded_bits
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.graph.packed_graphs import PackedGraphs
 
 # Steps that a tile may take, so that it is done within a tenth of a second.
 TILE_STEPS = 5e7
@@ -32,7 +39,7 @@ class Paths(NamedTuple):
 
 
 @jit
-def _pairs(far, begin, distance, start, end):
+def _pairs(far: Array, begin: int, distance: KeyArray, start: IndexArray, end: IndexArray) -> int:
     """Write the connected pairs of a graph from position `begin` on; returns where they end."""
     number = np.empty(1, np.float64)
     bits = number.view(np.uint64)
@@ -44,7 +51,7 @@ def _pairs(far, begin, distance, start, end):
     return begin
 
 
-def prepared(packed, node_keys, lengths, nodes, dtype):
+def prepared(packed: "PackedGraphs", node_keys: KeyArray, lengths: Array, nodes: Prepared, dtype: DTypeLike) -> Packed:
     """The graphs as `tile` reads them."""
     sizes = np.diff(packed.offsets)
     room = int((sizes * np.maximum(sizes - 1, 0)).sum())
@@ -63,7 +70,7 @@ def prepared(packed, node_keys, lengths, nodes, dtype):
 
 
 @jit
-def _keep_like_labels(M, left_keys, right_keys):
+def _keep_like_labels(M: Array, left_keys: KeyArray, right_keys: KeyArray) -> None:
     for i in range(M.shape[0]):
         for j in range(M.shape[1]):
             if left_keys[i] != right_keys[j]:
@@ -71,7 +78,16 @@ def _keep_like_labels(M, left_keys, right_keys):
 
 
 @jit
-def _sum_of_pairs(M, T, distance, start, end, other_distance, other_start, other_end):
+def _sum_of_pairs(
+    M: Array,
+    T: Array,
+    distance: KeyArray,
+    start: IndexArray,
+    end: IndexArray,
+    other_distance: KeyArray,
+    other_start: IndexArray,
+    other_end: IndexArray,
+) -> float:
     """The sum over pairs of pairs at the same distance of M[u, u'] M[v, v'].
 
     `M` has the nodes of the second graph as rows; T is memory of the same shape.
@@ -98,7 +114,7 @@ def _sum_of_pairs(M, T, distance, start, end, other_distance, other_start, other
 
 
 @jit
-def _column_product(M, T, u, v):
+def _column_product(M: Array, T: Array, u: int, v: int) -> float:
     total = 0.0
     for k in range(M.shape[0]):
         total += M[k, u] * T[k, v]
@@ -106,7 +122,18 @@ def _column_product(M, T, u, v):
 
 
 @jit
-def _tile(left, left_begin, left_paths, right, right_begin, right_paths, K, out, row, column):
+def _tile(
+    left: IndexArray,
+    left_begin: IndexArray,
+    left_paths: tuple[Array, ...],
+    right: IndexArray,
+    right_begin: IndexArray,
+    right_paths: tuple[Array, ...],
+    K: Array,
+    out: Array,
+    row: int,
+    column: int,
+) -> None:
     """Every pair of graphs of a tile; K is the kernel between all their nodes."""
     pairs, distance, start, end = left_paths
     other_pairs, other_distance, other_start, other_end = right_paths
@@ -128,14 +155,14 @@ def _tile(left, left_begin, left_paths, right, right_begin, right_paths, K, out,
             )
 
 
-def _nodes_of(items):
+def _nodes_of(items: Packed) -> tuple[IndexArray, IndexArray]:
     """The positions of the nodes of some graphs, and where those of each begin among them."""
     begin, stop = items.arrays.offsets[items.index], items.arrays.offsets[items.index + 1]
     begins = np.concatenate([[0], np.cumsum(stop - begin)])
     return np.arange(begins[-1]) + np.repeat(begin - begins[:-1], stop - begin), begins
 
 
-def tile(kernel, left, right, out, row, column):
+def tile(kernel: "Kernel", left: Packed, right: Packed, out: Array, row: int, column: int) -> None:
     """Write the kernel of each pair of graphs, whose nodes are compared by `kernel`."""
     (nodes, begins), (other_nodes, other_begins) = _nodes_of(left), _nodes_of(right)
     K = scratch("nodes", (len(nodes), len(other_nodes)), np.float64)
@@ -150,7 +177,7 @@ def tile(kernel, left, right, out, row, column):
     _tile(left.index, begins, paths, right.index, other_begins, other_paths, K, out, row, column)
 
 
-def diagonal(kernel, items):
+def diagonal(kernel: "Kernel", items: Packed) -> FloatArray:
     """k(G, G) of each graph."""
     values = np.empty((len(items), 1))
     for place in range(len(items)):

@@ -1,9 +1,13 @@
 """What else is taken for a graph: networkx graphs, adjacency matrices, and whatever offers itself."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer.kernels._types import Sparse
 
 REMEDY = "pass a mercer.Graph, a networkx graph, a square adjacency matrix or (adjacency, node labels)"
 
@@ -11,8 +15,23 @@ REMEDY = "pass a mercer.Graph, a networkx graph, a square adjacency matrix or (a
 class FromOthers:
     """Makes a graph of what others call one; `Graph` derives from it."""
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            edges: Any = ...,
+            nodes: Any = ...,
+            *,
+            node_labels: Any = ...,
+            edge_labels: Any = ...,
+            weights: Any = ...,
+            node_attributes: Any = ...,
+            edge_attributes: Any = ...,
+            directed: bool = ...,
+        ) -> None: ...
+
     @classmethod
-    def of(cls, item):
+    def of(cls, item: Any) -> Self:
         """The graph that an item is or stands for.
 
         Parameters
@@ -42,7 +61,7 @@ class FromOthers:
         raise DataError(f"a graph was expected, got {type(item).__name__}; {REMEDY}")
 
     @classmethod
-    def from_preorder(cls, labels, counts):
+    def from_preorder(cls, labels: Sequence[Any], counts: Sequence[int]) -> Self:
         """A tree as a directed graph, from each node to its children.
 
         Parameters
@@ -71,7 +90,9 @@ class FromOthers:
         return cls(edges, len(labels), node_labels=labels, directed=True)
 
     @classmethod
-    def from_adjacency(cls, matrix, *, node_labels=None, node_attributes=None, directed=None):
+    def from_adjacency(
+        cls, matrix: Any, *, node_labels: Any = None, node_attributes: Any = None, directed: bool | None = None
+    ) -> Self:
         """A graph from a square matrix: an entry other than zero is an edge, and its weight.
 
         Parameters
@@ -108,8 +129,15 @@ class FromOthers:
 
     @classmethod
     def from_networkx(
-        cls, source, *, label="label", edge_label="label", weight="weight", attributes=None, edge_attributes=None
-    ):
+        cls,
+        source: Any,
+        *,
+        label: str | None = "label",
+        edge_label: str | None = "label",
+        weight: str | None = "weight",
+        attributes: str | None = None,
+        edge_attributes: str | None = None,
+    ) -> Self:
         """A graph from a networkx graph of any class.
 
         Parameters
@@ -139,7 +167,7 @@ class FromOthers:
         )
 
 
-def _square(matrix):
+def _square(matrix: Any) -> Sparse:
     try:
         matrix = sparse.csr_array(matrix if sparse.issparse(matrix) else np.asarray(matrix, dtype=np.float64))
     except (TypeError, ValueError) as error:
@@ -155,7 +183,7 @@ def _square(matrix):
     return matrix
 
 
-def _collected(kind, described, name):
+def _collected(kind: str, described: list[Any], name: str | None) -> list[Any] | None:
     """The value called `name` of every node or edge; None where none has it."""
     if name is None:
         return None

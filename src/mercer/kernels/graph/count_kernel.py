@@ -4,10 +4,15 @@ The features of one graph are counted in a small table with open addressing, so 
 grows with the number of different features, not with how often they occur.
 """
 
+from typing import Any, cast
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel, thread_count
+from mercer._types import Array, FloatArray, Rows
+from mercer.kernels._types import KeyArray, Tally
 from mercer.kernels.base.progress import current_stop
 from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.graph.packed_graphs import PackedGraphs, graphs_of
@@ -16,13 +21,13 @@ from mercer.kernels.items.feature_tally import SMALLEST, places_for, spans_of
 
 
 @jit
-def new_table():
+def new_table() -> tuple[KeyArray, FloatArray]:
     """Keys and counts; a place whose count is zero is free."""
     return np.zeros(SMALLEST, np.uint64), np.zeros(SMALLEST, np.float64)
 
 
 @jit
-def add(keys, counts, key, amount):
+def add(keys: KeyArray, counts: Array, key: np.uint64, amount: float) -> int:
     """Count `amount` (positive) of a feature; returns how many features are new: 1 or 0."""
     last = np.uint64(keys.shape[0] - 1)
     place = key & last
@@ -37,7 +42,7 @@ def add(keys, counts, key, amount):
 
 
 @jit
-def with_room(keys, counts, used):
+def with_room(keys: KeyArray, counts: Array, used: int) -> tuple[KeyArray, FloatArray]:
     """The table, or a larger one if `used` places would make it crowded."""
     if 2 * used <= keys.shape[0]:
         return keys, counts
@@ -50,7 +55,9 @@ def with_room(keys, counts, used):
 
 
 @jit
-def written(keys, counts, all_keys, all_counts, filled):
+def written(
+    keys: KeyArray, counts: Array, all_keys: KeyArray, all_counts: Array, filled: int
+) -> tuple[KeyArray, FloatArray, int]:
     """Append a table's features to those of earlier graphs; returns (keys, counts, filled)."""
     needed = filled + keys.shape[0]
     if needed > all_keys.shape[0]:
@@ -73,25 +80,25 @@ class GraphCountKernel(CountKernel):
     # About how many nodes a thread counts before somebody may ask to stop.
     _nodes_at_a_time = 4000
 
-    def tally(self, packed, first, last):
+    def tally(self, packed: PackedGraphs, first: int, last: int) -> Tally:
         """(ends, keys, counts) of the features of graphs first..last: keys and counts, and
         where those of each graph end."""
         raise NotImplementedError
 
-    def names(self, packed):
+    def names(self, packed: PackedGraphs) -> dict[int, str]:
         """What the features of these graphs are, in words, by key."""
         raise NotImplementedError
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Counts:
         packed = PackedGraphs(graphs_of(items), type(self).__name__)
         return self.counts_of(packed, dtype)
 
-    def counts_of(self, packed, dtype):
+    def counts_of(self, packed: PackedGraphs, dtype: DTypeLike) -> Counts:
         """The feature counts of packed graphs, tallied on all cores."""
         spans = spans_of(packed.offsets, self._nodes_at_a_time)
-        parts = [None] * len(spans)
+        parts = cast("list[Tally]", [None] * len(spans))
 
-        def count(number):
+        def count(number: int) -> None:
             parts[number] = self.tally(packed, *spans[number])
 
         if spans:
@@ -101,7 +108,7 @@ class GraphCountKernel(CountKernel):
             run_parallel(count, range(1, len(spans)), thread_count(None), current_stop())
         return Counts.joined(parts, dtype)
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Any = None) -> list[str]:
         """What the columns of ``feature_map(X)`` are, in words."""
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), type(self).__name__)
         names = self.names(packed)

@@ -1,13 +1,15 @@
 """The edges of a `Graph` as its maker gives them, checked and brought to arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import ArrayLike, FloatArray, IndexArray
 
 
-def ends_of_edges(edges, nodes, place_of):
+def ends_of_edges(edges: Any, nodes: Sequence[Any], place_of: Mapping[Any, int]) -> IndexArray:
     """The positions (from, to) of each edge, as an array of shape (m, 2)."""
     if isinstance(edges, np.ndarray):
         if edges.size and (edges.ndim != 2 or edges.shape[1] != 2):
@@ -21,7 +23,7 @@ def ends_of_edges(edges, nodes, place_of):
     return ends
 
 
-def _numbered(edges, n):
+def _numbered(edges: IndexArray, n: int) -> IndexArray:
     outside = np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=1))
     if len(outside):
         pair = tuple(edges[outside[0]].tolist())
@@ -29,7 +31,7 @@ def _numbered(edges, n):
     return edges.astype(np.int64)
 
 
-def _ends(number, edge, place_of):
+def _ends(number: int, edge: Any, place_of: Mapping[Any, int]) -> list[int]:
     if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) != 2:
         raise DataError(f"edge {number} must be a pair of nodes, got {edge!r}; weights= and edge_labels= take the rest")
     try:
@@ -38,7 +40,7 @@ def _ends(number, edge, place_of):
         raise DataError(f"edge {number} is {edge!r}, but not both of these are nodes; name them in nodes=") from None
 
 
-def values_of_edges(name, values, edges, directed):
+def values_of_edges(name: str, values: Any, edges: Any, directed: bool) -> tuple[Any, ...] | None:
     """One value for each edge, from a sequence or from a mapping by pair."""
     if values is None:
         return None
@@ -51,7 +53,7 @@ def values_of_edges(name, values, edges, directed):
     return tuple(_value_at(name, values, pair, directed) for pair in pairs)
 
 
-def _value_at(name, values, pair, directed):
+def _value_at(name: str, values: Mapping[Any, Any], pair: tuple[Any, ...], directed: bool) -> Any:
     if pair in values:
         return values[pair]
     if not directed and pair[::-1] in values:
@@ -59,7 +61,7 @@ def _value_at(name, values, pair, directed):
     raise DataError(f"{name} must have a value for each edge, but has none for {pair!r}")
 
 
-def weights_of_edges(weights, edges):
+def weights_of_edges(weights: ArrayLike | None, edges: Any) -> FloatArray | None:
     """Positive and finite numbers; None where all are one."""
     if weights is None:
         return None
@@ -76,7 +78,7 @@ def weights_of_edges(weights, edges):
     return None if (numbers == 1.0).all() else numbers
 
 
-def numbers_of(kind, values, n):
+def numbers_of(kind: str, values: ArrayLike | None, n: int) -> FloatArray | None:
     """A row of finite numbers for each of n nodes or edges."""
     if values is None:
         return None
@@ -92,7 +94,14 @@ def numbers_of(kind, values, n):
     return numbers
 
 
-def merge_repeated(ends, labels, weights, attributes, directed, nodes):
+def merge_repeated(
+    ends: IndexArray,
+    labels: Sequence[Any] | None,
+    weights: FloatArray | None,
+    attributes: FloatArray | None,
+    directed: bool,
+    nodes: Sequence[Any],
+) -> tuple[Any, ...]:
     """Each edge once; edges between the same nodes stay apart if their labels differ."""
     ends = ends if directed else np.sort(ends, axis=1)
     group = np.unique(ends[:, 0] * max(1, len(nodes)) + ends[:, 1], return_inverse=True)[1]
@@ -110,7 +119,7 @@ def merge_repeated(ends, labels, weights, attributes, directed, nodes):
     return ends, labels, *(None if values is None else values[kept] for values in (weights, attributes))
 
 
-def _require_hashable(labels):
+def _require_hashable(labels: Sequence[Any]) -> Sequence[Any]:
     for label in labels:
         try:
             hash(label)
@@ -121,7 +130,7 @@ def _require_hashable(labels):
     return labels
 
 
-def _require_one(what, values, first, ends, nodes):
+def _require_one(what: str, values: FloatArray, first: IndexArray, ends: IndexArray, nodes: Sequence[Any]) -> None:
     differ = (values != values[first]).reshape(len(values), -1).any(axis=1) if values.size else []
     for number in np.flatnonzero(differ)[:1]:
         pair = tuple(nodes[end] for end in ends[number])

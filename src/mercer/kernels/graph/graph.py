@@ -1,13 +1,16 @@
 """`Graph`: nodes, edges, and what is written on them, as a value that never changes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.once import computed_once
+from mercer._types import ArrayLike, FloatArray, IndexArray
+from mercer.kernels._types import KeyArray, Sparse
 from mercer.kernels.graph.conversions import FromOthers
 from mercer.kernels.graph.edge_input import (
     ends_of_edges,
@@ -64,18 +67,27 @@ class Graph(FromOthers):
            [1., 0., 0.]])
     """
 
+    if TYPE_CHECKING:
+        nodes: range | tuple[Any, ...]
+        ends: IndexArray
+        node_labels: tuple[Any, ...] | None
+        edge_labels: tuple[Any, ...] | None
+        weights: FloatArray | None
+        node_attributes: FloatArray | None
+        edge_attributes: FloatArray | None
+
     def __init__(
         self,
-        edges=(),
-        nodes=None,
+        edges: Any = (),
+        nodes: Any = None,
         *,
-        node_labels=None,
-        edge_labels=None,
-        weights=None,
-        node_attributes=None,
-        edge_attributes=None,
-        directed=False,
-    ):
+        node_labels: Any = None,
+        edge_labels: Any = None,
+        weights: ArrayLike | None = None,
+        node_attributes: Any = None,
+        edge_attributes: Any = None,
+        directed: bool = False,
+    ) -> None:
         edges = edges if isinstance(edges, np.ndarray) else list(edges)
         self.directed = bool(directed)
         self.nodes = _names(nodes, edges, node_labels, node_attributes)
@@ -94,16 +106,16 @@ class Graph(FromOthers):
     @classmethod
     def of_parts(
         cls,
-        n_nodes,
-        ends,
+        n_nodes: int,
+        ends: IndexArray,
         *,
-        node_labels=None,
-        edge_labels=None,
-        weights=None,
-        node_attributes=None,
-        edge_attributes=None,
-        directed,
-    ):
+        node_labels: tuple[Any, ...] | None = None,
+        edge_labels: tuple[Any, ...] | None = None,
+        weights: FloatArray | None = None,
+        node_attributes: FloatArray | None = None,
+        edge_attributes: FloatArray | None = None,
+        directed: bool,
+    ) -> Self:
         """From arrays that are known to be sound: for readers, which check whole files at once."""
         graph = cls.__new__(cls)
         graph.directed, graph.nodes, graph.ends = directed, range(n_nodes), ends
@@ -112,17 +124,17 @@ class Graph(FromOthers):
         return graph
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """How many nodes there are."""
         return len(self.nodes)
 
     @property
-    def n_edges(self):
+    def n_edges(self) -> int:
         """How many edges there are; an undirected edge is one."""
         return len(self.ends)
 
     @computed_once
-    def _place(self):
+    def _place(self) -> dict[Any, int]:
         """The position of each node by its name."""
         places = {name: place for place, name in enumerate(self.nodes)}
         if len(places) != len(self.nodes):
@@ -131,16 +143,16 @@ class Graph(FromOthers):
         return places
 
     @computed_once
-    def node_keys(self):
+    def node_keys(self) -> KeyArray:
         """A 64-bit key for each node's label."""
         return _keys("node", self.node_labels or ())
 
     @computed_once
-    def edge_keys(self):
+    def edge_keys(self) -> KeyArray:
         """A 64-bit key for each edge's label."""
         return _keys("edge", self.edge_labels or ())
 
-    def places(self, names):
+    def places(self, names: Sequence[Any]) -> IndexArray:
         """The positions of nodes that are given by name.
 
         Examples
@@ -158,13 +170,13 @@ class Graph(FromOthers):
                 f"{self.n_nodes} nodes: {some}{', ...' if self.n_nodes > 3 else ''}"
             ) from None
 
-    def _has(self, name):
+    def _has(self, name: Any) -> bool:
         try:
             return name in self._place
         except TypeError:
             return False
 
-    def arcs(self):
+    def arcs(self) -> tuple[IndexArray, IndexArray, IndexArray]:
         """(from, to, edge) of each arc: an undirected edge is two, but a self loop one."""
         edge = np.arange(self.n_edges)
         if self.directed:
@@ -173,13 +185,13 @@ class Graph(FromOthers):
         tails, heads = self.ends[:, 0], self.ends[:, 1]
         return np.append(tails, heads[back]), np.append(heads, tails[back]), np.append(edge, back)
 
-    def adjacency(self):
+    def adjacency(self) -> Sparse:
         """The adjacency matrix in CSR form, with the weights; parallel edges are added up."""
         tails, heads, edge = self.arcs()
         weights = np.ones(len(edge)) if self.weights is None else self.weights[edge]
         return sparse.coo_array((weights, (tails, heads)), shape=(self.n_nodes, self.n_nodes)).tocsr()
 
-    def labelled(self, how="degree"):
+    def labelled(self, how: str | Sequence[Any] = "degree") -> "Graph":
         """The same graph with other node labels.
 
         Parameters
@@ -206,7 +218,7 @@ class Graph(FromOthers):
         changed.node_labels = _labels_of_nodes(labels, self.nodes)
         return changed
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         extras = [
             (self.directed, "directed"),
             (self.node_labels is not None, "node labels"),
@@ -218,39 +230,39 @@ class Graph(FromOthers):
         counts = [_counted(self.n_nodes, "node"), _counted(self.n_edges, "edge")]
         return f"Graph({', '.join(counts + [name for given, name in extras if given])})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
         return self is other or (self._plain() == other._plain() and _same_arrays(self, other))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._plain())
 
-    def _plain(self):
+    def _plain(self) -> tuple[Any, ...]:
         return self.directed, tuple(self.nodes), self.node_labels, self.edge_labels, self.ends.tobytes()
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         # It never changes, and estimators copy their parameters for every fold.
         return self
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         return self
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # What can be computed again is not sent to other processes.
         return {name: getattr(self, name) for name in ("directed", "nodes", "ends", *_WRITTEN)}
 
 
-def _counted(number, noun):
+def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _same_arrays(first, second):
+def _same_arrays(first: Graph, second: Graph) -> bool:
     pairs = [(getattr(first, name), getattr(second, name)) for name in _WRITTEN[2:]]
     return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
 
 
-def _names(nodes, edges, node_labels, node_attributes):
+def _names(nodes: Any, edges: Any, node_labels: Any, node_attributes: Any) -> range | tuple[Any, ...]:
     """The names in order; a range where they are the numbers from 0."""
     if nodes is None:
         return _mentioned(edges, node_labels, node_attributes)
@@ -266,7 +278,7 @@ def _names(nodes, edges, node_labels, node_attributes):
     return range(len(names)) if names == list(range(len(names))) else tuple(names)
 
 
-def _mentioned(edges, node_labels, node_attributes):
+def _mentioned(edges: Any, node_labels: Any, node_attributes: Any) -> range | tuple[Any, ...]:
     if isinstance(node_labels, Mapping):
         return _names(list(node_labels), edges, None, None)
     for values in (node_labels, node_attributes):
@@ -280,7 +292,7 @@ def _mentioned(edges, node_labels, node_attributes):
         raise DataError(f"edges must be pairs of node names: {error}") from None
 
 
-def _labels_of_nodes(labels, nodes):
+def _labels_of_nodes(labels: Any, nodes: Sequence[Any]) -> tuple[Any, ...] | None:
     if labels is None:
         return None
     if isinstance(labels, Mapping):
@@ -297,7 +309,7 @@ def _labels_of_nodes(labels, nodes):
     return labels
 
 
-def _keys(kind, labels):
+def _keys(kind: str, labels: Sequence[Any]) -> KeyArray:
     try:
         return fingerprints(labels)
     except (TypeError, ValueError):

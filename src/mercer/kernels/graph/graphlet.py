@@ -3,15 +3,21 @@
 from dataclasses import dataclass
 from functools import cache
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
+from mercer._types import Array, IndexArray
+from mercer.kernels._types import Tally
 from mercer.kernels.base.parameters import require_count, require_flag
 from mercer.kernels.graph.count_kernel import GraphCountKernel
 from mercer.kernels.graph.graphlet_sampling import canonical_codes, draw_all, draw_connected, list_all, list_connected
 from mercer.kernels.items.feature_keys import fingerprint
+
+if TYPE_CHECKING:
+    from mercer.kernels.graph.packed_graphs import PackedGraphs
 
 SIZES = (3, 4, 5)
 # Subsets of nodes that are looked at one by one in a graph; more would take minutes.
@@ -19,14 +25,25 @@ MOST_SUBSETS = 2 * 10**9
 
 
 @cache
-def _shapes(size):
+def _shapes(size: int) -> tuple[IndexArray, dict[int, np.uint64]]:
     """For each code its smallest equal, and the keys of those."""
     codes = canonical_codes(size)
     return codes, {int(code): fingerprint(("graphlet", size, int(code))) for code in np.unique(codes)}
 
 
 @jit
-def _count(offsets, size, indptr, heads, connected, samples, seed, first, last, counts):
+def _count(
+    offsets: IndexArray,
+    size: int,
+    indptr: IndexArray,
+    heads: IndexArray,
+    connected: bool,
+    samples: int,
+    seed: np.uint64,
+    first: int,
+    last: int,
+    counts: Array,
+) -> None:
     for graph in range(first, last):
         begin, n, row = offsets[graph], offsets[graph + 1] - offsets[graph], counts[graph - first]
         if n < size:
@@ -82,7 +99,7 @@ class Graphlet(GraphCountKernel):
 
     _nodes_at_a_time = 500
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.size, bool) or self.size not in SIZES:
             raise ParameterError(f"size must be 3, 4 or 5, got {self.size!r}")
         require_flag("connected", self.connected)
@@ -92,7 +109,7 @@ class Graphlet(GraphCountKernel):
             if self.samples == 0:
                 raise ParameterError("samples must be 1 or more, or None to list all, got 0")
 
-    def tally(self, packed, first, last):
+    def tally(self, packed: "PackedGraphs", first: int, last: int) -> Tally:
         self._require_feasible(packed, first, last)
         codes, keys = _shapes(self.size)
         counts = np.zeros((last - first, len(codes)))
@@ -107,7 +124,7 @@ class Graphlet(GraphCountKernel):
         found = np.array([keys[int(one)] for one in code], np.uint64)
         return ends, found, shapes[graph, code]
 
-    def _require_feasible(self, packed, first, last):
+    def _require_feasible(self, packed: "PackedGraphs", first: int, last: int) -> None:
         if self.connected or self.samples:
             return
         for graph in range(first, last):
@@ -118,13 +135,13 @@ class Graphlet(GraphCountKernel):
                     "pass connected=True, or samples= to draw some"
                 )
 
-    def names(self, packed):
+    def names(self, packed: "PackedGraphs") -> dict[int, str]:
         """What the features are, in words, by key."""
         _, keys = _shapes(self.size)
         return {int(key): f"{self.size} nodes: {_edges(code, self.size)}" for code, key in keys.items()}
 
 
-def _edges(code, size):
+def _edges(code: int, size: int) -> str:
     """The edges of a code in words."""
     pairs = [(q, p) for p in range(size) for q in range(p)]
     return " ".join(f"{q}-{p}" for q, p in pairs if code >> (p * (p - 1) // 2 + q) & 1) or "no edges"

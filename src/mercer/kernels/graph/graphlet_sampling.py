@@ -10,10 +10,11 @@ from itertools import combinations, permutations
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, IndexArray
 from mercer.kernels.items.feature_keys import mixed
 
 
-def canonical_codes(size):
+def canonical_codes(size: int) -> IndexArray:
     """The smallest code among all orders of the nodes, for each code."""
     pairs = list(combinations(range(size), 2))
     bit = {frozenset(pair): max(pair) * (max(pair) - 1) // 2 + min(pair) for pair in pairs}
@@ -28,19 +29,19 @@ def canonical_codes(size):
 
 
 @jit
-def _mark(node, position, begin, indptr, heads, mask):
+def _mark(node: int, position: int, begin: int, indptr: IndexArray, heads: IndexArray, mask: IndexArray) -> None:
     """Note in `mask` that the neighbours of `node` have one at this position, or no longer do."""
     for arc in range(indptr[begin + node], indptr[begin + node + 1]):
         mask[heads[arc] - begin] ^= 1 << position
 
 
 @jit
-def _shift(position):
+def _shift(position: int) -> int:
     return position * (position - 1) // 2
 
 
 @jit
-def list_connected(begin, n, size, indptr, heads, counts):
+def list_connected(begin: int, n: int, size: int, indptr: IndexArray, heads: IndexArray, counts: Array) -> None:
     """Count the connected subgraphs of `size` nodes, each once (ESU: Wernicke 2006).
 
     A subgraph grows by nodes that are larger than its first and are neighbours of the latest node
@@ -82,7 +83,7 @@ def list_connected(begin, n, size, indptr, heads, counts):
 
 
 @jit
-def list_all(begin, n, size, indptr, heads, counts):
+def list_all(begin: int, n: int, size: int, indptr: IndexArray, heads: IndexArray, counts: Array) -> None:
     """Count all subgraphs of `size` nodes, connected or not."""
     mask = np.zeros(n, np.int64)
     chosen, code = np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -105,7 +106,7 @@ def list_all(begin, n, size, indptr, heads, counts):
 
 
 @jit
-def _seed(begin, n, indptr, heads, seed):
+def _seed(begin: int, n: int, indptr: IndexArray, heads: IndexArray, seed: np.uint64) -> np.uint64:
     """A number that depends on the graph and on `seed`, so that a graph is drawn from alike wherever
     it stands."""
     key = mixed(np.uint64(seed), np.uint64(n))
@@ -115,13 +116,15 @@ def _seed(begin, n, indptr, heads, seed):
 
 
 @jit
-def _below(key, n):
+def _below(key: np.uint64, n: int) -> np.int64:
     """A number from 0 to n - 1 from a random key."""
     return np.int64((key >> np.uint64(11)) % np.uint64(n))
 
 
 @jit
-def draw_all(begin, n, size, indptr, heads, samples, seed, counts):
+def draw_all(
+    begin: int, n: int, size: int, indptr: IndexArray, heads: IndexArray, samples: int, seed: np.uint64, counts: Array
+) -> None:
     """Estimate the counts of all subgraphs from subsets drawn at random, all alike likely."""
     if n < size:
         return
@@ -151,7 +154,7 @@ def draw_all(begin, n, size, indptr, heads, samples, seed, counts):
 
 
 @jit
-def _chance(mask, chosen, size, n, outside):
+def _chance(mask: IndexArray, chosen: IndexArray, size: int, n: int, outside: IndexArray) -> float:
     """The chance that the nodes `chosen` are drawn, in any order.
 
     `outside[m]` is how many nodes not chosen have mask m. A set grows by one of its f neighbours, each
@@ -176,7 +179,9 @@ def _chance(mask, chosen, size, n, outside):
 
 
 @jit
-def draw_connected(begin, n, size, indptr, heads, samples, seed, counts):
+def draw_connected(
+    begin: int, n: int, size: int, indptr: IndexArray, heads: IndexArray, samples: int, seed: np.uint64, counts: Array
+) -> None:
     """Estimate the counts of connected subgraphs from some that grow at random, neighbour by
     neighbour, each weighed by one over its chance (Horvitz & Thompson 1952)."""
     mask, inside, is_next = np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)

@@ -1,20 +1,27 @@
 """Label paths: the sequences of labels read along the paths of a graph, counted."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import KeyArray, Tally
 from mercer.kernels.base.parameters import require_count, require_flag, require_non_negative
 from mercer.kernels.graph.count_kernel import GraphCountKernel, add, new_table, with_room, written
 from mercer.kernels.items.feature_keys import mixed
+
+if TYPE_CHECKING:
+    from mercer.kernels.graph.packed_graphs import PackedGraphs
 
 _NO_KEYS = np.empty(0, np.uint64)
 
 
 @jit
-def _is_on_path(path, depth, node):
+def _is_on_path(path: IndexArray, depth: int, node: int) -> bool:
     found = False
     for place in range(depth + 1):
         found |= path[place] == node
@@ -23,8 +30,21 @@ def _is_on_path(path, depth, node):
 
 @jit
 def _count_from(
-    start, indptr, heads, edge, node_keys, edge_keys, weights, walks, path, arcs, names, keys, counts, used
-):
+    start: int,
+    indptr: IndexArray,
+    heads: IndexArray,
+    edge: IndexArray,
+    node_keys: KeyArray,
+    edge_keys: KeyArray,
+    weights: Array,
+    walks: bool,
+    path: IndexArray,
+    arcs: IndexArray,
+    names: KeyArray,
+    keys: KeyArray,
+    counts: Array,
+    used: int,
+) -> tuple[KeyArray, FloatArray, int]:
     """Count the sequences that begin at `start`, depth first, with a stack of its own."""
     depth = 0
     path[0], arcs[0] = start, indptr[start]
@@ -52,7 +72,18 @@ def _count_from(
 
 
 @jit
-def _tally(offsets, indptr, heads, edge, node_keys, edge_keys, weights, walks, first, last):
+def _tally(
+    offsets: IndexArray,
+    indptr: IndexArray,
+    heads: IndexArray,
+    edge: IndexArray,
+    node_keys: KeyArray,
+    edge_keys: KeyArray,
+    weights: Array,
+    walks: bool,
+    first: int,
+    last: int,
+) -> Tally:
     ends = np.zeros(last - first, np.int64)
     all_keys, all_counts, filled = np.empty(0, np.uint64), np.empty(0, np.float64), 0
     size = weights.shape[0]
@@ -108,7 +139,7 @@ class LabelPath(GraphCountKernel):
     edge_labels: bool = False
     walks: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_count("length", self.length)
         require_non_negative("decay", self.decay)
         if self.decay > 1:
@@ -116,23 +147,28 @@ class LabelPath(GraphCountKernel):
         for name in ("edge_labels", "walks"):
             require_flag(name, getattr(self, name))
 
-    def tally(self, packed, first, last):
+    def tally(self, packed: "PackedGraphs", first: int, last: int) -> Tally:
         edge_keys = packed.edge_keys if self.edge_labels else _NO_KEYS
         return _tally(packed.offsets, *packed.arcs, packed.node_keys, edge_keys, self._weights, self.walks, first, last)
 
     @property
-    def _weights(self):
+    def _weights(self) -> FloatArray:
         """The weight of a path of 0, 1, ... edges; lengths that weigh nothing are left out."""
         weights = float(self.decay) ** np.arange(self.length + 1)
         return weights[weights > 0]
 
-    def names(self, packed):
+    def names(self, packed: "PackedGraphs") -> dict[int, str]:
         """What the features of these graphs are, in words, by key."""
         labels = [label for graph in packed.graphs for label in graph.node_labels or ()]
         between = [label for graph in packed.graphs for label in graph.edge_labels or ()] if self.edge_labels else None
         names, waiting = {}, []
         for node, label in enumerate(labels):
-            waiting.append(((node,), _key(np.uint64(1), packed.node_keys[node]), (label,)))
+            waiting.append(
+                cast(
+                    "tuple[tuple[int, ...], np.uint64, tuple[Any, ...]]",
+                    ((node,), _key(np.uint64(1), packed.node_keys[node]), (label,)),
+                )
+            )
         while waiting:
             path, key, read = waiting.pop()
             names[int(key)] = _spelled(read)
@@ -140,7 +176,15 @@ class LabelPath(GraphCountKernel):
                 waiting.extend(self._longer(packed, labels, between, path, key, read))
         return names
 
-    def _longer(self, packed, labels, between, path, key, read):
+    def _longer(
+        self,
+        packed: "PackedGraphs",
+        labels: Sequence[Any],
+        between: Sequence[Any] | None,
+        path: tuple[int, ...],
+        key: np.uint64,
+        read: tuple[Any, ...],
+    ) -> Iterator[tuple[tuple[int, ...], np.uint64, tuple[Any, ...]]]:
         """The paths with one edge more."""
         indptr, heads, edge = packed.arcs
         for arc in range(indptr[path[-1]], indptr[path[-1] + 1]):
@@ -151,12 +195,12 @@ class LabelPath(GraphCountKernel):
                 yield (*path, node), _key(step, packed.node_keys[node]), (*read, *via, labels[node])
 
 
-def _spelled(labels):
+def _spelled(labels: Sequence[Any]) -> str:
     """The labels one after the other, with spaces where they are not single letters."""
     words = [str(label) for label in labels]
     return ("" if all(len(word) == 1 for word in words) else " ").join(words)
 
 
-def _key(key, value):
+def _key(key: np.uint64, value: np.uint64) -> np.uint64:
     # Compiled code hands a plain integer back, which it would not take again.
     return np.uint64(mixed(key, value))

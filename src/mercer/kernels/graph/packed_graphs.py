@@ -1,15 +1,21 @@
 """Many graphs in shared arrays, as compiled code reads them."""
 
+from collections.abc import Sequence
+from typing import cast
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
 from mercer._jit.compile import jit
 from mercer._jit.once import computed_once
+from mercer._types import Array, FloatArray, IndexArray, Items
+from mercer.kernels._types import KeyArray
 from mercer.kernels.base.progress import unless_stopped
 from mercer.kernels.graph.graph import Graph
 
 
-def graphs_of(items):
+def graphs_of(items: Items) -> list[Graph]:
     """The items as graphs; an error says which is none."""
     graphs = []
     for place, item in enumerate(unless_stopped(items)):
@@ -21,7 +27,7 @@ def graphs_of(items):
 
 
 @jit
-def _sort_arcs(key, n, indptr, order):
+def _sort_arcs(key: IndexArray, n: int, indptr: IndexArray, order: IndexArray) -> None:
     """Positions of the arcs in the order of `key`, the node they belong to: a counting sort."""
     for arc in range(key.shape[0]):
         indptr[key[arc] + 1] += 1
@@ -45,7 +51,7 @@ class PackedGraphs:
         position of its edge among the edges of all graphs.
     """
 
-    def __init__(self, graphs, user):
+    def __init__(self, graphs: Sequence[Graph], user: str) -> None:
         self.graphs, self.user = graphs, user
         self.offsets = _offsets([graph.n_nodes for graph in graphs])
         ends = np.concatenate([np.empty((0, 2), np.int32), *[graph.ends for graph in graphs]]).astype(np.int64)
@@ -58,25 +64,25 @@ class PackedGraphs:
         self.indptr, order = self._sorted_by(self._tails)
         self.heads, self.edge = self._heads[order], self._edge[order]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.graphs)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         return int(self.offsets[-1])
 
-    def _sorted_by(self, key):
+    def _sorted_by(self, key: IndexArray) -> tuple[IndexArray, IndexArray]:
         indptr, order = np.zeros(self.n_nodes + 1, np.int64), np.empty(len(key), np.int64)
         _sort_arcs(key, self.n_nodes, indptr, order)
         return indptr, order
 
     @computed_once
-    def arcs(self):
+    def arcs(self) -> tuple[IndexArray, IndexArray, IndexArray]:
         """(indptr, other end, edge) of the arcs that leave each node."""
         return self.indptr, self.heads, self.edge
 
     @computed_once
-    def arcs_back(self):
+    def arcs_back(self) -> tuple[IndexArray, IndexArray, IndexArray]:
         """The same for the arcs that lead to each node."""
         if not any(graph.directed for graph in self.graphs):
             return self.arcs
@@ -84,7 +90,7 @@ class PackedGraphs:
         return indptr, self._tails[order], self._edge[order]
 
     @computed_once
-    def simple_arcs(self):
+    def simple_arcs(self) -> tuple[IndexArray, IndexArray]:
         """(indptr, other end) of the arcs in both directions, each once and without self loops."""
         apart = self._tails != self._heads
         tails, heads = self._tails[apart], self._heads[apart]
@@ -93,41 +99,41 @@ class PackedGraphs:
         return indptr, codes % max(1, self.n_nodes)
 
     @computed_once
-    def node_keys(self):
+    def node_keys(self) -> KeyArray:
         """The keys of the node labels, which every graph must have."""
         self._require("node_labels", 'give node_labels=, or use graph.labelled("degree")')
         return _joined([graph.node_keys for graph in self.graphs], np.uint64)
 
     @computed_once
-    def edge_keys(self):
+    def edge_keys(self) -> KeyArray:
         """The keys of the edge labels, which every graph must have."""
         self._require("edge_labels", "give edge_labels=, or pass edge_labels=False to the kernel")
         return _joined([graph.edge_keys for graph in self.graphs], np.uint64)
 
     @computed_once
-    def weights(self):
+    def weights(self) -> FloatArray:
         """The weights of the edges, one where a graph has none."""
         parts = [np.ones(graph.n_edges) if graph.weights is None else graph.weights for graph in self.graphs]
         return _joined(parts, np.float64)
 
     @computed_once
-    def attributes(self):
+    def attributes(self) -> FloatArray:
         """The numbers of all nodes, as many for each."""
         self._require("node_attributes", "give node_attributes=, or pass attributes=None to the kernel")
-        return _rows("nodes", [graph.node_attributes for graph in self.graphs if graph.n_nodes])
+        return _rows("nodes", [cast(FloatArray, graph.node_attributes) for graph in self.graphs if graph.n_nodes])
 
     @computed_once
-    def edge_attributes(self):
+    def edge_attributes(self) -> FloatArray:
         """The numbers of all edges, as many for each."""
         self._require("edge_attributes", "give edge_attributes=, or pass edge_attributes=None to the kernel")
-        return _rows("edges", [graph.edge_attributes for graph in self.graphs if graph.n_edges])
+        return _rows("edges", [cast(FloatArray, graph.edge_attributes) for graph in self.graphs if graph.n_edges])
 
     @computed_once
-    def edge_offsets(self):
+    def edge_offsets(self) -> IndexArray:
         """Where the edges of each graph begin among those of all."""
         return _offsets([graph.n_edges for graph in self.graphs])
 
-    def _require(self, name, remedy):
+    def _require(self, name: str, remedy: str) -> None:
         for place, graph in enumerate(self.graphs):
             # A graph without nodes has a label for each of them.
             if getattr(graph, name) is None and (graph.n_edges if name.startswith("edge") else graph.n_nodes):
@@ -135,16 +141,16 @@ class PackedGraphs:
                 raise DataError(f"item {place} of X has no {said}, which {self.user} compares; {remedy}")
 
 
-def _rows(kind, parts):
+def _rows(kind: str, parts: Sequence[FloatArray]) -> FloatArray:
     widths = [part.shape[1] for part in parts]
     if len(set(widths)) > 1:
         raise DataError(f"the {kind} of all graphs must have as many attributes, got {min(widths)} and {max(widths)}")
     return np.concatenate(parts) if parts else np.empty((0, 1))
 
 
-def _offsets(lengths):
+def _offsets(lengths: Sequence[int]) -> IndexArray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _joined(parts, dtype):
+def _joined(parts: Sequence[Array], dtype: DTypeLike) -> Array:
     return np.concatenate([np.empty(0, dtype), *[part for part in parts if len(part)]])

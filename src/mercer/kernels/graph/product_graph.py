@@ -8,6 +8,7 @@ edges' attributes where those count.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray
 
 # Residual of the linear system, relative to its right-hand side. The sum over the solution errs by
 # the square of it.
@@ -15,7 +16,16 @@ TOLERANCE = 1e-9
 
 
 @jit
-def product_graph(graph, other, n, m, first, second, likeness, begins):
+def product_graph(
+    graph: int,
+    other: int,
+    n: int,
+    m: int,
+    first: tuple[Array, ...],
+    second: tuple[Array, ...],
+    likeness: Array,
+    begins: tuple[int, int],
+) -> tuple[IndexArray, IndexArray, FloatArray]:
     """The arcs of the product of graph number `graph` of `first` and number `other` of `second`.
 
     `first` and `second` are (offsets, node keys, indptr, heads, arc keys, arc weights, edges of the arcs); empty
@@ -55,7 +65,7 @@ def product_graph(graph, other, n, m, first, second, likeness, begins):
 
 
 @jit
-def _apply(indptr, heads, weights, x, out):
+def _apply(indptr: IndexArray, heads: IndexArray, weights: Array, x: Array, out: Array) -> None:
     """out = A x for the adjacency matrix of a product."""
     for node in range(out.shape[0]):
         total = 0.0
@@ -65,7 +75,7 @@ def _apply(indptr, heads, weights, x, out):
 
 
 @jit
-def _dot(x, y):
+def _dot(x: Array, y: Array) -> float:
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i] * y[i]
@@ -73,7 +83,7 @@ def _dot(x, y):
 
 
 @jit
-def geometric_sum(indptr, heads, weights, decay):
+def geometric_sum(indptr: IndexArray, heads: IndexArray, weights: Array, decay: float) -> float:
     """1' (I - decay A)^-1 1 for a symmetric A, by conjugate gradients."""
     n = indptr.shape[0] - 1
     x, r, p, q = np.zeros(n), np.ones(n), np.ones(n), np.empty(n)
@@ -98,7 +108,7 @@ def geometric_sum(indptr, heads, weights, decay):
 
 
 @jit
-def geometric_series(indptr, heads, weights, decay, slack):
+def geometric_series(indptr: IndexArray, heads: IndexArray, weights: Array, decay: float, slack: float) -> float:
     """The same for any A, term by term; the terms fall by 1 - slack or more in the end."""
     n = indptr.shape[0] - 1
     x, following = np.ones(n), np.empty(n)
@@ -114,7 +124,7 @@ def geometric_series(indptr, heads, weights, decay, slack):
 
 
 @jit
-def largest_eigenvalue(indptr, heads, weights):
+def largest_eigenvalue(indptr: IndexArray, heads: IndexArray, weights: Array) -> float:
     """Of a symmetric A without negative entries: |A^(k+1) 1| / |A^k 1|, which grows with k."""
     n = indptr.shape[0] - 1
     x, following = np.ones(n), np.empty(n)

@@ -1,13 +1,16 @@
 """The geometric random-walk kernel: walks that two graphs have in common, of every length."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csgraph
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer._types import Array, BoolArray, FloatArray, IndexArray, Rows
+from mercer.kernels._types import Prepared
 from mercer.kernels.base.kernel import Kernel, require_same_features
 from mercer.kernels.base.parameters import require_flag, require_non_negative
 from mercer.kernels.base.structured import Packed, StructuredKernel, items_of
@@ -32,8 +35,21 @@ class Walks(NamedTuple):
 
 @jit
 def _tile_of_products(
-    left, first, directed, right, second, other_directed, likeness, begins, other_begins, decay, slack, out, row, column
-):
+    left: IndexArray,
+    first: tuple[Array, ...],
+    directed: BoolArray,
+    right: IndexArray,
+    second: tuple[Array, ...],
+    other_directed: BoolArray,
+    likeness: Array,
+    begins: IndexArray,
+    other_begins: IndexArray,
+    decay: float,
+    slack: float,
+    out: Array,
+    row: int,
+    column: int,
+) -> None:
     for i in range(left.shape[0]):
         n = first[0][left[i] + 1] - first[0][left[i]]
         for j in range(right.shape[0]):
@@ -49,7 +65,16 @@ def _tile_of_products(
 
 
 @jit
-def _tile_of_spectra(left, first, right, second, decay, out, row, column):
+def _tile_of_spectra(
+    left: IndexArray,
+    first: tuple[Array, ...],
+    right: IndexArray,
+    second: tuple[Array, ...],
+    decay: float,
+    out: Array,
+    row: int,
+    column: int,
+) -> None:
     """Sum over pairs of eigenvalues of (1'v)^2 (1'w)^2 / (1 - decay mu nu)."""
     offsets, values, squares = first
     other_offsets, other_values, other_squares = second
@@ -120,7 +145,7 @@ class RandomWalk(StructuredKernel):
     item_name = "graph"
     _instead_of_features = "LabelPath(walks=True) has one"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_non_negative("decay", self.decay)
         for name in ("labelled", "edge_labels", "weighted"):
             require_flag(name, getattr(self, name))
@@ -129,21 +154,21 @@ class RandomWalk(StructuredKernel):
             raise ParameterError(f"edge_attributes must be a kernel of vectors or None, got {kernel!r}")
 
     @property
-    def is_psd(self):
+    def is_psd(self) -> bool | None:
         return True if self.edge_attributes is None else self.edge_attributes.is_psd
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return self.edge_attributes is None or self.edge_attributes.is_bound
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         """The kernel with what its `edge_attributes` kernel needs to know of the edges of X."""
         if self.is_bound:
             return self
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "RandomWalk")
-        return self.replace(edge_attributes=self.edge_attributes.bind(packed.edge_attributes))
+        return self.replace(edge_attributes=cast(Kernel, self.edge_attributes).bind(packed.edge_attributes))
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Packed:
         self._require_bound()
         packed = PackedGraphs(graphs_of(items), "RandomWalk")
         edges = None
@@ -162,7 +187,7 @@ class RandomWalk(StructuredKernel):
         walks = Walks(arrays, packed.edge_offsets, edges, directed, float(largest.max(initial=0.0)), spectra)
         return Packed(walks, np.arange(len(packed)), dtype, _tile_length(packed, by_spectra))
 
-    def _require_convergence(self, largest):
+    def _require_convergence(self, largest: FloatArray) -> None:
         if len(largest) and self.decay * largest.max() >= 1.0:
             allowed, item = 1.0 / largest.max(), int(largest.argmax())
             raise ParameterError(
@@ -170,7 +195,7 @@ class RandomWalk(StructuredKernel):
                 f"would be infinite, as the product of item {item} with itself has the eigenvalue {largest.max():.6g}"
             )
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Packed, right: Packed, out: Array, row: int, column: int) -> None:
         first, second = left.arrays, right.arrays
         if first.spectra is not None and second.spectra is not None:
             _tile_of_spectra(left.index, first.spectra, right.index, second.spectra, self.decay, out, row, column)
@@ -180,7 +205,7 @@ class RandomWalk(StructuredKernel):
         likeness = self._likeness(left, right)
         _tile_of_products(*sides[0], *sides[1], *likeness, float(self.decay), slack, out, row, column)
 
-    def _likeness(self, left, right):
+    def _likeness(self, left: Packed, right: Packed) -> tuple[FloatArray, IndexArray, IndexArray]:
         """(kernel of the edges of two tiles, which edge stands in the first row, or column, for each graph)."""
         if self.edge_attributes is None:
             return _NOT_COMPARED, np.zeros(len(left), np.int64), np.zeros(len(right), np.int64)
@@ -198,7 +223,14 @@ class RandomWalk(StructuredKernel):
                 )
         return K, begins, other_begins
 
-    def _largest_eigenvalues(self, packed, arrays, directed, spectra, edges):
+    def _largest_eigenvalues(
+        self,
+        packed: PackedGraphs,
+        arrays: tuple[Array, ...],
+        directed: BoolArray,
+        spectra: tuple[Array, ...] | None,
+        edges: Prepared | None,
+    ) -> FloatArray:
         """Of the product of each graph with itself; for directed graphs an upper bound."""
         largest = np.zeros(len(packed))
         walks = Packed(Walks(arrays, packed.edge_offsets, edges, directed, 0.0, None), np.arange(len(packed)), float)
@@ -218,7 +250,7 @@ class RandomWalk(StructuredKernel):
                 largest[graph] = product.largest_eigenvalue(*found)
         return largest
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Packed) -> FloatArray:
         values = np.empty((len(prepared), 1))
         for place in range(len(prepared)):
             item = prepared.slice(place, place + 1)
@@ -226,14 +258,14 @@ class RandomWalk(StructuredKernel):
         return values[:, 0]
 
 
-def _edges_of(items):
+def _edges_of(items: Packed) -> tuple[IndexArray, IndexArray]:
     """The positions of the edges of some graphs, and which position each graph's count from."""
     begin, stop = items.arrays.edge_offsets[items.index], items.arrays.edge_offsets[items.index + 1]
     before = np.concatenate([[0], np.cumsum(stop - begin)])
     return np.arange(before[-1]) + np.repeat(begin - before[:-1], stop - begin), begin - before[:-1]
 
 
-def _tile_length(packed, by_spectra):
+def _tile_length(packed: PackedGraphs, by_spectra: bool) -> int | None:
     if len(packed) == 0:
         return None
     arcs = np.add.reduceat(np.append(np.diff(packed.indptr), 0), packed.offsets[:-1]) if packed.n_nodes else np.zeros(1)
@@ -243,7 +275,7 @@ def _tile_length(packed, by_spectra):
     return int(np.clip(np.sqrt(TILE_STEPS / max(steps, 1.0)), 1, 128))
 
 
-def _adjacency(packed, weights, graph):
+def _adjacency(packed: PackedGraphs, weights: FloatArray, graph: int) -> FloatArray:
     """The dense adjacency matrix of one graph."""
     begin, end = packed.offsets[graph : graph + 2]
     matrix = np.zeros((end - begin, end - begin))
@@ -253,7 +285,7 @@ def _adjacency(packed, weights, graph):
     return matrix
 
 
-def _spectra(packed, weights):
+def _spectra(packed: PackedGraphs, weights: FloatArray) -> tuple[IndexArray, FloatArray, FloatArray]:
     """(offsets, eigenvalues, (1'v)^2 of the eigenvectors) of undirected graphs."""
     values, squares = np.empty(packed.n_nodes), np.empty(packed.n_nodes)
     for graph in range(len(packed)):
@@ -263,7 +295,7 @@ def _spectra(packed, weights):
     return packed.offsets, values, squares
 
 
-def _perron_root(matrix):
+def _perron_root(matrix: FloatArray) -> float:
     """The largest eigenvalue of a matrix without negative entries, component by component: those of
     a matrix without cycles are all zero, which a general method would miss by far."""
     _, component = csgraph.connected_components(matrix, connection="strong")

@@ -1,11 +1,15 @@
 """The shortest-path kernel: pairs of nodes, by their labels and how far apart they are."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray, Rows
+from mercer.kernels._types import Features, KeyArray, Tally
 from mercer.kernels.algebra.scaled_power import require_kernel
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.parameters import require_flag
@@ -16,18 +20,31 @@ from mercer.kernels.graph.count_kernel import GraphCountKernel, add, new_table, 
 from mercer.kernels.graph.packed_graphs import PackedGraphs, graphs_of
 from mercer.kernels.items.feature_keys import mixed
 
+if TYPE_CHECKING:
+    from mercer.kernels.graph.graph import Graph
+    from mercer.kernels.items.counts import Counts
+
 _NO_KEYS, _NO_LENGTHS = np.empty(0, np.uint64), np.empty(0)
 
 
 @jit
-def _pair_key(node_keys, start, end, bits):
+def _pair_key(node_keys: KeyArray, start: int, end: int, bits: np.uint64) -> np.uint64:
     """The key of (label, label, distance)."""
     key = mixed(np.uint64(2), bits)
     return mixed(mixed(key, node_keys[start]), node_keys[end]) if node_keys.shape[0] else key
 
 
 @jit
-def _tally(offsets, indptr, heads, edge, node_keys, lengths, first, last):
+def _tally(
+    offsets: IndexArray,
+    indptr: IndexArray,
+    heads: IndexArray,
+    edge: IndexArray,
+    node_keys: KeyArray,
+    lengths: Array,
+    first: int,
+    last: int,
+) -> Tally:
     ends = np.zeros(last - first, np.int64)
     all_keys, all_counts, filled = np.empty(0, np.uint64), np.empty(0, np.float64), 0
     number = np.empty(1, np.float64)
@@ -92,7 +109,7 @@ class ShortestPath(GraphCountKernel):
 
     _instead_of_features = "attributes=None has one"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("labelled", "weighted"):
             require_flag(name, getattr(self, name))
         if self.attributes is not None:
@@ -101,21 +118,21 @@ class ShortestPath(GraphCountKernel):
                 raise ParameterError(f"attributes must be a kernel of vectors, got {self.attributes!r}")
 
     @property
-    def is_psd(self):
+    def is_psd(self) -> bool | None:
         return True if self.attributes is None else self.attributes.is_psd
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return self.attributes is None or self.attributes.is_bound
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         """The kernel with what its `attributes` kernel needs to know of the nodes of X."""
         if self.is_bound:
             return self
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "ShortestPath")
-        return self.replace(attributes=self.attributes.bind(packed.attributes))
+        return self.replace(attributes=cast(Kernel, self.attributes).bind(packed.attributes))
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> "Counts | Packed":
         if self.attributes is None:
             return super().encode(items, dtype)
         self._require_bound()
@@ -124,31 +141,31 @@ class ShortestPath(GraphCountKernel):
         nodes = self.attributes.prepare(packed.attributes, np.float64)
         return attributed_shortest_path.prepared(packed, node_keys, lengths, nodes, dtype)
 
-    def _compared(self, packed):
+    def _compared(self, packed: PackedGraphs) -> tuple[KeyArray, FloatArray]:
         """The keys of the nodes and the lengths of the edges, empty where they do not count."""
         node_keys = packed.node_keys if self.labelled else _NO_KEYS
         return node_keys, packed.weights if self.weighted else _NO_LENGTHS
 
-    def tally(self, packed, first, last):
+    def tally(self, packed: PackedGraphs, first: int, last: int) -> Tally:
         return _tally(packed.offsets, *packed.arcs, *self._compared(packed), first, last)
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: "Counts | Packed", right: Any, out: Array, row: int, column: int) -> None:
         if isinstance(left, Packed):
-            attributed_shortest_path.tile(self.attributes, left, right, out, row, column)
+            attributed_shortest_path.tile(cast(Kernel, self.attributes), left, right, out, row, column)
         else:
             super().tile(left, right, out, row, column)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: "Counts | Packed") -> FloatArray:
         if isinstance(prepared, Packed):
-            return attributed_shortest_path.diagonal(self.attributes, prepared)
+            return attributed_shortest_path.diagonal(cast(Kernel, self.attributes), prepared)
         return super().diag_of(prepared)
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         if self.attributes is not None:
             return Kernel.feature_map(self, X)
         return super().feature_map(X)
 
-    def names(self, packed):
+    def names(self, packed: PackedGraphs) -> dict[int, str]:
         """What the features of these graphs are, in words, by key."""
         if self.attributes is not None:
             Kernel.feature_map(self, packed)
@@ -165,7 +182,7 @@ class ShortestPath(GraphCountKernel):
                     names[key] = self._name(graph, start, end, far[start, end])
         return names
 
-    def _name(self, graph, start, end, length):
+    def _name(self, graph: "Graph", start: int, end: int, length: float) -> str:
         if not self.labelled:
             return f"length {length:.7g}"
-        return f"{graph.node_labels[start]} to {graph.node_labels[end]}, length {length:.7g}"
+        return f"{graph.node_labels[start]} to {graph.node_labels[end]}, length {length:.7g}"  # type: ignore[index] # labelled

@@ -6,23 +6,32 @@ its neighbours' (Weisfeiler & Lehman 1968; the kernel: Shervashidze et al. 2011)
 their order (Clarke et al. 2003), so that nothing is sorted and a round takes time O(arcs).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import IndexArray, Items
+from mercer.kernels._types import KeyArray, Tally
 from mercer.kernels.base.parameters import require_count, require_flag
 from mercer.kernels.graph.count_kernel import GraphCountKernel
 from mercer.kernels.graph.packed_graphs import PackedGraphs, graphs_of
 from mercer.kernels.items.feature_keys import mixed
 from mercer.kernels.items.feature_tally import count_one, move_tally, new_tally, places_for
 
+if TYPE_CHECKING:
+    from mercer.kernels.items.counts import Counts
+
 _INWARD = np.uint64(0x5851F42D4C957F2D)
 _NO_KEYS = np.empty(0, np.uint64)
 
 
 @jit
-def _neighbours(node, first, keys, indptr, others, edge, edge_keys):
+def _neighbours(
+    node: int, first: int, keys: KeyArray, indptr: IndexArray, others: IndexArray, edge: IndexArray, edge_keys: KeyArray
+) -> np.uint64:
     """The key of the multiset of (edge label, label) around a node."""
     total = np.uint64(0)
     for arc in range(indptr[node], indptr[node + 1]):
@@ -34,7 +43,18 @@ def _neighbours(node, first, keys, indptr, others, edge, edge_keys):
 
 
 @jit
-def _refined(keys, indptr, heads, edge, back_indptr, tails, back_edge, edge_keys, first, out):
+def _refined(
+    keys: KeyArray,
+    indptr: IndexArray,
+    heads: IndexArray,
+    edge: IndexArray,
+    back_indptr: IndexArray,
+    tails: IndexArray,
+    back_edge: IndexArray,
+    edge_keys: KeyArray,
+    first: int,
+    out: KeyArray,
+) -> None:
     """One round: out[v] names the label of v, the multiset of labels that it leads to, and
     that of those that lead to it. Position 0 is that of node `first`."""
     for place in range(keys.shape[0]):
@@ -45,7 +65,7 @@ def _refined(keys, indptr, heads, edge, back_indptr, tails, back_edge, edge_keys
 
 
 @jit
-def _tally(offsets, levels, first, last):
+def _tally(offsets: IndexArray, levels: KeyArray, first: int, last: int) -> Tally:
     """(ends, keys, counts) of the labels of graphs first..last over all rounds."""
     rounds, most = levels.shape[0], 0
     for graph in range(first, last):
@@ -101,14 +121,14 @@ class WeisfeilerLehman(GraphCountKernel):
     iterations: int = 5
     edge_labels: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_count("iterations", self.iterations)
         require_flag("edge_labels", self.edge_labels)
 
-    def tally(self, packed, first, last):
+    def tally(self, packed: PackedGraphs, first: int, last: int) -> Tally:
         return _tally(packed.offsets, self._levels(packed, first, last), first, last)
 
-    def _levels(self, packed, first, last):
+    def _levels(self, packed: PackedGraphs, first: int, last: int) -> KeyArray:
         """The keys of the nodes of graphs first..last after each round, one round a row."""
         begin, end = packed.offsets[first], packed.offsets[last]
         edge_keys = packed.edge_keys if self.edge_labels else _NO_KEYS
@@ -118,12 +138,12 @@ class WeisfeilerLehman(GraphCountKernel):
             _refined(levels[number], *packed.arcs, *packed.arcs_back, edge_keys, begin, levels[number + 1])
         return levels
 
-    def neighbourhoods(self, items):
+    def neighbourhoods(self, items: Items) -> "tuple[KeyArray, Counts]":
         """(the key of every node's neighbourhood after each round, one round a row; the counts of all graphs)."""
         packed = PackedGraphs(graphs_of(items), type(self).__name__)
         return self._levels(packed, 0, len(packed)), self.counts_of(packed, np.float64)
 
-    def names(self, packed):
+    def names(self, packed: PackedGraphs) -> dict[int, str]:
         """What the features of these graphs are, in words, by key."""
         levels = self._levels(packed, 0, len(packed))
         labels = [str(label) for graph in packed.graphs for label in graph.node_labels or ()]
@@ -136,14 +156,16 @@ class WeisfeilerLehman(GraphCountKernel):
             described = [self._around(packed, node, labels[node], described) for node in range(packed.n_nodes)]
         return names
 
-    def _around(self, packed, node, label, described):
+    def _around(self, packed: PackedGraphs, node: int, label: str, described: Sequence[str]) -> str:
         """A node's label with what is known of its neighbours, in words."""
         outward = self._listed(packed, packed.arcs, node, described)
         if packed.arcs_back is packed.arcs:
             return f"{label}({outward})"
         return f"{label}(to {outward}; from {self._listed(packed, packed.arcs_back, node, described)})"
 
-    def _listed(self, packed, arcs, node, described):
+    def _listed(
+        self, packed: PackedGraphs, arcs: tuple[IndexArray, IndexArray, IndexArray], node: int, described: Sequence[str]
+    ) -> str:
         indptr, others, edge = arcs
         around = range(indptr[node], indptr[node + 1])
         if not self.edge_labels:

@@ -7,9 +7,11 @@ double precision in a copy of its own, took a fifth of their fit.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 
 
 class Summary(NamedTuple):
@@ -22,7 +24,7 @@ class Summary(NamedTuple):
 
 
 @jit
-def _add_up(X, totals, least, greatest):
+def _add_up(X: Array, totals: Array, least: Array, greatest: Array) -> float:
     """Sums and extremes of each column; the sum of all squares."""
     vector_loop()
     squares = 0.0
@@ -39,7 +41,7 @@ def _add_up(X, totals, least, greatest):
 
 
 @jit
-def _move(X, origin, out):
+def _move(X: Array, origin: Array, out: Array) -> None:
     """out = X - origin, computed in double precision."""
     vector_loop()
     for i in range(X.shape[0]):
@@ -49,7 +51,7 @@ def _move(X, origin, out):
 
 
 @jit
-def _square(X, norms):
+def _square(X: Array, norms: Array) -> None:
     """norms[i] = |x_i|^2, added up in double precision."""
     vector_loop()
     for i in range(X.shape[0]):
@@ -60,7 +62,7 @@ def _square(X, norms):
 
 
 @jit
-def _choose(X, columns, origin, out):
+def _choose(X: Array, columns: IndexArray, origin: Array, out: Array) -> None:
     """out = (X - origin)[:, columns]."""
     for i in range(X.shape[0]):
         row, target = X[i], out[i]
@@ -68,13 +70,13 @@ def _choose(X, columns, origin, out):
             target[k] = row[columns[k]] - origin[columns[k]]
 
 
-def plain(X):
+def plain(X: Array) -> Array:
     """`X` as compiled code wants it: itself, unless its numbers or their order are unusual."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
     return np.ascontiguousarray(X, dtype)
 
 
-def summary(X):
+def summary(X: Array) -> Summary:
     """The `Summary` of a matrix with at least one row, whose numbers are finite."""
     X = plain(X)
     totals, least, greatest = np.zeros(X.shape[1]), X[0].copy(), X[0].copy()
@@ -82,21 +84,21 @@ def summary(X):
     return Summary(totals / len(X), least.astype(np.float64), greatest.astype(np.float64), squares / len(X))
 
 
-def moved(X, origin, dtype):
+def moved(X: Array, origin: ArrayLike, dtype: DTypeLike) -> Array:
     """X - origin in `dtype`."""
     out = np.empty(X.shape, dtype)
     _move(plain(X), np.asarray(origin, np.float64), out)
     return out
 
 
-def squared_lengths(X):
+def squared_lengths(X: Array) -> FloatArray:
     """|x|^2 of each row, in double precision."""
     norms = np.empty(len(X))
     _square(plain(X), norms)
     return norms
 
 
-def moved_columns(X, columns, origin, dtype):
+def moved_columns(X: Array, columns: IndexArray, origin: ArrayLike, dtype: DTypeLike) -> Array:
     """(X - origin)[:, columns] in `dtype`, in C order."""
     out = np.empty((len(X), len(columns)), dtype)
     _choose(plain(X), columns, np.asarray(origin, np.float64), out)

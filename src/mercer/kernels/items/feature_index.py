@@ -7,6 +7,8 @@ fewer of them than entries. The entries are then sorted by counting.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, IndexArray
+from mercer.kernels._types import KeyArray
 
 SMALLEST = 1024
 # 2**64 divided by the golden ratio (Knuth 1973).
@@ -14,13 +16,13 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @jit
-def _home(key, size):
+def _home(key: np.uint64, size: int) -> np.uint64:
     """Where a key's search begins: its upper bits after a multiplication, as keys may be small numbers."""
     return ((key * _GOLDEN) >> np.uint64(32)) & np.uint64(size - 1)
 
 
 @jit
-def _numbers(key, number, keys):
+def _numbers(key: KeyArray, number: IndexArray, keys: KeyArray) -> int:
     """Number the different keys as they come; `keys` takes them. Returns how many there are."""
     size, count = SMALLEST, 0
     table = np.full(size, -1, np.int32)
@@ -45,7 +47,7 @@ def _numbers(key, number, keys):
     return count
 
 
-def numbered(key):
+def numbered(key: KeyArray) -> tuple[KeyArray, IndexArray]:
     """(the different keys in order, the number of each entry's key among them)."""
     if len(key) and int(key.max()) < 4 * len(key):
         return _numbered_by_place(key)
@@ -61,7 +63,7 @@ def numbered(key):
     return keys[order], rank[number]
 
 
-def _numbered_by_place(key):
+def _numbered_by_place(key: KeyArray) -> tuple[KeyArray, IndexArray]:
     """The same for small keys, with a place for each."""
     present = np.zeros(int(key.max()) + 1, bool)
     present[key] = True
@@ -69,7 +71,7 @@ def _numbered_by_place(key):
 
 
 @jit
-def _order_of(column, n_columns):
+def _order_of(column: IndexArray, n_columns: int) -> IndexArray:
     """The entries by column, those of one column as they came."""
     place = np.zeros(n_columns + 1, np.int64)
     for entry in range(column.shape[0]):
@@ -84,7 +86,15 @@ def _order_of(column, n_columns):
 
 
 @jit
-def entries_in_order(item, column, weight, n_columns, indptr, columns, data):
+def entries_in_order(
+    item: IndexArray,
+    column: IndexArray,
+    weight: Array,
+    n_columns: int,
+    indptr: IndexArray,
+    columns: IndexArray,
+    data: Array,
+) -> int:
     """Write CSR rows whose columns are in order; weights of one item and column are added up.
 
     Going through the columns in order, each row gets its own in order. `indptr` comes full of zeros.

@@ -7,16 +7,19 @@ a chance of about 3e-8. The mixing is that of SplitMix64 (Steele, Lea & Flood 20
 """
 
 import hashlib
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer.kernels._types import KeyArray
 
 _GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @jit
-def mixed(key, value):
+def mixed(key: np.uint64, value: np.uint64) -> np.uint64:
     """The key of a sequence whose beginning has `key` and which goes on with `value` (both uint64)."""
     # Multiplied first: key and value must not change places, nor small numbers cancel out.
     key = (key + np.uint64(1)) * np.uint64(_GOLDEN) + value
@@ -25,7 +28,7 @@ def mixed(key, value):
     return key ^ (key >> np.uint64(31))
 
 
-def fingerprint(label):
+def fingerprint(label: Any) -> np.uint64:
     """The key of a label: a string, a number, None, or a tuple of such things.
 
     Numbers that are equal have the same key, whatever their type.
@@ -38,7 +41,7 @@ def fingerprint(label):
     return np.uint64(int.from_bytes(hashlib.blake2b(_spelled(label), digest_size=8).digest(), "little"))
 
 
-def _spelled(label):
+def _spelled(label: Any) -> bytes:
     """Bytes that differ for labels that differ."""
     if isinstance(label, str):
         return b"s" + label.encode("utf-8", "surrogatepass")
@@ -54,7 +57,7 @@ def _spelled(label):
     return b"n" + repr(number if number != label or not number.is_integer() else int(label)).encode()
 
 
-def fingerprints(labels):
+def fingerprints(labels: Sequence[Any]) -> KeyArray:
     """The keys of many labels, each distinct one computed once."""
     known = {}
     keys = np.empty(len(labels), np.uint64)

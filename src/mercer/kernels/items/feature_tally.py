@@ -7,13 +7,15 @@ features of the item, however large the table is.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import KeyArray, Span
 
 # Places of a table, at least; a power of two.
 SMALLEST = 64
 
 
 @jit
-def places_for(features):
+def places_for(features: int) -> int:
     """Places of a table that so many features leave half empty; a power of two."""
     size = SMALLEST
     while size < 2 * features:
@@ -22,14 +24,14 @@ def places_for(features):
 
 
 @jit
-def new_tally(most):
+def new_tally(most: int) -> tuple[KeyArray, FloatArray, IndexArray]:
     """A table for items of at most so many different features: keys, counts, places used."""
     size = places_for(most)
     return np.empty(size, np.uint64), np.zeros(size, np.float64), np.empty(size, np.int64)
 
 
 @jit
-def count_one(tally, mask, n_used, key):
+def count_one(tally: tuple[KeyArray, FloatArray, IndexArray], mask: np.uint64, n_used: int, key: np.uint64) -> int:
     """Count an occurrence of a feature; returns how many features there are now. `mask` is the number
     of places that the item needs, less one."""
     keys, counts, used = tally
@@ -45,7 +47,9 @@ def count_one(tally, mask, n_used, key):
 
 
 @jit
-def move_tally(tally, n_used, all_keys, all_counts, filled):
+def move_tally(
+    tally: tuple[KeyArray, FloatArray, IndexArray], n_used: int, all_keys: KeyArray, all_counts: Array, filled: int
+) -> int:
     """Write an item's features behind those of earlier ones and empty the table; returns where they end."""
     keys, counts, used = tally
     for k in range(n_used):
@@ -54,7 +58,7 @@ def move_tally(tally, n_used, all_keys, all_counts, filled):
     return filled + n_used
 
 
-def spans_of(offsets, size):
+def spans_of(offsets: IndexArray, size: int) -> list[Span]:
     """Consecutive items (first, last) that have about so many parts together; item i has offsets[i] to
     offsets[i + 1]."""
     spans, first = [], 0

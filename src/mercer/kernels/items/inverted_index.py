@@ -6,17 +6,25 @@ only the items on its list are visited. So neither the memory nor the time of a 
 with features that nobody shares.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, IndexArray
+
+if TYPE_CHECKING:
+    from mercer.kernels.items.rows import SparseRows
 
 # A feature that this share of the items have is cheaper written out.
 FREQUENT = 1 / 16
 
 
 @jit
-def _list(indptr, indices, data, begins, items, values):
+def _list(
+    indptr: IndexArray, indices: IndexArray, data: Array, begins: IndexArray, items: IndexArray, values: Array
+) -> None:
     """The transpose of CSR rows; `begins` comes full of zeros, one place longer than there are features."""
     for k in range(indptr[0], indptr[-1]):
         begins[indices[k] + 1] += 1
@@ -34,7 +42,7 @@ def _list(indptr, indices, data, begins, items, values):
 
 
 @jit
-def _number_frequent(begins, least, line):
+def _number_frequent(begins: IndexArray, least: int, line: IndexArray) -> int:
     """Number the features with at least so many items; the others get -1. Returns how many there are."""
     count = 0
     for feature in range(line.shape[0]):
@@ -46,7 +54,7 @@ def _number_frequent(begins, least, line):
 
 
 @jit
-def _write_out(begins, items, values, line, lines):
+def _write_out(begins: IndexArray, items: IndexArray, values: Array, line: IndexArray, lines: Array) -> None:
     for feature in range(line.shape[0]):
         if line[feature] >= 0:
             for k in range(begins[feature], begins[feature + 1]):
@@ -54,7 +62,15 @@ def _write_out(begins, items, values, line, lines):
 
 
 @jit
-def _products(indptr, indices, data, inverted, chosen, weights, out):
+def _products(
+    indptr: IndexArray,
+    indices: IndexArray,
+    data: Array,
+    inverted: tuple[Array, ...],
+    chosen: IndexArray,
+    weights: Array,
+    out: Array,
+) -> None:
     """out[i] = products of sparse row i with all items; four frequent features at a time, so that
     a product is loaded and stored once for four updates."""
     vector_loop()
@@ -93,7 +109,7 @@ class Inverted:
         Their features are numbered from 0; the left-hand side may have one more, which no row has.
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows: "SparseRows") -> None:
         n, n_features = rows.shape
         self.n_items, self.dtype = n, rows.dtype
         nnz = int(rows.indptr[-1] - rows.indptr[0])
@@ -105,7 +121,7 @@ class Inverted:
         _write_out(begins, items, values, line, lines)
         self.arrays = (begins, items, values, line, lines)
 
-    def products(self, rows, out):
+    def products(self, rows: "SparseRows", out: Array) -> Array:
         """Write the inner products of other sparse rows with these to `out`."""
         longest = int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=0)) + 4
         chosen, weights = np.empty(longest, np.int32), np.empty(longest, rows.dtype)

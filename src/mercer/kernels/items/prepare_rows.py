@@ -1,16 +1,22 @@
 """From what the user has (arrays, lists, sparse matrices) to `Rows` of one dtype."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._types import Array, FloatArray
+from mercer._types import Rows as GivenRows
+from mercer.kernels._types import Sparse
 from mercer.kernels.items.column_statistics import moved, squared_lengths
 from mercer.kernels.items.rows import Rows
 
 _SHAPE_REMEDY = "X.reshape(-1, 1) makes one column of it, X.reshape(1, -1) one row"
 
 
-def prepare_rows(X, dtype, *, origin=None, check=True):
+def prepare_rows(X: GivenRows, dtype: DTypeLike, *, origin: Array | None = None, check: bool = True) -> Rows:
     """Rows of `X` in `dtype`, dense in C order or CSR with sorted indices.
 
     Parameters
@@ -29,20 +35,20 @@ def prepare_rows(X, dtype, *, origin=None, check=True):
     return _dense(X, np.dtype(dtype), origin, check)
 
 
-def common_dtype(*data):
+def common_dtype(*data: GivenRows) -> np.dtype[Any]:
     """float32 when every array is, else float64."""
     single = all(getattr(X, "dtype", None) == np.float32 for X in data if X is not None)
     return np.dtype(np.float32 if single else np.float64)
 
 
-def squared_norms(X):
+def squared_norms(X: GivenRows) -> FloatArray:
     """|x|^2 of each row, dense or sparse, in double precision."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1, dtype=np.float64)).ravel()
     return squared_lengths(X)
 
 
-def numeric_matrix(X):
+def numeric_matrix(X: GivenRows) -> Array:
     """`X` as a two-dimensional array of real numbers, or an error that says why not."""
     try:
         values = np.asarray(X)
@@ -54,13 +60,13 @@ def numeric_matrix(X):
     return values
 
 
-def _as_real(values):
+def _as_real(values: Array) -> FloatArray:
     if values.dtype.kind == "c":
         raise TypeError("complex numbers have no order and no kernel here")
     return values.astype(np.float64)
 
 
-def _dense(X, dtype, origin, check):
+def _dense(X: GivenRows, dtype: np.dtype[Any], origin: Array | None, check: bool) -> Rows:
     values = numeric_matrix(X)
     if check:
         _require_finite(values)
@@ -69,7 +75,7 @@ def _dense(X, dtype, origin, check):
     return Rows(_converted(values, dtype, origin, check))
 
 
-def _converted(values, dtype, origin, check):
+def _converted(values: Array, dtype: np.dtype[Any], origin: Array | None, check: bool) -> Array:
     # What overflows is caught below, with a message that says more than a warning.
     with np.errstate(invalid="ignore", over="ignore"):
         converted = np.ascontiguousarray(values, dtype) if origin is None else moved(values, origin, dtype)
@@ -78,7 +84,7 @@ def _converted(values, dtype, origin, check):
     return converted
 
 
-def _canonical_csr(X, dtype, check):
+def _canonical_csr(X: Sparse, dtype: np.dtype[Any], check: bool) -> Sparse:
     _require_two_dimensions(X.ndim, X.shape)
     if X.dtype.kind not in "fiub":
         raise DataError(f"X must hold real numbers, got dtype {X.dtype}")
@@ -97,7 +103,7 @@ def _canonical_csr(X, dtype, check):
     return _with_small_indices(converted)
 
 
-def require_sound_csr(values):
+def require_sound_csr(values: Sparse) -> None:
     """Refuse CSR arrays whose indices point outside: they would crash compiled code."""
     if not sparse.issparse(values) or values.format != "csr":
         return
@@ -107,29 +113,29 @@ def require_sound_csr(values):
         raise DataError(f"X is not a sound CSR matrix: {error}") from error
 
 
-def _with_small_indices(values):
+def _with_small_indices(values: Sparse) -> Sparse:
     if values.indices.dtype == np.int32 or max(values.nnz, *values.shape) > np.iinfo(np.int32).max:
         return values
     parts = (values.data, values.indices.astype(np.int32), values.indptr.astype(np.int32))
     return sparse.csr_array(parts, shape=values.shape)
 
 
-def _require_two_dimensions(ndim, shape):
+def _require_two_dimensions(ndim: int, shape: tuple[int, ...]) -> None:
     if ndim != 2:
         raise DataError(f"X must have two dimensions (rows, features), got shape {tuple(shape)}; {_SHAPE_REMEDY}")
 
 
-def _require_same_width(features, expected):
+def _require_same_width(features: int, expected: int) -> None:
     if features != expected:
         raise DataError(f"X must have {expected} features, got {features}")
 
 
-def _require_finite(values):
+def _require_finite(values: Array) -> None:
     if not np.isfinite(values).all():
         kind = "NaN" if np.isnan(values).any() else "infinity"
         raise DataError(f"X must be finite, but it contains {kind}; impute or drop those rows")
 
 
-def _require_in_range(values):
+def _require_in_range(values: Array) -> None:
     if not np.isfinite(values).all():
         raise DataError(f"X has values too large for {values.dtype}; scale its columns")

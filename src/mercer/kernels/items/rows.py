@@ -5,6 +5,9 @@ sparse answer the same three questions (a slice, a subset, the inner products wi
 `Rows`), so nothing above this file knows which it has.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from scipy import sparse
 
@@ -12,6 +15,8 @@ from mercer._jit.compile import jit
 from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Sparse, T
 from mercer.kernels.evaluation.exact_distances import negative_half_squares
 from mercer.kernels.items.column_statistics import squared_lengths
 
@@ -21,7 +26,7 @@ SPREAD = 256
 
 
 @jit
-def _place_features(indptr, indices, position):
+def _place_features(indptr: IndexArray, indices: IndexArray, position: IndexArray) -> int:
     """Number the features that occur in some CSR rows, in order; all others get the number after
     the last, which is returned. `position` comes full of -1."""
     for k in range(indptr[0], indptr[-1]):
@@ -38,7 +43,7 @@ def _place_features(indptr, indices, position):
 
 
 @jit
-def _spread(indptr, indices, data, position, spread):
+def _spread(indptr: IndexArray, indices: IndexArray, data: Array, position: IndexArray, spread: Array) -> None:
     """Write CSR rows as the columns of `spread`; position maps a feature to its row."""
     for j in range(indptr.shape[0] - 1):
         for k in range(indptr[j], indptr[j + 1]):
@@ -46,7 +51,9 @@ def _spread(indptr, indices, data, position, spread):
 
 
 @jit
-def _sparse_dots(indptr, indices, data, position, spread, out, column):
+def _sparse_dots(
+    indptr: IndexArray, indices: IndexArray, data: Array, position: IndexArray, spread: Array, out: Array, column: int
+) -> None:
     """out[i, column:column+width] = (sparse row i) times `spread`.
 
     Four terms at a time, so that a product is loaded and stored once for four updates.
@@ -73,7 +80,15 @@ def _sparse_dots(indptr, indices, data, position, spread, out, column):
 
 
 @jit
-def _take_rows(indptr, indices, data, chosen, new_indptr, new_indices, new_data):
+def _take_rows(
+    indptr: IndexArray,
+    indices: IndexArray,
+    data: Array,
+    chosen: IndexArray,
+    new_indptr: IndexArray,
+    new_indices: IndexArray,
+    new_data: Array,
+) -> None:
     """Copy the chosen CSR rows, one after the other."""
     for i in range(chosen.shape[0]):
         source, target = indptr[chosen[i]], new_indptr[i]
@@ -85,22 +100,22 @@ def _take_rows(indptr, indices, data, chosen, new_indptr, new_indices, new_data)
 class SparseRows:
     """The three arrays of a CSR matrix; slicing shares them and copies nothing."""
 
-    def __init__(self, indptr, indices, data, n_features):
+    def __init__(self, indptr: IndexArray, indices: IndexArray, data: Array, n_features: int) -> None:
         self.indptr, self.indices, self.data = indptr, indices, data
         self.shape = (len(indptr) - 1, n_features)
         self.dtype = data.dtype
 
     @classmethod
-    def from_scipy(cls, matrix):
+    def from_scipy(cls, matrix: Sparse) -> Self:
         """From a scipy CSR matrix with sorted indices and no duplicates."""
         return cls(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
-    def to_scipy(self):
+    def to_scipy(self) -> Sparse:
         start, stop = self.indptr[0], self.indptr[-1]
         arrays = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
         return sparse.csr_matrix(arrays, shape=self.shape)
 
-    def take(self, chosen):
+    def take(self, chosen: IndexArray) -> "SparseRows":
         chosen = np.asarray(chosen)
         lengths = (self.indptr[1:] - self.indptr[:-1])[chosen]
         indptr = np.zeros(len(chosen) + 1, self.indptr.dtype)
@@ -110,15 +125,15 @@ class SparseRows:
         _take_rows(self.indptr, self.indices, self.data, chosen, indptr, indices, data)
         return SparseRows(indptr, indices, data, self.shape[1])
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "SparseRows":
         return SparseRows(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
 
     @computed_once
-    def spread_tiles(self):
+    def spread_tiles(self) -> list[tuple[int, IndexArray, Array]]:
         """(first column, position of each feature, transposed dense block) for each tile."""
         return [(start, *self._spread_tile(start)) for start in range(0, self.shape[0], SPREAD)]
 
-    def _spread_tile(self, start):
+    def _spread_tile(self, start: int) -> tuple[IndexArray, Array]:
         part = self.slice(start, min(start + SPREAD, self.shape[0]))
         # Features absent from this tile meet the last row, which stays zero; so does the one
         # place more, for features of the other side that these rows do not have at all.
@@ -128,13 +143,13 @@ class SparseRows:
         _spread(part.indptr, part.indices, part.data, position, spread)
         return position, spread
 
-    def dots(self, right):
+    def dots(self, right: "SparseRows") -> Array:
         tile = scratch("dots", (self.shape[0], right.shape[0]), self.dtype)
         for column, position, spread in right.spread_tiles:
             _sparse_dots(self.indptr, self.indices, self.data, position, spread, tile, column)
         return tile
 
-    def squared_norms(self):
+    def squared_norms(self) -> FloatArray:
         """|x|^2 of each row, summed row by row in double precision."""
         inside = slice(self.indptr[0], self.indptr[-1])
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
@@ -157,9 +172,12 @@ class Rows:
         Whether the rows are so far from the origin that their distances are lost in inner products.
     """
 
+    if TYPE_CHECKING:
+        values: Any  # an array, or `SparseRows` where `is_sparse`
+
     by_differences = False
 
-    def __init__(self, values, norms=None, by_differences=False):
+    def __init__(self, values: Any, norms: Array | None = None, by_differences: bool = False) -> None:
         self.by_differences = by_differences
         self.values = SparseRows.from_scipy(values) if sparse.issparse(values) else values
         self.is_sparse = isinstance(self.values, SparseRows)
@@ -168,45 +186,45 @@ class Rows:
             self.norms = norms
 
     @computed_once
-    def norms(self):
+    def norms(self) -> Array:
         """Squared norms |x|^2, accumulated in double precision."""
         if self.is_sparse:
             return self.values.squared_norms().astype(self.dtype)
         return squared_lengths(self.values).astype(self.dtype)
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         return self.values.dtype
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return self.values.shape[1]
 
     @property
-    def product_cost(self):
+    def product_cost(self) -> float:
         """Multiplications in single precision that an inner product takes, roughly."""
         return len(self.values.data) / max(1, len(self)) if self.is_sparse else self.n_features
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.values.shape[0]
 
-    def take(self, indices):
+    def take(self, indices: IndexArray) -> "Rows":
         """The rows at `indices`, copied."""
         taken = self.values.take(indices) if self.is_sparse else self.values[indices]
         return Rows(taken, self.norms[indices], self.by_differences)
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "Rows":
         """Rows start..stop, without a copy."""
         part = self.values.slice(start, stop) if self.is_sparse else self.values[start:stop]
         rows = Rows(part, self.norms[start:stop], self.by_differences)
         rows._whole, rows._span = self, (start, stop)
         return rows
 
-    def dense(self):
+    def dense(self) -> Array:
         """The rows as a dense C-ordered array."""
         return self.values.to_scipy().toarray() if self.is_sparse else self.values
 
-    def products(self, right, of_distances=False):
+    def products(self, right: "Rows", of_distances: bool = False) -> tuple[Array, Array, Array]:
         """What a kernel in dot-product form is a function of: (<x, y>, |x|^2, |y|^2) of these rows and of `right`.
 
         One that is a function of distances gets them by differences where the rows are far away.
@@ -216,7 +234,7 @@ class Rows:
             return negative_half_squares(self, right), nothing[: len(self)], nothing[: len(right)]
         return self.dots(right), self.norms, right.norms
 
-    def dots(self, right):
+    def dots(self, right: "Rows") -> Array:
         """Inner products of these rows with those of `right`: a C-ordered tile, in a buffer
         that the next call in this thread uses again."""
         if self.is_sparse and right.is_sparse:
@@ -226,14 +244,14 @@ class Rows:
         return np.dot(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
 
     @property
-    def transposed(self):
+    def transposed(self) -> Array:
         """The transpose, for many features in C order: BLAS is a third faster on it than on
         a view. The rows from which these were sliced remember it."""
         if self.n_features <= 64:
             return self.values.T
         return self._remembered("transposed", lambda: np.ascontiguousarray(self.values.T))
 
-    def _remembered(self, form, make):
+    def _remembered(self, form: str, make: Callable[[], T]) -> T:
         """A form of these rows in which they are the right-hand side of products, kept by those they are part of."""
         if self._whole is None:
             return make()

@@ -1,12 +1,16 @@
 """A kernel of what is at the nodes of a graph: their texts, or their numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, FloatArray, Rows
+from mercer.kernels._types import Features, Prepared
 from mercer.kernels.algebra.scaled_power import Wrapped
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.structured import items_of
@@ -51,18 +55,18 @@ class AtNodes(Wrapped):
     is_dot_product_form = False
     takes_items = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "graph", given_graph(self.graph))
         if isinstance(self.values, (str, bytes)) or not (
             hasattr(self.values, "__len__") or sparse.issparse(self.values)
         ):
             raise ParameterError(f"values must be a sequence, an array or a mapping, got {type(self.values).__name__}")
-        count = self.values.shape[0] if hasattr(self.values, "shape") else len(self.values)
+        count = self.values.shape[0] if hasattr(self.values, "shape") else len(cast(Sized, self.values))
         if not isinstance(self.values, Mapping) and count != self.graph.n_nodes:
             raise ParameterError(f"values must be as many as the graph has nodes, {self.graph.n_nodes}, got {count}")
 
-    def _at(self, X):
+    def _at(self, X: Rows) -> Any:
         """What is at the nodes X."""
         names = items_of(X, "node")
         places = self.graph.places(names)
@@ -75,24 +79,26 @@ class AtNodes(Wrapped):
             return sparse.csr_array(self.values)[places]
         if isinstance(self.values, np.ndarray):
             return self.values[places]
-        return [self.values[place] for place in places]
+        return [cast("Sequence[Any]", self.values)[place] for place in places]
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Prepared:
         return self.kernel.prepare(self._at(X), dtype, check=check)
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         """The kernel with what its own `kernel` needs to know of the values at the nodes X."""
         return self if self.is_bound else self.replace(kernel=self.kernel.bind(self._at(X), weights))
 
-    def _finish(self, block):
+    def _finish(self, block: Array) -> Array:
         return block
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return self.kernel.entry_bound(norm_bound)
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return self.kernel.entry_error(norm_bound, dtype)
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The features of what is at the nodes."""
         return self.kernel.feature_map(self._at(X))

@@ -1,11 +1,16 @@
 """Co-citation and bibliographic coupling: nodes that the same nodes lead to, or that lead to the same."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import ParameterError
+from mercer._types import Rows
+from mercer.kernels._types import Features
 from mercer.kernels.base.parameters import require_flag
 from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.graph.graph import Graph
@@ -55,18 +60,18 @@ class CoCitation(CountKernel):
 
     item_name = "node"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "graph", given_graph(self.graph))
         if self.links not in LINKS:
             raise ParameterError(f'links must be "in", "out" or "both", got {self.links!r}')
         require_flag("self_links", self.self_links)
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Counts:
         rows, vocabulary = matrix_of(self.graph, ("CoCitation", self.links, self.self_links), self._features)
         chosen = rows.take(self.graph.places(items))
         return Counts(SparseRows(chosen.indptr, chosen.indices, chosen.data.astype(dtype), len(vocabulary)), vocabulary)
 
-    def _features(self):
+    def _features(self) -> tuple[SparseRows, Vocabulary]:
         """The features of every node: a column for each node that may link to it or be linked to."""
         out = self.graph.adjacency()
         if self.self_links:
@@ -77,11 +82,11 @@ class CoCitation(CountKernel):
         rows = SparseRows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
         return rows, Vocabulary(np.arange(matrix.shape[1], dtype=np.uint64))
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The weights of the links as a CSR matrix, one column for each node (for "both", two)."""
         return super().feature_map(X)
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """What the columns of ``feature_map(X)`` are, in words."""
         self.graph.places(items_of(X, self.item_name))
         into, out = ([f"link {way} {name}" for name in self.graph.nodes] for way in ("from", "to"))

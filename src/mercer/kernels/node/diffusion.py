@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray
 from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.node.spectral import MOST_TERMS, NEGLIGIBLE, SpectralNodeKernel
@@ -46,11 +47,11 @@ class Diffusion(SpectralNodeKernel):
     beta: float = 1.0
     laplacian: str = "combinatorial"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         require_non_negative("beta", self.beta)
 
-    def series(self, bound):
+    def series(self, bound: float) -> FloatArray:
         # exp(-t (x + 1)) = e^-t I_0(t) + 2 sum_k (-1)^k e^-t I_k(t) T_k(x)
         t = 0.5 * self.beta * bound
         terms = int(10.0 * np.sqrt(t) + t ** (1 / 3) + 40.0)

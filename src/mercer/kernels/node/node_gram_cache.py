@@ -2,10 +2,17 @@
 
 import os
 import threading
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._jit.memory import available_bytes
+from mercer._types import FloatArray, IndexArray
+from mercer.kernels._types import T
+
+if TYPE_CHECKING:
+    from mercer.kernels.graph.graph import Graph
 
 # What may be kept of one matrix: so much, but no more than this share of the memory that is free.
 MOST_BYTES, MOST_SHARE = 2**30, 0.25
@@ -15,7 +22,7 @@ MOST_MATRICES = 2
 _lock = threading.RLock()
 
 
-def _begin_anew_in_child():
+def _begin_anew_in_child() -> None:
     global _lock  # noqa: PLW0603 - a lock held by a thread that is gone cannot be released
     _lock = threading.RLock()
 
@@ -24,7 +31,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew_in_child)
 
 
-def matrix_of(graph, name, make):
+def matrix_of(graph: "Graph", name: Hashable, make: Callable[[], T]) -> T:
     """The `NodeMatrix` called `name` of a graph, made at first use and shared from then on."""
     with _lock:
         known = graph.__dict__.setdefault("_matrices", {})
@@ -47,28 +54,28 @@ class NodeMatrix:
         How many rows are worth computing together, and take at most a tenth of a second.
     """
 
-    def __init__(self, compute, n, width):
+    def __init__(self, compute: Callable[[IndexArray], FloatArray], n: int, width: int) -> None:
         self.compute, self.n, self.width = compute, n, width
         self.most_rows = int(min(MOST_BYTES, MOST_SHARE * available_bytes()) / (8 * max(1, n)))
         self._forget()
 
-    def _forget(self):
+    def _forget(self) -> None:
         self._place = np.full(self.n, -1, np.int64)
         self._rows, self._used = np.empty((0, self.n)), 0
 
-    def block(self, left, right):
+    def block(self, left: IndexArray, right: IndexArray) -> FloatArray:
         """K[left, right]. Which of the two gives the rows depends on nothing but their lengths, so that
         the answer has the same bits whatever was asked before."""
         if len(left) < len(right):
             return self._entries(left, left[:, None], right)
         return self._entries(right, right[:, None], left).T
 
-    def diagonal(self, nodes):
+    def diagonal(self, nodes: IndexArray) -> FloatArray:
         """K[i, i]."""
         parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
         return np.concatenate([np.empty(0), *[self._entries(part, part, part) for part in parts]])
 
-    def _entries(self, nodes, rows, columns):
+    def _entries(self, nodes: IndexArray, rows: IndexArray, columns: IndexArray) -> FloatArray:
         """K[rows, columns], of which the rows are among `nodes`."""
         with _lock:
             missing = np.unique(nodes[self._place[nodes] < 0])
@@ -83,13 +90,13 @@ class NodeMatrix:
         # Some have been forgotten meanwhile.
         return self._computed_anew(nodes)[np.searchsorted(np.unique(nodes), rows), columns]
 
-    def _computed_anew(self, nodes):
+    def _computed_anew(self, nodes: IndexArray) -> FloatArray:
         """The rows of the different nodes among these, in order."""
         nodes = np.unique(nodes)
         parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
         return np.concatenate([self.compute(part) for part in parts])
 
-    def _keep(self, nodes, rows):
+    def _keep(self, nodes: IndexArray, rows: FloatArray) -> None:
         new = self._place[nodes] < 0
         nodes, rows = nodes[new], rows[new]
         needed = self._used + len(nodes)

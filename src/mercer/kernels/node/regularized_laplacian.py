@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray
 from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.node.spectral import MOST_TERMS, NEGLIGIBLE, SpectralNodeKernel
@@ -44,11 +45,11 @@ class RegularizedLaplacian(SpectralNodeKernel):
     sigma: float = 1.0
     laplacian: str = "combinatorial"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         require_non_negative("sigma", self.sigma)
 
-    def series(self, bound):
+    def series(self, bound: float) -> FloatArray:
         # 1 / (1 + s (x + 1)) = (1 / (s sqrt(a^2 - 1))) (1 + 2 sum_k (-q)^k T_k(x)), a = 1 + 1/s, q = a - sqrt(a^2 - 1)
         s = 0.5 * self.sigma**2 * bound
         if s < NEGLIGIBLE:

@@ -5,14 +5,17 @@ polynomials of it; applied to some unit vectors at a time it takes nothing but p
 the sparse L with them, and errs by what is left out of the series.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Sparse
 from mercer.kernels.base.kernel import block_of
 from mercer.kernels.base.structured import Packed, StructuredKernel
 from mercer.kernels.graph.graph import Graph
@@ -35,13 +38,13 @@ class Laplacian(NamedTuple):
     bound: float
 
 
-def symmetric_adjacency(graph):
+def symmetric_adjacency(graph: Graph) -> Sparse:
     """(A + A') / 2: of an undirected graph A itself; a link in one direction counts half."""
     adjacency = graph.adjacency()
     return ((adjacency + adjacency.T) * 0.5).tocsr() if graph.directed else adjacency
 
 
-def laplacian_of(graph, kind):
+def laplacian_of(graph: Graph, kind: str) -> Laplacian:
     """D - A, or I - D^-1/2 A D^-1/2 with zeros for nodes that have no edges."""
     adjacency = symmetric_adjacency(graph)
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
@@ -58,7 +61,16 @@ def laplacian_of(graph, kind):
 
 
 @jit
-def _step(indptr, indices, data, factor, shift, X, before, out):
+def _step(
+    indptr: IndexArray,
+    indices: IndexArray,
+    data: Array,
+    factor: float,
+    shift: float,
+    X: Array,
+    before: Array,
+    out: Array,
+) -> None:
     """out = factor (L - shift) X - before."""
     vector_loop()
     width = X.shape[1]
@@ -73,14 +85,14 @@ def _step(indptr, indices, data, factor, shift, X, before, out):
 
 
 @jit
-def _add(total, coefficient, term):
+def _add(total: Array, coefficient: float, term: Array) -> None:
     vector_loop()
     for i in range(total.shape[0]):
         for j in range(total.shape[1]):
             total[i, j] += coefficient * term[i, j]
 
 
-def rows_of_series(laplacian, coefficients, nodes):
+def rows_of_series(laplacian: Laplacian, coefficients: FloatArray, nodes: IndexArray) -> FloatArray:
     """Rows of sum_k c_k T_k(2 L / bound - 1), for these nodes."""
     indptr, indices, data, bound = laplacian
     arrays, scale, shift = (indptr, indices, data), 2.0 / max(bound, 1e-300), 0.5 * bound
@@ -99,41 +111,45 @@ def rows_of_series(laplacian, coefficients, nodes):
 class SpectralNodeKernel(StructuredKernel):
     """K = r(L) over the nodes of one graph; subclasses give the series of r on [0, bound]."""
 
+    if TYPE_CHECKING:
+        graph: Graph
+        laplacian: str
+
     item_name = "node"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "graph", given_graph(self.graph))
         if self.laplacian not in LAPLACIANS:
             raise ParameterError(f'laplacian must be "combinatorial" or "normalized", got {self.laplacian!r}')
 
-    def series(self, bound):
+    def series(self, bound: float) -> FloatArray:
         """The coefficients of r(bound (x + 1) / 2) in Chebyshev polynomials of x."""
         raise NotImplementedError
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Packed:
         name = (type(self).__name__, *[v for k, v in self.get_params(deep=False).items() if k != "graph"])
         matrix = matrix_of(self.graph, name, self._matrix)
         return Packed(matrix, self.graph.places(items), dtype, matrix.width)
 
-    def _matrix(self):
+    def _matrix(self) -> NodeMatrix:
         laplacian = laplacian_of(self.graph, self.laplacian)
         # Without edges L = 0 and K = I.
         coefficients = self.series(laplacian.bound) if laplacian.bound else np.ones(1)
         steps = len(coefficients) * (len(laplacian.data) + 2 * self.graph.n_nodes)
 
-        def compute(nodes):
+        def compute(nodes: IndexArray) -> FloatArray:
             return rows_of_series(laplacian, coefficients, nodes)
 
         return NodeMatrix(compute, self.graph.n_nodes, int(np.clip(PANEL_STEPS / max(1, steps), 8, 128)))
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Packed, right: Packed, out: Array, row: int, column: int) -> None:
         block_of(out, row, column, (len(left), len(right)))[...] = left.arrays.block(left.index, right.index)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Packed) -> FloatArray:
         return prepared.arrays.diagonal(prepared.index)
 
 
-def given_graph(graph):
+def given_graph(graph: Any) -> Graph:
     """The graph that a kernel on nodes is given."""
     try:
         return Graph.of(graph)

@@ -22,11 +22,13 @@ not given it is "scale", as for kernels that an estimator is given by name.
 
 import dataclasses
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mercer import kernels
 from mercer._errors import ParameterError
+from mercer.kernels._types import T
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.parameters import GammaFromData
 
@@ -64,7 +66,7 @@ class _Token(NamedTuple):
     place: int
 
 
-def parse(text):
+def parse(text: str) -> Kernel:
     """The kernel that an expression stands for.
 
     Parameters
@@ -99,39 +101,39 @@ def parse(text):
     return _Parser(text).whole()
 
 
-def kernel_names():
+def kernel_names() -> dict[str, str]:
     """The names an expression may use: name in lower case -> class name."""
     names = {snake_case(name): name for name in kernels.__all__ if name not in WITHOUT_NAME and _is_kernel(name)}
     return {**names, **_ALSO_CALLED}
 
 
-def _is_kernel(name):
+def _is_kernel(name: str) -> bool:
     value = getattr(kernels, name)
     return isinstance(value, type) and issubclass(value, Kernel) and dataclasses.is_dataclass(value)
 
 
-def snake_case(name):
+def snake_case(name: str) -> str:
     """RationalQuadratic -> rational_quadratic."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _plain(name):
+def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
 class _Parser:
     """Recursive descent, one method a rule of the grammar."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = self._tokenise(text)
         self._next = 0
         self._depth = 0
 
-    def _tokenise(self, text):
+    def _tokenise(self, text: str) -> list[_Token]:
         tokens = []
         for match in _TOKEN.finditer(text):
-            token = _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))
+            token = _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))  # type: ignore[arg-type, index] # all are groups
             if token.kind == "other":
                 raise self._error(token, f"{token.text!r} has no meaning here")
             tokens.append(token)
@@ -139,65 +141,65 @@ class _Parser:
                 break
         return tokens
 
-    def _error(self, token, reason):
+    def _error(self, token: _Token, reason: str) -> ParameterError:
         shown = self._text if len(self._text) <= SHOWN else self._text[:SHOWN] + "..."
         return ParameterError(f"kernel expression {shown!r}, character {token.place + 1}: {reason}")
 
-    def _expected(self, what):
+    def _expected(self, what: str) -> ParameterError:
         token = self._tokens[self._next]
         found = "the end" if token.kind == "end" else repr(token.text)
         return self._error(token, f"expected {what}, got {found}")
 
-    def _peek(self, *signs):
+    def _peek(self, *signs: str) -> bool:
         token = self._tokens[self._next]
         return token.kind == "sign" and token.text in signs
 
-    def _take(self, kind=None):
+    def _take(self, kind: str | None = None) -> _Token | None:
         token = self._tokens[self._next]
         if kind is not None and token.kind != kind:
             return None
         self._next += 1
         return token
 
-    def _skip(self, sign):
+    def _skip(self, sign: str) -> bool:
         if self._peek(sign):
             self._next += 1
             return True
         return False
 
-    def _require(self, sign):
+    def _require(self, sign: str) -> None:
         if not self._skip(sign):
             raise self._expected(repr(sign))
 
-    def whole(self):
+    def whole(self) -> Kernel:
         """The kernel of the whole text."""
         kernel = self._kernel_of(self._sum)
         if self._tokens[self._next].kind != "end":
             raise self._expected("'+', '*', '^', '@', '.' or the end")
         return kernel
 
-    def _kernel_of(self, rule):
+    def _kernel_of(self, rule: Callable[[], Any]) -> Kernel:
         token = self._tokens[self._next]
         value = rule()
         if not isinstance(value, Kernel):
             raise self._error(token, f"expected a kernel, got {value!r}")
         return value
 
-    def _sum(self):
+    def _sum(self) -> Kernel | float:
         token = self._tokens[self._next]
         total = self._product()
         while self._skip("+"):
             total = self._combined(token, lambda left, right: left + right, total, self._product())
         return total
 
-    def _product(self):
+    def _product(self) -> Kernel | float:
         token = self._tokens[self._next]
         product = self._power()
         while self._skip("*"):
             product = self._combined(token, lambda left, right: left * right, product, self._power())
         return product
 
-    def _power(self):
+    def _power(self) -> Kernel | float:
         token = self._tokens[self._next]
         base = self._postfix()
         if not (self._skip("^") or self._skip("**")):
@@ -207,7 +209,7 @@ class _Parser:
             raise self._expected("a number after '^'")
         return self._combined(token, lambda left, right: left**right, base, exponent)
 
-    def _combined(self, token, combine, left, right):
+    def _combined(self, token: _Token, combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         """An operation's result; what a kernel refuses is said with its place."""
         try:
             return combine(left, right)
@@ -216,7 +218,7 @@ class _Parser:
         except (OverflowError, ZeroDivisionError):
             raise self._error(token, "a number too large") from None
 
-    def _postfix(self):
+    def _postfix(self) -> Kernel | float:
         token = self._tokens[self._next]
         value = self._atom()
         while self._peek("@", "."):
@@ -226,20 +228,20 @@ class _Parser:
             value = self._combined(token, lambda kernel, change: change(kernel), value, change)
         return value
 
-    def _columns(self):
+    def _columns(self) -> Callable[[Kernel], Kernel]:
         names = self._list(self._column) if self._peek("[") else self._column()
         return lambda kernel: kernels.On(names, kernel)
 
-    def _column(self):
+    def _column(self) -> str | int:
         token = self._tokens[self._next]
         if token.kind not in ("name", "string", "number") or (token.kind == "number" and not token.text.isdigit()):
             raise self._expected("the name or the number of a column")
         self._next += 1
         if token.kind == "number":
-            return self._number_of(token)
+            return cast(int, self._number_of(token))
         return self._unquoted(token) if token.kind == "string" else token.text
 
-    def _method(self):
+    def _method(self) -> Callable[[Kernel], Kernel]:
         self._require(".")
         token = self._take("name")
         if token is None or token.text not in ("normalized", "normalised", "centred"):
@@ -249,7 +251,7 @@ class _Parser:
         self._require(")")
         return Kernel.centred if token.text == "centred" else Kernel.normalized
 
-    def _atom(self):
+    def _atom(self) -> Kernel | float:
         self._depth += 1
         if self._depth > DEEPEST:
             raise self._error(self._tokens[self._next], f"nested more than {DEEPEST} deep")
@@ -268,7 +270,7 @@ class _Parser:
         finally:
             self._depth -= 1
 
-    def _number(self):
+    def _number(self) -> float | None:
         start = self._next
         sign = -1 if self._skip("-") else 1
         token = self._take("number")
@@ -277,14 +279,14 @@ class _Parser:
             return None
         return sign * self._number_of(token)
 
-    def _number_of(self, token):
+    def _number_of(self, token: _Token) -> float:
         if not token.text.isdigit():
             return float(token.text)
         if len(token.text) > MOST_DIGITS:
             raise self._error(token, f"a whole number may have {MOST_DIGITS} digits, got {len(token.text)}")
         return int(token.text)
 
-    def _kernel(self, token):
+    def _kernel(self, token: _Token) -> Kernel:
         cls = self._class(token)
         fields = [field.name for field in dataclasses.fields(cls) if field.init]
         arguments = self._arguments(token, cls, fields) if self._skip("(") else {}
@@ -300,7 +302,7 @@ class _Parser:
         except (TypeError, AttributeError, ValueError):
             raise self._error(token, f"{token.text} cannot take these arguments") from None
 
-    def _class(self, token):
+    def _class(self, token: _Token) -> type[Any]:
         names = kernel_names()
         known = {_plain(name): cls for name, cls in names.items()}
         if _plain(token.text) not in known:
@@ -309,7 +311,7 @@ class _Parser:
             raise self._error(token, f"no kernel is called {token.text!r}; {remedy}")
         return getattr(kernels, known[_plain(token.text)])
 
-    def _arguments(self, kernel, cls, fields):
+    def _arguments(self, kernel: _Token, cls: type[Any], fields: list[str]) -> dict[str, Any]:
         arguments = {}
         while not self._skip(")"):
             if arguments and not self._skip(","):
@@ -321,31 +323,33 @@ class _Parser:
             arguments[name] = self._value(is_kernel=_holds_kernel(cls, name))
         return arguments
 
-    def _argument_name(self, fields):
-        token, following = self._tokens[self._next : self._next + 2] if self._next + 1 < len(self._tokens) else (0, 0)
+    def _argument_name(self, fields: list[str]) -> str | None:
+        token, following = cast(
+            "list[_Token]", self._tokens[self._next : self._next + 2] if self._next + 1 < len(self._tokens) else (0, 0)
+        )
         if not token or token.kind != "name" or following.text != "=":
             return None
         self._next += 2
         other = _PARAMETER_ALSO_CALLED.get(token.text)
         return other if token.text not in fields and other in fields else token.text
 
-    def _value(self, is_kernel=False):
+    def _value(self, is_kernel: bool = False) -> Any:
         token = self._tokens[self._next]
         if token.kind == "string":
-            return self._unquoted(self._take())
+            return self._unquoted(cast(_Token, self._take()))
         if self._peek("["):
             return tuple(self._list(self._value))
         if self._peek("{"):
             return self._dict()
         if token.kind == "name" and token.text.lower() in _WORDS:
-            return _WORDS[self._take().text.lower()]
+            return _WORDS[cast(_Token, self._take()).text.lower()]
         if token.kind == "name" and not is_kernel:
-            return self._take().text
+            return cast(_Token, self._take()).text
         if token.kind not in ("name", "number") and not self._peek("(", "-"):
             raise self._expected("a value")
         return self._sum()
 
-    def _list(self, rule):
+    def _list(self, rule: Callable[[], T]) -> list[T]:
         self._require("[")
         values = [rule()]
         while self._skip(","):
@@ -353,7 +357,7 @@ class _Parser:
         self._require("]")
         return values
 
-    def _dict(self):
+    def _dict(self) -> dict[str | int, Any]:
         self._require("{")
         entries = {}
         while not self._skip("}"):
@@ -364,23 +368,23 @@ class _Parser:
             entries[name] = self._value(is_kernel=True)
         return entries
 
-    def _unquoted(self, token):
+    def _unquoted(self, token: _Token) -> str:
         return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
 
 
-def _why_not(name, written, kernel, fields):
+def _why_not(name: str | None, written: str, kernel: str, fields: list[str]) -> str:
     if name in fields:
         return f"{kernel} is given {name} twice"
     return f"{written!r} is not a parameter of {kernel}, which has {', '.join(fields) or 'none'}"
 
 
-def _required(cls):
+def _required(cls: type[Any]) -> list[str]:
     without = dataclasses.MISSING
     fields = dataclasses.fields(cls)
     return [field.name for field in fields if field.default is without and field.default_factory is without]
 
 
-def _holds_kernel(cls, name):
+def _holds_kernel(cls: type[Any], name: str) -> bool:
     """Whether a parameter takes a kernel, so that a bare word in its place is one."""
     kind = next(field.type for field in dataclasses.fields(cls) if field.name == name)
     return kind is Kernel or "Kernel" in str(kind)

@@ -1,9 +1,12 @@
 """Which kernel a name stands for: scikit-learn's strings, a Kernel, or a function."""
 
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
 
@@ -22,7 +25,14 @@ _VECTOR_NAMES = {
 NAMES = (*_VECTOR_NAMES, "precomputed")
 
 
-def resolve(kernel, gamma="scale", degree=3, coef0=0.0, X=None, weights=None):
+def resolve(
+    kernel: str | Kernel | Callable[..., Any],
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    X: Rows | None = None,
+    weights: FloatArray | None = None,
+) -> Kernel:
     """The kernel that `kernel` stands for, bound to the rows X when they are given.
 
     Parameters
@@ -48,7 +58,7 @@ def resolve(kernel, gamma="scale", degree=3, coef0=0.0, X=None, weights=None):
     return found if X is None else found.bind(X, weights)
 
 
-def _unbound(kernel, parameters):
+def _unbound(kernel: str | Kernel | Callable[..., Any], parameters: Mapping[str, Any]) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
@@ -60,7 +70,7 @@ def _unbound(kernel, parameters):
     raise ParameterError(f"kernel must be a name, a Kernel or a function, got {kernel!r}; names: {', '.join(NAMES)}")
 
 
-def _named(name, parameters):
+def _named(name: str, parameters: Mapping[str, Any]) -> Kernel:
     if name == "precomputed":
         return Precomputed()
     if name not in _VECTOR_NAMES:
@@ -70,14 +80,14 @@ def _named(name, parameters):
     return cls(**{key: parameters[key] for key in wanted})
 
 
-def _suggestion(name):
+def _suggestion(name: str) -> str:
     if name == "additive_chi2":
         return '; it is not positive semidefinite, "chi2" is its exponential'
     close = get_close_matches(name.lower(), NAMES, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def takes_parameter(name, parameter):
+def takes_parameter(name: str, parameter: str) -> bool:
     """Whether the kernel of a name has a parameter: gamma, degree or coef0.
 
     Examples

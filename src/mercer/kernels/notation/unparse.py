@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from typing import Any
 
 from mercer import kernels
 from mercer._errors import ParameterError
@@ -10,7 +11,7 @@ from mercer.kernels.base.parameters import GammaFromData, is_number
 from mercer.kernels.notation.parse import WITHOUT_NAME, snake_case
 
 
-def unparse(kernel):
+def unparse(kernel: Kernel) -> str:
     """The expression that `parse` turns back into this kernel.
 
     Raises
@@ -33,12 +34,12 @@ def unparse(kernel):
 _SUM, _PRODUCT, _POWER, _POSTFIX, _ATOM = range(5)
 
 
-def _write(kernel, at_least):
+def _write(kernel: Kernel, at_least: int) -> str:
     text, binding = _written(kernel)
     return text if binding >= at_least else f"({text})"
 
 
-def _written(kernel):
+def _written(kernel: Any) -> tuple[str, int]:
     kind = type(kernel).__name__
     if kind == "Sum":
         # A sum in a sum is one of three: brackets would not bring it back.
@@ -58,7 +59,7 @@ def _written(kernel):
     return _written_call(kernel, kind), _ATOM
 
 
-def _written_call(kernel, kind):
+def _written_call(kernel: Any, kind: str) -> str:
     if kind in WITHOUT_NAME or not _is_known(kernel, kind):
         raise ParameterError(f"{kernel!r} cannot be written as an expression: text cannot hold what it holds")
     arguments = [
@@ -69,29 +70,29 @@ def _written_call(kernel, kind):
     return snake_case(kind) + (f"({', '.join(arguments)})" if arguments else "")
 
 
-def _is_known(kernel, kind):
+def _is_known(kernel: Kernel, kind: str) -> bool:
     return kind in kernels.__all__ and type(kernel) is getattr(kernels, kind)
 
 
-def _is_default(kernel, field):
+def _is_default(kernel: Any, field: dataclasses.Field[Any]) -> bool:
     if field.name == "gamma" and isinstance(kernel, GammaFromData):
         return False
     value = getattr(kernel, field.name)
     return type(value) is type(field.default) and value == field.default
 
 
-def _written_columns(column):
+def _written_columns(column: Any) -> str:
     names = [_written_column(name) for name in (column if isinstance(column, list | tuple) else [column])]
     return f"[{', '.join(names)}]" if isinstance(column, list | tuple) else names[0]
 
 
-def _written_column(name):
+def _written_column(name: Any) -> str:
     if isinstance(name, str) and re.fullmatch(r"[^\W\d]\w*", name):
         return name
     return _literal(name)
 
 
-def _literal(value):
+def _literal(value: Any) -> str:
     if isinstance(value, Kernel):
         return _write(value, _SUM)
     if value is None or isinstance(value, bool):

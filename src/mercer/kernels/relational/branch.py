@@ -12,11 +12,20 @@ so that the matrix of the child's rows is computed once and shared by all sets i
 
 import threading
 import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
+from mercer._types import FloatArray, IndexArray
+from mercer.kernels._types import Prepared, Sparse
 from mercer.kernels.algebra.feature_maps import product_names, row_kronecker
+
+if TYPE_CHECKING:
+    from mercer.kernels.relational.link import Link, Node
+    from mercer.kernels.table.frame import Frame
 
 # Up to this many entries, the whole matrix between the rows of two branches is kept.
 WHOLE = 8_000_000
@@ -37,15 +46,15 @@ class Branch:
         One for each link onwards.
     """
 
-    def __init__(self, frame, part, sets):
+    def __init__(self, frame: "Frame", part: Prepared, sets: "Sequence[LinkedSets]") -> None:
         self.frame, self.part, self.sets = frame, part, sets
         self._known = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.part)
 
-    def whole(self, node, other):
+    def whole(self, node: "Node", other: "Branch") -> FloatArray:
         """The matrix of all rows here with all rows of `other`, computed once."""
         with self._lock:
             if other not in self._known:
@@ -57,7 +66,7 @@ class Branch:
 class LinkedSets:
     """For each row of a branch, which rows of the next branch it is linked to."""
 
-    def __init__(self, child, incidence, link):
+    def __init__(self, child: Branch, incidence: Sparse, link: "Link") -> None:
         counts = np.asarray(incidence.sum(axis=1)).ravel()
         self.child, self.counts = child, counts
         if link.how == "mean":
@@ -67,24 +76,24 @@ class LinkedSets:
             scale = _inverse(np.sqrt(np.maximum(self.diagonal(link), 0.0)))
             self.incidence = sparse.csr_array(sparse.diags_array(scale) @ self.incidence)
 
-    def diagonal(self, link):
+    def diagonal(self, link: "Link") -> FloatArray:
         """The kernel of each set with itself."""
         A, child = self.incidence, self.child
         if len(child) ** 2 <= WHOLE:
             return np.asarray(A.multiply(A @ child.whole(link, child)).sum(axis=1)).ravel()
         return np.array([self._with_itself(link, row) for row in range(A.shape[0])])
 
-    def _with_itself(self, link, row):
+    def _with_itself(self, link: "Link", row: int) -> float:
         span = slice(self.incidence.indptr[row], self.incidence.indptr[row + 1])
         places, weights = self.incidence.indices[span], self.incidence.data[span]
         return weights @ block(link, self.child, places, self.child, places) @ weights
 
 
-def _inverse(values):
+def _inverse(values: FloatArray) -> FloatArray:
     return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)
 
 
-def block(node, left, rows, right, columns):
+def block(node: "Node", left: Branch, rows: IndexArray, right: Branch, columns: IndexArray) -> FloatArray:
     """The kernel of a node between rows of two branches."""
     out = np.empty((len(rows), len(columns)))
     if not out.size:
@@ -96,7 +105,9 @@ def block(node, left, rows, right, columns):
     return out + linked if node.combine == "sum" else out * (1.0 + linked)
 
 
-def _between_sets(link, ours, rows, theirs, columns):
+def _between_sets(
+    link: "Link", ours: LinkedSets, rows: IndexArray, theirs: LinkedSets, columns: IndexArray
+) -> FloatArray:
     A, B = ours.incidence[rows], theirs.incidence[columns]
     if len(ours.child) * len(theirs.child) <= WHOLE:
         return (B @ (A @ ours.child.whole(link, theirs.child)).T).T
@@ -111,7 +122,7 @@ def _between_sets(link, ours, rows, theirs, columns):
     return total
 
 
-def diagonal(node, branch):
+def diagonal(node: "Node", branch: Branch) -> FloatArray:
     """The kernel of each row of a branch with itself."""
     own, linked = node.rows_kernel.diag_of(branch.part), np.zeros(len(branch))
     for link, sets in zip(node.onwards, branch.sets, strict=True):
@@ -119,7 +130,7 @@ def diagonal(node, branch):
     return own + linked if node.combine == "sum" else own * (1.0 + linked)
 
 
-def features(node, branch):
+def features(node: "Node", branch: Branch) -> tuple[Sparse, list[str]]:
     """Explicit features of the rows of a branch, CSR, and their names."""
     kernel = node.rows_kernel
     own = sparse.csr_array(kernel.feature_map(branch.frame)), kernel.feature_names(branch.frame)
@@ -137,23 +148,23 @@ def features(node, branch):
 class Records:
     """Items of a `Record` kernel: positions in a branch that all share; slicing copies nothing else."""
 
-    def __init__(self, branch, index, dtype, longest_tile=None):
+    def __init__(self, branch: Branch, index: IndexArray, dtype: DTypeLike, longest_tile: int | None = None) -> None:
         self.branch, self.index, self.dtype = branch, index, np.dtype(dtype)
         self.longest_tile = longest_tile
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.index)
 
-    def take(self, indices):
+    def take(self, indices: IndexArray) -> "Records":
         """The items at `indices`."""
         return Records(self.branch, self.index[indices], self.dtype, self.longest_tile)
 
-    def slice(self, start, stop):
+    def slice(self, start: int, stop: int) -> "Records":
         """Items start..stop."""
         return Records(self.branch, self.index[start:stop], self.dtype, self.longest_tile)
 
 
-def pairs_an_entry(node, branch):
+def pairs_an_entry(node: "Node", branch: Branch) -> float:
     """About how many pairs of rows one entry of a record's matrix compares or looks up."""
     total = 1.0
     for link, sets in zip(node.onwards, branch.sets, strict=True):

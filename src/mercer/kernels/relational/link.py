@@ -1,7 +1,8 @@
 """What a record and the rows linked to it have in common: columns of their own, and links onwards."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from mercer._errors import ParameterError
 from mercer.kernels.base.kernel import Kernel
@@ -16,7 +17,13 @@ _COMBINATIONS = ("sum", "product")
 class Node(Parameters):
     """A table with the kernel of its columns and the links that go on from it."""
 
-    def _check_node(self):
+    if TYPE_CHECKING:
+        table: str
+        columns: Any
+        links: tuple[Any, ...] | None
+        combine: str
+
+    def _check_node(self) -> None:
         if not isinstance(self.table, str):
             raise ParameterError(f"table must be the name of a table, got {self.table!r}")
         is_known = self.columns is None or isinstance(self.columns, Mapping | Kernel)
@@ -31,11 +38,11 @@ class Node(Parameters):
             _ = self.rows_kernel
 
     @property
-    def _reads_rows(self):
+    def _reads_rows(self) -> bool:
         return self.columns.takes_tables or self.columns.takes_items is None
 
     @property
-    def rows_kernel(self):
+    def rows_kernel(self) -> Kernel | Any:
         """The kernel of two rows' own columns; None while it is still to be inferred."""
         if self.columns is None or isinstance(self.columns, Kernel):
             return self.columns
@@ -43,12 +50,12 @@ class Node(Parameters):
         return Columns(self.columns) if self.columns else Constant(1.0)
 
     @property
-    def onwards(self):
+    def onwards(self) -> "tuple[Link, ...]":
         """The links, each a `Link`; none while they are still to be found."""
         return tuple(Link(one) if isinstance(one, str) else one for one in self.links or ())
 
     @property
-    def labels(self):
+    def labels(self) -> list[str]:
         """A name for each link, in their order: its table, and its key where that is not enough."""
         tables = [link.table for link in self.onwards]
         names = []
@@ -61,20 +68,20 @@ class Node(Parameters):
         return names
 
     @property
-    def is_settled(self):
+    def is_settled(self) -> bool:
         """Whether nothing here waits for training data."""
         kernel = self.rows_kernel
         return kernel is not None and kernel.is_bound and all(link.is_settled for link in self.onwards)
 
     @property
-    def all_psd(self):
+    def all_psd(self) -> bool | None:
         return (self.rows_kernel is None or self.rows_kernel.is_psd) and all(link.all_psd for link in self.onwards)
 
-    def _nested(self):
+    def _nested(self) -> dict[str, Any]:
         own = {"columns": self.rows_kernel} if self.columns else {}
         return {**own, **dict(zip(self.labels, self.onwards, strict=True))}
 
-    def _with_nested(self, fields, nested):
+    def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:
         changed = dict(fields)
         if fields["columns"] is self.columns and self.columns and nested["columns"] != self.rows_kernel:
             changed["columns"] = nested["columns"]
@@ -82,7 +89,7 @@ class Node(Parameters):
             changed["links"] = tuple(nested[label] for label in self.labels)
         return changed
 
-    def parts(self):
+    def parts(self) -> list[tuple[str | None, Self]]:
         """Nodes that add up to this one, as (name, node); one where it is not a sum."""
         if self.combine == "product":
             return [(None, self)]
@@ -138,7 +145,7 @@ class Link(Node):
     combine: str = "sum"
     direction: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check_node()
         if self.how not in _WAYS:
             raise ParameterError(f"how must be one of {', '.join(_WAYS)}, got {self.how!r}")
@@ -150,11 +157,11 @@ class Link(Node):
             raise ParameterError(f"direction must be 'to' or 'from', got {self.direction!r}")
         require_links(self.links)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.table, self.on, self.how, self.weight))
 
 
-def require_links(links):
+def require_links(links: Iterable[object]) -> None:
     """Refuse anything but a list of links, or names of tables."""
     for link in links:
         if not isinstance(link, str | Link):

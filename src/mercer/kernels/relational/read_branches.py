@@ -1,9 +1,14 @@
 """From keys to branches: what a record needs of its database, asked for table by table."""
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._types import IndexArray
+from mercer.kernels._types import Sparse
 from mercer.kernels.relational.branch import Branch, LinkedSets
 from mercer.kernels.relational.link import Link
 from mercer.kernels.relational.schema import joins_from, require_columns, resolve_join, table_of
@@ -12,8 +17,17 @@ from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.on import On
 from mercer.kernels.vector.constant import Constant
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.relational.database import Database, Schema
+    from mercer.kernels.relational.link import Node
+    from mercer.kernels.relational.schema import ForeignKey
+    from mercer.kernels.table.frame import Frame
 
-def names_read(kernel):
+    NodeT = TypeVar("NodeT", bound=Node)
+
+
+def names_read(kernel: Any) -> set[Any]:
     """The columns that a kernel of tables looks at."""
     if isinstance(kernel, On):
         return set(kernel.names)
@@ -21,7 +35,14 @@ def names_read(kernel):
     return set().union(*map(names_read, parts.values()))
 
 
-def declared_links(schema, table, depth, how, exclude, came_by=None):
+def declared_links(
+    schema: "Schema",
+    table: str,
+    depth: int,
+    how: str,
+    exclude: Sequence[str],
+    came_by: "tuple[ForeignKey | None, bool] | None" = None,
+) -> tuple[Link, ...]:
     """Every declared way out of a table to a depth, never back along the key one came by."""
     if depth == 0:
         return ()
@@ -33,7 +54,9 @@ def declared_links(schema, table, depth, how, exclude, came_by=None):
             continue
         onwards = declared_links(schema, join.to_table, depth - 1, how, exclude, (join.key, join.is_forward))
         direction = "to" if join.is_forward else "from"
-        links.append(Link(join.to_table, join.key.columns[0], None, onwards, how, direction=direction))
+        links.append(
+            Link(join.to_table, cast("ForeignKey", join.key).columns[0], None, onwards, how, direction=direction)
+        )
     return tuple(links)
 
 
@@ -50,11 +73,11 @@ class Reader:
         What a foreign key that names no row is.
     """
 
-    def __init__(self, database, exclude=(), dangling="error"):
+    def __init__(self, database: "Database", exclude: Sequence[str] = (), dangling: str = "error") -> None:
         self.database, self.schema = database, database.schema
         self.exclude, self.dangling = exclude, dangling
 
-    def linked(self, node, link, rows):
+    def linked(self, node: "Node", link: Link, rows: IndexArray) -> IndexArray:
         """The (row, linked row) pairs of a link."""
         join = resolve_join(self.schema, node.table, link)
         if not len(rows):
@@ -67,7 +90,7 @@ class Reader:
             )
         return self.database.linked(join, rows)
 
-    def bound(self, node, rows, keys=()):
+    def bound(self, node: "NodeT", rows: IndexArray, keys: Iterable[str] = ()) -> "NodeT":
         """The node with everything fixed that depends on training rows; `keys` are columns that name rows."""
         keys = {*keys, *(link.on[0] for link in node.onwards if isinstance(link.on, tuple))}
         kernel = node.rows_kernel if node.columns is not None else self._inferred(node, rows, keys)
@@ -78,7 +101,7 @@ class Reader:
             links.append(self.bound(link, np.unique(others), link.on[1:] if isinstance(link.on, tuple) else ()))
         return node.replace(columns=kernel, links=tuple(links))
 
-    def _inferred(self, node, rows, keys):
+    def _inferred(self, node: "Node", rows: IndexArray, keys: Iterable[str]) -> "Kernel":
         """Kernels for the columns that are no keys and not excluded."""
         table = table_of(self.schema, node.table)
         joined = {name for join in joins_from(self.schema, node.table) for name in join.columns}
@@ -91,13 +114,13 @@ class Reader:
             return Constant(1.0)
         return Columns.infer(frame, exclude=[name for name in frame.names if name not in names])
 
-    def frame(self, table, kernel, rows):
+    def frame(self, table: str, kernel: "Kernel", rows: IndexArray) -> "Frame":
         """The columns that a kernel reads, of the rows, in their order."""
         names = sorted(names_read(kernel), key=str)
         require_columns(table_of(self.schema, table), names)
         return as_frame(self.database.read(table, rows, names))
 
-    def branch(self, node, rows):
+    def branch(self, node: "Node", rows: IndexArray) -> tuple[Branch, IndexArray]:
         """(the branch of the rows, each content once; where each of the rows is in it)."""
         kernel = node.rows_kernel
         frame = self.frame(node.table, kernel, rows)
@@ -111,7 +134,7 @@ class Reader:
         ]
         return Branch(frame, kernel.prepare(frame, np.float64), sets), inverse
 
-    def _onwards(self, node, link, rows):
+    def _onwards(self, node: "Node", link: Link, rows: IndexArray) -> tuple[Branch, Sparse]:
         """(the branch of the linked rows, how often each of the rows is linked to each of them)."""
         ours, theirs = self.linked(node, link, rows)
         others = np.unique(theirs)
@@ -122,7 +145,9 @@ class Reader:
         return child, incidence
 
 
-def _distinct(frame, names, incidences, count):
+def _distinct(
+    frame: "Frame", names: Sequence[str], incidences: Sequence[Sparse], count: int
+) -> tuple[IndexArray, IndexArray]:
     """(a row of each content, the content of each row): equal columns and equal links are one."""
     values = []
     for name in names:
@@ -130,7 +155,7 @@ def _distinct(frame, names, incidences, count):
         items = column.items(~column.missing)
         spread = np.full(count, None, dtype=object)
         spread[np.flatnonzero(~column.missing)] = np.fromiter(items, object, len(items))
-        values.append(spread)
+        values.append(cast("Sequence[Any]", spread))
     for matrix in incidences:
         ends = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
         values.append([(matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes()) for a, b in ends])

@@ -1,11 +1,15 @@
 """A kernel of the rows of a database, with the rows they are linked to."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, FloatArray, IndexArray, Rows
+from mercer.kernels._types import Features
 from mercer.kernels.base.kernel import Kernel, block_of, epsilon
 from mercer.kernels.base.parameters import require_count
 from mercer.kernels.base.structured import items_of
@@ -14,6 +18,9 @@ from mercer.kernels.relational.link import Node, require_links
 from mercer.kernels.relational.read_branches import Reader, declared_links
 from mercer.kernels.relational.schema import require_columns, table_of
 from mercer.kernels.relational.tables import Tables
+
+if TYPE_CHECKING:
+    from mercer.kernels.relational.database import Database
 
 # Pairs of rows compared for one tile: about a tenth of a second.
 PAIRS_A_TILE = 4_000_000
@@ -88,7 +95,7 @@ class Record(Node, Kernel):
     takes_items = True
     _instead_of_features = "one of its columns' kernels has none"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check_node()
         require_count("depth", self.depth)
         if self.links is not None:
@@ -102,19 +109,19 @@ class Record(Node, Kernel):
                 "database must be given: SQLiteDatabase(path), DuckDBDatabase(path) or a dict of tables"
             )
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((type(self), self.table, self.key, self.how, self.combine))
 
     @property
-    def _source(self):
-        return Tables(self.database) if isinstance(self.database, Mapping) else self.database
+    def _source(self) -> "Database":
+        return Tables(self.database) if isinstance(self.database, Mapping) else cast("Database", self.database)
 
     @property
-    def _excluded(self):
+    def _excluded(self) -> tuple[str, ...]:
         return (self.exclude,) if isinstance(self.exclude, str) else tuple(self.exclude)
 
     @property
-    def _key_columns(self):
+    def _key_columns(self) -> tuple[str, ...]:
         table = table_of(self._source.schema, self.table)
         if self.key is None:
             if not table.primary_key:
@@ -127,14 +134,14 @@ class Record(Node, Kernel):
         return names
 
     @property
-    def is_psd(self):
+    def is_psd(self) -> bool | None:
         return True if self.all_psd else None
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return self.links is not None and self.is_settled
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         reader = Reader(self._source, self._excluded, self.dangling)
         rows = self._rows(reader, X)
         rows = np.unique(rows if weights is None else rows[np.asarray(weights) > 0])
@@ -143,12 +150,14 @@ class Record(Node, Kernel):
             links = declared_links(reader.schema, self.table, self.depth, self.how, self._excluded)
         return reader.bound(self.replace(links=links), rows, self._key_columns)
 
-    def _rows(self, reader, X):
+    def _rows(self, reader: Reader, X: Rows) -> IndexArray:
         columns = self._key_columns
         keys = [_as_key(item, len(columns)) for item in items_of(X, "key")]
         return reader.database.find(self.table, columns, keys)
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Records:
         self._require_bound()
         reader = Reader(self._source, self._excluded, self.dangling)
         found = self._rows(reader, X)
@@ -157,35 +166,35 @@ class Record(Node, Kernel):
         longest = max(8, int((PAIRS_A_TILE / pairs_an_entry(self, branch)) ** 0.5))
         return Records(branch, content[place.ravel()], dtype, longest)
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Records, right: Records, out: Array, row: int, column: int) -> None:
         values = block(self, left.branch, left.index, right.branch, right.index)
         block_of(out, row, column, values.shape)[...] = values
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Records) -> FloatArray:
         return diagonal(self, prepared.branch)[prepared.index]
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return norm_bound
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return epsilon(dtype) * norm_bound
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The features of the columns, and of each link the sum of those of the linked rows."""
         bound = self.bind(X)
         prepared = bound.prepare(X)
         return features(bound, prepared.branch)[0][prepared.index]
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         bound = self.bind(X)
         return features(bound, bound.prepare(X).branch)[1]
 
-    def terms(self):
+    def terms(self) -> list[tuple[str | None, Kernel]]:
         """One term a column, also of linked rows; a cosine or a product is one term."""
-        return self.parts() if self.is_bound else super().terms()
+        return cast("list[tuple[str | None, Kernel]]", self.parts()) if self.is_bound else super().terms()
 
 
-def _as_key(item, count):
+def _as_key(item: Any, count: int) -> tuple[Any, ...]:
     """A key as a tuple of plain values."""
     values = tuple(item) if isinstance(item, tuple | list | np.ndarray) else (item,)
     if len(values) != count:

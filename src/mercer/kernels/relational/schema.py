@@ -6,10 +6,16 @@ given rows, and ``read`` some columns of rows. Rows are named by whole numbers o
 own. `Tables` answers for data frames, `mercer.io.databases.records` for SQLite and DuckDB.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, cast
 
 from mercer._errors import DataError
+
+if TYPE_CHECKING:
+    from mercer.kernels.relational.database import Schema
+    from mercer.kernels.relational.link import Link
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,7 @@ class ForeignKey:
     to_table: str
     to_columns: tuple
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.table}.{', '.join(self.columns)} -> {self.to_table}.{', '.join(self.to_columns)}"
 
 
@@ -46,12 +52,12 @@ class Join:
     key: ForeignKey | None = None
 
     @property
-    def is_forward(self):
+    def is_forward(self) -> bool:
         """Whether each row should lead to a row: it has the foreign key itself."""
         return self.key is not None and (self.key.table, self.key.columns) == (self.table, self.columns)
 
 
-def table_of(schema, name):
+def table_of(schema: "Schema", name: str) -> TableSchema:
     """The table called `name`, or an error that offers the nearest."""
     if name not in schema:
         raise DataError(
@@ -60,7 +66,7 @@ def table_of(schema, name):
     return schema[name]
 
 
-def require_columns(table, names):
+def require_columns(table: TableSchema, names: Iterable[str]) -> None:
     """Refuse names that a table does not have."""
     for name in names:
         if name not in table.columns:
@@ -70,13 +76,13 @@ def require_columns(table, names):
             )
 
 
-def nearest(name, names):
+def nearest(name: object, names: Iterable[object]) -> str:
     """What somebody may have meant by a name that is not there, as an aside."""
     close = get_close_matches(str(name), [str(one) for one in names], n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def joins_from(schema, table):
+def joins_from(schema: "Schema", table: str) -> list[Join]:
     """Every way out of a table along declared foreign keys: forward, then backward."""
     forward = [Join(table, key.columns, key.to_table, key.to_columns, key) for key in schema[table].foreign_keys]
     backward = [
@@ -88,7 +94,7 @@ def joins_from(schema, table):
     return forward + backward
 
 
-def resolve_join(schema, table, link):
+def resolve_join(schema: "Schema", table: str, link: "Link") -> Join:
     """The join that a link means, from `table`; what is ambiguous or undeclared is an error."""
     here, there = table_of(schema, table), table_of(schema, link.table)
     if isinstance(link.on, tuple):
@@ -111,6 +117,6 @@ def resolve_join(schema, table, link):
     )
 
 
-def _matches(join, link):
+def _matches(join: Join, link: "Link") -> bool:
     wanted = {None: (True, False), "to": (True,), "from": (False,)}[link.direction]
-    return join.is_forward in wanted and (link.on is None or link.on in join.key.columns)
+    return join.is_forward in wanted and (link.on is None or link.on in cast(ForeignKey, join.key).columns)

@@ -1,15 +1,19 @@
 """The mismatch kernel: substrings that agree but for a few symbols (Leslie et al. 2004)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel, thread_count
+from mercer._types import Array, BoolArray, FloatArray, IndexArray, Rows
+from mercer.kernels._types import Features, KeyArray, Prepared, Tally
 from mercer.kernels.base.parameters import require_count
 from mercer.kernels.base.progress import current_stop
 from mercer.kernels.base.structured import CountKernel, items_of
@@ -20,6 +24,9 @@ from mercer.kernels.string.lengths import is_length
 from mercer.kernels.string.spectrum import substrings
 from mercer.kernels.string.tokens import joined, require_tokenizer, symbols_of
 
+if TYPE_CHECKING:
+    from mercer.kernels.string.tokens import Symbols
+
 # Features that the neighbourhoods of all substrings may have before it is an error.
 MOST_FEATURES = 2**28
 LARGEST_NUMBER = 2**62
@@ -28,7 +35,7 @@ NEAR_AT_A_TIME = 1_000_000
 
 
 @jit
-def _random_numbers(keys, length):
+def _random_numbers(keys: KeyArray, length: int) -> KeyArray:
     """A random number for each symbol at each place; a string's is their sum (Zobrist 1970)."""
     table = np.empty((length, keys.shape[0]), np.uint64)
     for r in range(length):
@@ -38,7 +45,7 @@ def _random_numbers(keys, length):
     return table
 
 
-def _numbers(symbols, letters, length):
+def _numbers(symbols: KeyArray, letters: KeyArray, length: int) -> tuple[KeyArray, BoolArray]:
     """(what a symbol adds to a string's number at each place, whether it is a letter of the alphabet).
 
     A string is read as a number whose digits are letters. So one with a symbol exchanged is two additions
@@ -55,7 +62,7 @@ def _numbers(symbols, letters, length):
 
 
 @jit
-def _kept_sum(codes, first, own, exchanged_places):
+def _kept_sum(codes: IndexArray, first: int, own: KeyArray, exchanged_places: IndexArray) -> tuple[np.uint64, bool]:
     """(sum of the numbers of symbols that stay, whether all of them belong to the alphabet)."""
     length = own.shape[0] - 1
     total, is_known = np.uint64(0), True
@@ -70,7 +77,7 @@ def _kept_sum(codes, first, own, exchanged_places):
 
 
 @jit
-def _advanced(digits, used, size):
+def _advanced(digits: IndexArray, used: int, size: int) -> bool:
     """Count on to the next choice of symbols; False after the last."""
     for q in range(used):
         digits[q] += 1
@@ -81,7 +88,15 @@ def _advanced(digits, used, size):
 
 
 @jit
-def _near_one(codes, first, own, exchanged, places, digits, key):
+def _near_one(
+    codes: IndexArray,
+    first: int,
+    own: KeyArray,
+    exchanged: KeyArray,
+    places: IndexArray,
+    digits: IndexArray,
+    key: KeyArray,
+) -> int:
     """The keys of all strings over the alphabet within the mismatches of one substring; returns how many."""
     count, size = 0, exchanged.shape[1]
     for c in range(places.shape[0]):
@@ -104,7 +119,17 @@ def _near_one(codes, first, own, exchanged, places, digits, key):
 
 
 @jit
-def _tally(codes, offsets, own, exchanged, places, each, strings, first, last):
+def _tally(
+    codes: IndexArray,
+    offsets: IndexArray,
+    own: KeyArray,
+    exchanged: KeyArray,
+    places: IndexArray,
+    each: int,
+    strings: int,
+    first: int,
+    last: int,
+) -> Tally:
     """(ends, keys, counts) of the strings near substrings of texts first..last.
 
     `own` has the numbers of the texts' symbols, and in its last row whether the alphabet has
@@ -163,7 +188,7 @@ class Mismatch(CountKernel):
     tokenizer: str | Callable = "characters"
     item_name = "text"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_tokenizer(self.tokenizer)
         if not is_length(self.length):
             raise ParameterError(f"length must be a positive whole number, got {self.length!r}")
@@ -174,10 +199,10 @@ class Mismatch(CountKernel):
             raise ParameterError("alphabet must have a symbol; None takes those of the training texts")
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return self.alphabet is not None
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         """The kernel with the symbols of the texts X as its alphabet."""
         if self.is_bound:
             return self
@@ -186,16 +211,18 @@ class Mismatch(CountKernel):
             raise ParameterError("alphabet must be given where the training texts are empty")
         return self.replace(alphabet=_as_alphabet(tokens))
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Prepared:
         self._require_bound()
         return super().prepare(X, dtype, origin=origin, check=check)
 
-    def _letters(self):
+    def _letters(self) -> tuple[list[Any], KeyArray]:
         """The alphabet's distinct symbols and their keys."""
-        letters = symbols_of([list(self.alphabet)], "characters")
+        letters = symbols_of([list(cast("Sequence[Any]", self.alphabet))], "characters")
         return letters.tokens, letters.vocabulary.keys
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Counts:
         symbols = symbols_of(items, self.tokenizer)
         _, keys = self._letters()
         each = self._each(symbols, len(keys))
@@ -204,16 +231,16 @@ class Mismatch(CountKernel):
         exchanged, _ = _numbers(keys, keys, self.length)
         places = _exchanged_places(self.length, self.mismatches)
         spans = spans_of(symbols.offsets, max(1, NEAR_AT_A_TIME // each))
-        parts, strings = [None] * len(spans), min(len(keys) ** self.length, LARGEST_NUMBER)
+        parts, strings = cast("list[Tally]", [None] * len(spans)), min(len(keys) ** self.length, LARGEST_NUMBER)
 
-        def count(number):
+        def count(number: int) -> None:
             tables = (own, exchanged, places, each, strings)
             parts[number] = _tally(symbols.codes, symbols.offsets, *tables, *spans[number])
 
         run_parallel(count, range(len(spans)), thread_count(None), current_stop())
         return Counts.joined(parts, dtype)
 
-    def _each(self, symbols, size):
+    def _each(self, symbols: "Symbols", size: int) -> int:
         """How many strings are near a substring, at most; an error if that is too many for all."""
         count = int(np.maximum(symbols.lengths - self.length + 1, 0).sum())
         each = sum(comb(self.length, m) * size**m for m in range(self.mismatches + 1))
@@ -224,7 +251,7 @@ class Mismatch(CountKernel):
             )
         return each
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Any = None) -> list[str]:
         """The strings near substrings of X, in the order of the columns of ``feature_map(X)``."""
         kernel = self.bind(X)
         symbols = symbols_of(items_of(X, self.item_name), self.tokenizer)
@@ -238,24 +265,24 @@ class Mismatch(CountKernel):
                 names[sum(number[token][r] for r, token in enumerate(near)) % 2**64] = joined(near)
         return [names[key] for key in sorted(names)]
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The counts as a CSR matrix, one column for each string near a substring of X."""
         return super(Mismatch, self.bind(X)).feature_map(X)
 
 
-def _near(word, alphabet, mismatches):
+def _near(word: Sequence[Any], alphabet: Sequence[Any], mismatches: int) -> Iterator[tuple[Any, ...]]:
     """Every string over the alphabet that differs from `word` in at most so many places."""
     for places in combinations(range(len(word)), mismatches):
         choices = [alphabet if r in places else [token] for r, token in enumerate(word)]
         yield from (near for near in product(*choices) if set(near) <= set(alphabet))
 
 
-def _exchanged_places(length, mismatches):
+def _exchanged_places(length: int, mismatches: int) -> IndexArray:
     """Sets of at most so many places, one in each row, filled up with -1."""
     sets = [chosen for m in range(mismatches + 1) for chosen in combinations(range(length), m)]
     return np.array([[*chosen, *[-1] * (mismatches - len(chosen))] for chosen in sets], np.int64).reshape(len(sets), -1)
 
 
-def _as_alphabet(tokens):
+def _as_alphabet(tokens: list[Any]) -> str | tuple[Any, ...]:
     """Characters as a text, which prints well; other tokens as a tuple."""
     return "".join(tokens) if all(isinstance(token, str) and len(token) == 1 for token in tokens) else tuple(tokens)

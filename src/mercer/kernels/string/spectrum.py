@@ -1,12 +1,16 @@
 """The spectrum kernel: how often each substring occurs (Leslie, Eskin & Noble 2002)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer._types import Array, IndexArray, Rows
+from mercer.kernels._types import KeyArray
 from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.items.counts import Counts
@@ -14,9 +18,14 @@ from mercer.kernels.items.feature_keys import mixed
 from mercer.kernels.string.lengths import length_range, require_length
 from mercer.kernels.string.tokens import require_tokenizer, symbols_of
 
+if TYPE_CHECKING:
+    from mercer.kernels.string.tokens import Symbols
+
 
 @jit
-def _substrings(keys, offsets, length, begin, item, key):
+def _substrings(
+    keys: KeyArray, offsets: IndexArray, length: int, begin: IndexArray, item: IndexArray, key: KeyArray
+) -> int:
     """Text, place and key of every substring of one length; returns how many there are."""
     count = 0
     for i in range(offsets.shape[0] - 1):
@@ -29,7 +38,7 @@ def _substrings(keys, offsets, length, begin, item, key):
     return count
 
 
-def substrings(symbols, length):
+def substrings(symbols: "Symbols", length: int) -> tuple[IndexArray, IndexArray, KeyArray]:
     """(text, first place, key) of every occurrence of a substring of this length."""
     most = len(symbols.codes)
     begin, item, key = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.uint64)
@@ -65,12 +74,12 @@ class Spectrum(CountKernel):
     tokenizer: str | Callable = "characters"
     item_name = "text"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_length(self.length)
         require_tokenizer(self.tokenizer)
         self._require_weights()
 
-    def _require_weights(self):
+    def _require_weights(self) -> None:
         if self.weights is None:
             return
         shortest, longest = length_range(self.length)
@@ -81,7 +90,7 @@ class Spectrum(CountKernel):
         for weight in self.weights:
             require_non_negative("weights", weight)
 
-    def _occurrences(self, symbols):
+    def _occurrences(self, symbols: "Symbols") -> list[Array]:
         """(text, first place, length, key, weight of the feature) of all substrings."""
         shortest, longest = length_range(self.length)
         weights = self.weights or (1.0,) * (longest - shortest + 1)
@@ -91,12 +100,12 @@ class Spectrum(CountKernel):
             parts.append((item, begin, np.full(len(key), length), key, np.full(len(key), weight**0.5)))
         return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Counts:
         symbols = symbols_of(items, self.tokenizer)
         item, _, _, key, weight = self._occurrences(symbols)
         return Counts.from_occurrences(item, key, weight, len(items), dtype)
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """The substrings, in the order of the columns of ``feature_map(X)``."""
         symbols = symbols_of(items_of(X, self.item_name), self.tokenizer)
         _, begin, length, key, _ = self._occurrences(symbols)

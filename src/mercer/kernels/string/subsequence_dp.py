@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, BoolArray, IndexArray
 
 # Vectors are whole: cells beside the matrix meet symbols that match nothing.
 LANES = 16
@@ -24,7 +25,9 @@ NO_SYMBOL, NO_PARTNER = -1, -2
 
 
 @jit
-def _kept(codes, begin, end, is_known, powers, symbols, decays):
+def _kept(
+    codes: IndexArray, begin: int, end: int, is_known: BoolArray, powers: Array, symbols: IndexArray, decays: Array
+) -> int:
     """Copy the symbols that the other text has, with the decay since the one before."""
     count, before = 0, begin
     for place in range(begin, end):
@@ -38,7 +41,7 @@ def _kept(codes, begin, end, is_known, powers, symbols, decays):
 
 
 @jit
-def _turned(symbols, decays, count, turned_symbols, turned_decays):
+def _turned(symbols: IndexArray, decays: Array, count: int, turned_symbols: IndexArray, turned_decays: Array) -> None:
     """The same, last symbol first, between cells that match nothing."""
     for k in range(LANES):
         turned_symbols[k] = turned_symbols[LANES + count + k] = NO_PARTNER
@@ -53,7 +56,7 @@ def _turned(symbols, decays, count, turned_symbols, turned_decays):
 
 
 @jit
-def _add_symbols(here, there, a, b, match, r):
+def _add_symbols(here: IndexArray, there: IndexArray, a: Array, b: Array, match: Array, r: Array) -> float:
     """Single symbols that match: the weights for longer sequences, R, and their number."""
     zero, one = match.dtype.type(0), match.dtype.type(1)
     for i in range(match.shape[0]):
@@ -67,7 +70,7 @@ def _add_symbols(here, there, a, b, match, r):
 
 
 @jit
-def _add_longer(match, before, b, r):
+def _add_longer(match: Array, before: Array, b: Array, r: Array) -> float:
     """Sequences that are one symbol longer than those of `before`: R, and the sum of their weights."""
     total = match.dtype.type(0)
     for i in range(match.shape[0]):
@@ -78,14 +81,14 @@ def _add_longer(match, before, b, r):
 
 
 @jit
-def _add_above(a, above, r, now):
+def _add_above(a: Array, above: Array, r: Array, now: Array) -> None:
     """S from that of the cells above and R."""
     for i in range(now.shape[0]):
         now[i] = a[i] * above[i] + r[i]
 
 
 @jit
-def _sum_of_products(match, before):
+def _sum_of_products(match: Array, before: Array) -> float:
     total = match.dtype.type(0)
     for i in range(match.shape[0]):
         total += match[i] * before[i]
@@ -93,7 +96,17 @@ def _sum_of_products(match, before):
 
 
 @jit
-def _add_strip(s, s_decays, n, t, t_decays, m, longest, totals, work):
+def _add_strip(
+    s: IndexArray,
+    s_decays: Array,
+    n: int,
+    t: IndexArray,
+    t_decays: Array,
+    m: int,
+    longest: int,
+    totals: Array,
+    work: tuple[Array, ...],
+) -> None:
     """totals[p] += sum of T_p over the cells of n symbols of s and all m of t, turned round.
 
     Cell (i, d - i) of anti-diagonal d has index LANES + i. S[., p] holds the sums for an
@@ -128,7 +141,20 @@ def _add_strip(s, s_decays, n, t, t_decays, m, longest, totals, work):
 
 
 @jit
-def _add_subsequences(s, s_decays, n, t, t_decays, m, longest, totals, strip, work, part, part_decays):
+def _add_subsequences(
+    s: IndexArray,
+    s_decays: Array,
+    n: int,
+    t: IndexArray,
+    t_decays: Array,
+    m: int,
+    longest: int,
+    totals: Array,
+    strip: int,
+    work: tuple[Array, ...],
+    part: IndexArray,
+    part_decays: Array,
+) -> None:
     """totals[p] += sum of T_p over all cells, in strips whose sums stay in the first-level cache."""
     work[3][:, :m] = 0
     for begin in range(0, n, strip):
@@ -142,13 +168,24 @@ def _add_subsequences(s, s_decays, n, t, t_decays, m, longest, totals, strip, wo
 
 
 @jit
-def _mark(codes, begin, end, marks, value):
+def _mark(codes: IndexArray, begin: int, end: int, marks: BoolArray, value: bool) -> None:
     for place in range(begin, end):
         marks[codes[place]] = value
 
 
 @jit
-def subsequence_tile(left, places, right, size, limits, powers, weights, out, row, column):
+def subsequence_tile(
+    left: tuple[IndexArray, IndexArray, IndexArray],
+    places: IndexArray,
+    right: tuple[IndexArray, IndexArray, IndexArray],
+    size: int,
+    limits: tuple[int, int, int, int, bool],
+    powers: Array,
+    weights: Array,
+    out: Array,
+    row: int,
+    column: int,
+) -> None:
     """out[row + i, column + j] = sum over lengths p of weights[p] times the sum of T_p.
 
     `left` and `right` are (codes, offsets, index); `places` translates left-hand codes into

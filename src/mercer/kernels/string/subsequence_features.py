@@ -9,13 +9,24 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, IndexArray
 
 # Sums that are not decayed one by one are brought back to size before they could overflow.
 SMALLEST_SCALE = 1e-30
 
 
 @jit
-def write_features(codes, offsets, index, places, size, lengths, decay, first, out):
+def write_features(
+    codes: IndexArray,
+    offsets: IndexArray,
+    index: IndexArray,
+    places: IndexArray,
+    size: int,
+    lengths: tuple[int, int],
+    decay: float,
+    first: float,
+    out: Array,
+) -> None:
     """out[k] = the weights of all sequences of `shortest` to `longest` symbols in text index[k].
 
     `places` translates codes; a place of `size` or more is a symbol that no sequence has.

@@ -6,10 +6,14 @@ character's key is its code point, a longer token's its fingerprint.
 """
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import IndexArray, Items
+from mercer.kernels._types import KeyArray
 from mercer.kernels.base.progress import unless_stopped
 from mercer.kernels.items.counts import Vocabulary
 from mercer.kernels.items.feature_keys import fingerprint
@@ -32,40 +36,40 @@ class Symbols:
         The symbol of each code, as the user wrote it.
     """
 
-    def __init__(self, codes, offsets, vocabulary, tokens):
+    def __init__(self, codes: IndexArray, offsets: IndexArray, vocabulary: Vocabulary, tokens: list[Any]) -> None:
         self.codes, self.offsets = codes, offsets
         self.vocabulary, self.tokens = vocabulary, tokens
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
-    def lengths(self):
+    def lengths(self) -> IndexArray:
         return np.diff(self.offsets)
 
     @property
-    def keys(self):
+    def keys(self) -> KeyArray:
         """The key of every symbol of every text."""
         return self.vocabulary.keys[self.codes]
 
-    def spelled(self, begin, length):
+    def spelled(self, begin: int, length: int) -> str:
         """The `length` symbols from `begin` on, as a feature's name."""
         return joined([self.tokens[code] for code in self.codes[begin : begin + length]])
 
 
-def joined(tokens):
+def joined(tokens: Iterable[Any]) -> str:
     """Tokens as one name: characters side by side, longer ones with blanks between them."""
     tokens = [str(token) for token in tokens]
     return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
 
 
-def require_tokenizer(tokenizer):
+def require_tokenizer(tokenizer: str | Callable[..., Any]) -> None:
     """Refuse anything but "characters", "words" or a function."""
     if not callable(tokenizer) and tokenizer not in ("characters", "words"):
         raise ParameterError(f'tokenizer must be "characters", "words" or a function of a text, got {tokenizer!r}')
 
 
-def symbols_of(items, tokenizer):
+def symbols_of(items: Items, tokenizer: str | Callable[..., Any]) -> Symbols:
     """Read texts, or texts that are split into tokens already, into `Symbols`."""
     texts = [_decoded(item, place) for place, item in enumerate(unless_stopped(items))]
     split = [not isinstance(text, str) for text in texts]
@@ -77,17 +81,17 @@ def symbols_of(items, tokenizer):
         )
     if not any(split):
         if tokenizer == "characters":
-            return _characters(texts)
-        split_text = WORD.findall if tokenizer == "words" else tokenizer
-        texts = [_tokens(split_text(text), place) for place, text in enumerate(unless_stopped(texts))]
+            return _characters(cast("list[str]", texts))
+        split_text = WORD.findall if tokenizer == "words" else cast("Callable[..., Any]", tokenizer)
+        texts = [_tokens(split_text(cast(str, text)), place) for place, text in enumerate(unless_stopped(texts))]
     return _from_tokens(texts)
 
 
-def _kind(text):
+def _kind(text: object) -> str:
     return "a text" if isinstance(text, str) else "a sequence of tokens"
 
 
-def _decoded(item, place):
+def _decoded(item: Any, place: int) -> str | list[Any]:
     """A text as str; bytes are read as UTF-8."""
     if isinstance(item, str):
         return item
@@ -102,7 +106,7 @@ def _decoded(item, place):
     return _tokens(item, place)
 
 
-def _tokens(item, place):
+def _tokens(item: Any, place: int) -> list[Any]:
     """A sequence of tokens as a list; numbers, None and the like are no texts."""
     if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind != "f"):
         return list(item)
@@ -111,7 +115,7 @@ def _tokens(item, place):
     )
 
 
-def _characters(texts):
+def _characters(texts: Sequence[str]) -> Symbols:
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     present = np.zeros(CODE_POINTS, bool)
     present[points] = True
@@ -122,7 +126,7 @@ def _characters(texts):
     return Symbols(code[points], offsets, Vocabulary(keys.astype(np.uint64)), [chr(key) for key in keys])
 
 
-def _from_tokens(texts):
+def _from_tokens(texts: Sequence[Sequence[Any]]) -> Symbols:
     distinct = {}
     for place, text in enumerate(texts):
         for token in text:
@@ -141,12 +145,12 @@ def _from_tokens(texts):
     return Symbols(codes, _offsets([len(text) for text in texts]), Vocabulary(keys[order]), [tokens[k] for k in order])
 
 
-def _key(token):
+def _key(token: Any) -> np.uint64:
     """A single character has the key that it has in a text."""
     return np.uint64(ord(token)) if isinstance(token, str) and len(token) == 1 else fingerprint(token)
 
 
-def _offsets(lengths):
+def _offsets(lengths: Sequence[int]) -> IndexArray:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets

@@ -3,10 +3,14 @@
 import datetime as dt
 import numbers
 import re
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import BoolArray, FloatArray
+from mercer.kernels._types import ColumnName
 from mercer.kernels.items.feature_keys import fingerprints
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -31,21 +35,28 @@ class Column:
         Gives the values as they came, where `values` are numbers made of them.
     """
 
-    def __init__(self, name, values, missing, kind, labels=None):
+    def __init__(
+        self,
+        name: ColumnName,
+        values: FloatArray | list[Any],
+        missing: BoolArray,
+        kind: str,
+        labels: Callable[[], Any] | None = None,
+    ) -> None:
         self.name, self.values, self.missing, self.kind = name, values, missing, kind
         self._labels = labels
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.missing)
 
     @classmethod
-    def of_objects(cls, name, values):
+    def of_objects(cls, name: ColumnName, values: list[Any]) -> Self:
         """From a list of anything; None, NaN and the like are missing."""
         missing = np.fromiter((is_missing(value) for value in values), bool, len(values))
         return cls.of_values(name, values, missing)
 
     @classmethod
-    def of_values(cls, name, values, missing):
+    def of_values(cls, name: ColumnName, values: list[Any], missing: BoolArray) -> Self:
         """From a list of anything, told which are missing."""
         kind = _kind([value for value, gone in zip(values, missing, strict=True) if not gone])
         if kind not in ("number", "date"):
@@ -54,7 +65,7 @@ class Column:
         numeric = [0.0 if gone else read(value) for value, gone in zip(values, missing, strict=True)]
         return cls(name, np.array(numeric, dtype=np.float64), missing, kind, lambda: values)
 
-    def numbers(self, present):
+    def numbers(self, present: BoolArray) -> FloatArray:
         """The values of the rows `present` (a mask) as float64."""
         if isinstance(self.values, list) and present.any():
             raise DataError(self._not_numbers(present))
@@ -66,7 +77,7 @@ class Column:
             raise DataError(f"column {self.name!r} must be finite, got {self.values[place]} in row {place}")
         return values
 
-    def _not_numbers(self, present):
+    def _not_numbers(self, present: BoolArray) -> str:
         row = next(row for row in np.flatnonzero(present) if not _is_number(self.values[row]))
         shown = f"{type(self.values[row]).__name__} {self.values[row]!r} in row {row}"
         return (
@@ -74,18 +85,18 @@ class Column:
             "use Delta() for categories, or a kernel of texts, trees or graphs"
         )
 
-    def as_came(self):
+    def as_came(self) -> list[Any]:
         """The values of all rows as the user gave them; None for those that are missing."""
         values = self.values if self._labels is None else self._labels()
         values = values.tolist() if isinstance(values, np.ndarray) else values
         return [None if gone else value for value, gone in zip(values, self.missing, strict=True)]
 
-    def items(self, present):
+    def items(self, present: BoolArray) -> list[Any]:
         """The values of the rows `present` as a list; bytes are read as UTF-8, dates are spelled out."""
         values = self.as_came()
         return [_decoded(values[row], self.name, row) for row in np.flatnonzero(present)]
 
-    def codes(self, present):
+    def codes(self, present: BoolArray) -> FloatArray:
         """The values of the rows `present` as rows of numbers that are equal where the values are."""
         try:
             keys = fingerprints(self.items(present))
@@ -95,7 +106,7 @@ class Column:
         return np.column_stack([*pieces, keys & _PIECES[1][1]]).astype(np.float64)
 
 
-def is_missing(value):
+def is_missing(value: object) -> bool:
     """Whether a value stands for none: None, NaN, NaT and pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -104,19 +115,19 @@ def is_missing(value):
     return isinstance(value, float) and value != value  # noqa: PLR0124 - NaN is what differs from itself
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
-def _is_label(value):
+def _is_label(value: object) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is_date(value):
+def _is_date(value: object) -> bool:
     return isinstance(value, dt.date | np.datetime64)
 
 
-def _is_written_date(value):
+def _is_written_date(value: object) -> bool:
     if not isinstance(value, str) or _ISO_DATE.fullmatch(value) is None:
         return False
     try:
@@ -126,7 +137,7 @@ def _is_written_date(value):
     return True
 
 
-def _is_text(value):
+def _is_text(value: object) -> bool:
     return isinstance(value, str | bytes)
 
 
@@ -140,12 +151,12 @@ _TESTS = (
 )
 
 
-def _kind(values):
+def _kind(values: list[Any]) -> str:
     """What all the values are; "object" for anything else, and for a mixture."""
     return next((kind for kind, test in _TESTS if values and all(map(test, values))), "object")
 
 
-def _days(value):
+def _days(value: Any) -> float:
     """Days since 1970 of a date, or of a time in its own zone's universal time."""
     if isinstance(value, str):
         value = dt.datetime.fromisoformat(value)
@@ -159,7 +170,7 @@ def _days(value):
     return days + (seconds - (shift.total_seconds() if shift else 0.0)) / _SECONDS
 
 
-def _decoded(value, name, row):
+def _decoded(value: Any, name: ColumnName, row: int | np.integer[Any]) -> Any:
     if isinstance(value, dt.date):
         return value.isoformat()
     if not isinstance(value, bytes):

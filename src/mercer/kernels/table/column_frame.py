@@ -1,11 +1,16 @@
 """A table of Mercer's own: columns by name, the same whichever libraries are installed."""
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
+from mercer._types import Array
+from mercer.kernels._types import ColumnName
 from mercer.kernels.table.column import Column, is_missing
 from mercer.kernels.table.frame import Frame
 
@@ -33,56 +38,56 @@ class ColumnFrame(Frame):
     ((2, 2), {'age': 60, 'town': None})
     """
 
-    def __init__(self, arrays):
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
         lengths = {len(values) if getattr(values, "ndim", 0) == 1 else -1 for values in arrays.values()}
         if len(lengths) > 1 or -1 in lengths or not all(isinstance(name, str) for name in arrays):
             raise DataError("a table must have columns of one length, each with a name")
         self.arrays = arrays
 
     @classmethod
-    def of_lists(cls, columns, source="the table"):
+    def of_lists(cls, columns: Mapping[str, Iterable[Any]], source: str = "the table") -> Self:
         """From lists of texts, numbers, dates and None; `source` is named where another value is refused.
 
         Truth values become the texts "true" and "false", and numbers beside texts become texts.
         """
         return cls({name: _stored(list(values), name, source) for name, values in columns.items()})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ColumnFrame({len(self):,} rows: {', '.join(self.names[:8])}{', ...' if len(self.names) > 8 else ''})"
 
     @property
-    def native(self):
+    def native(self) -> Self:
         """What an estimator is given, and keeps rows of: the table itself."""
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(next(iter(self.arrays.values()))) if self.arrays else 0
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return len(self), len(self.arrays)
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         return list(self.arrays)
 
     # scikit-learn finds the names of a data frame by narwhals, in older versions by the interchange protocol.
 
-    def __narwhals_dataframe__(self):
+    def __narwhals_dataframe__(self) -> "_Names":
         return _Names(self.names)
 
-    def __dataframe__(self, **_options):
+    def __dataframe__(self, **_options: Any) -> "_Names":
         return _Names(self.names)
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         columns = [values if values.dtype.kind in "fiu" else values.astype(object) for values in self.arrays.values()]
         return np.column_stack(columns).astype(dtype, copy=False) if columns else np.empty((0, 0), dtype)
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "ColumnFrame":
         places = np.atleast_1d(np.arange(len(self))[rows])
         return ColumnFrame({name: values[places] for name, values in self.arrays.items()})
 
-    def column(self, name):
+    def column(self, name: ColumnName) -> Column:
         """The column called `name`, or at that position."""
         values = self.arrays[self.place(name)]
         if values.dtype.kind in "fiu":
@@ -94,11 +99,11 @@ class ColumnFrame(Frame):
             return Column(name, days, missing, "date", values.tolist)
         return Column.of_objects(name, values.tolist())
 
-    def chosen(self, names):
+    def chosen(self, names: Iterable[str]) -> "ColumnFrame":
         """The table with these columns only, in this order."""
         return ColumnFrame({name: self.arrays[name] for name in names})
 
-    def with_texts(self, names):
+    def with_texts(self, names: Iterable[str]) -> "ColumnFrame":
         """The table with the named columns as texts."""
         changed = {name: _objects(map(_as_text, self.column(name).as_came())) for name in names}
         return ColumnFrame({**self.arrays, **changed})
@@ -107,26 +112,26 @@ class ColumnFrame(Frame):
 class _Names:
     """What scikit-learn asks of a data frame: what its columns are called, and whether it is one of pandas."""
 
-    def __init__(self, names, version=None):
+    def __init__(self, names: list[str], version: object = None) -> None:
         self.columns, self._version = names, version
 
-    def __narwhals_dataframe__(self):
+    def __narwhals_dataframe__(self) -> Self:
         return self
 
-    def _with_version(self, version):
+    def _with_version(self, version: object) -> "_Names":
         return _Names(self.columns, version)
 
     @property
-    def _implementation(self):
+    def _implementation(self) -> Any:
         from narwhals import Implementation
 
         return Implementation.UNKNOWN
 
-    def column_names(self):
+    def column_names(self) -> list[str]:
         return self.columns
 
 
-def _stored(values, name, source):
+def _stored(values: list[Any], name: str, source: str) -> Array:
     """An array of a column's values, by what all of them are."""
     kinds = {type(value) for value in values}
     if bool in kinds:
@@ -149,18 +154,18 @@ def _stored(values, name, source):
     )
 
 
-def _objects(values):
+def _objects(values: Iterable[Any]) -> Array:
     values = list(values)
     found = np.empty(len(values), dtype=object)
     found[:] = values
     return found
 
 
-def _as_text(value):
+def _as_text(value: object) -> str | None:
     return None if value is None else value if isinstance(value, str) else str(value)
 
 
-def _real(value):
+def _real(value: Any) -> float:
     try:
         return value.total_seconds() / _SECONDS if isinstance(value, dt.timedelta) else float(value)
     except OverflowError:

@@ -1,11 +1,15 @@
 """A kernel of the rows of a table: one kernel a column, added up or multiplied."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
+from mercer._types import Array, FloatArray, Rows
+from mercer.kernels._types import ColumnName, Features, Prepared
 from mercer.kernels.algebra.scaled_power import Scaled, require_kernel
 from mercer.kernels.algebra.sum_product import Product, Sum
 from mercer.kernels.base.kernel import Kernel
@@ -60,7 +64,7 @@ class Columns(Kernel):
     takes_items = True
     takes_tables = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.kernels, Mapping) or not self.kernels:
             raise ParameterError(f"kernels must be a dict of a kernel for each column, got {self.kernels!r}")
         for name, kernel in self.kernels.items():
@@ -71,7 +75,7 @@ class Columns(Kernel):
         # Each part checks its own.
         _ = self.parts
 
-    def _check_weights(self):
+    def _check_weights(self) -> None:
         if self.weights is None:
             return
         if self.combine == "product":
@@ -85,11 +89,20 @@ class Columns(Kernel):
         if not sum(self._weights) > 0:
             raise ParameterError("weights must not all be zero")
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((tuple(self.kernels.items()), self.combine, self.standardise, self.missing))
 
     @classmethod
-    def infer(cls, X, *, exclude=(), text=None, cyclic=(), combine="mean", missing=1.0):
+    def infer(
+        cls,
+        X: Rows,
+        *,
+        exclude: Sequence[ColumnName] = (),
+        text: Kernel | None = None,
+        cyclic: Sequence[str] = (),
+        combine: str = "mean",
+        missing: float | str = 1.0,
+    ) -> Self:
         """A kernel for a table as it is: numbers, categories, dates, texts, trees and graphs.
 
         Parameters
@@ -121,84 +134,86 @@ class Columns(Kernel):
         return cls(kernels, combine=combine, standardise=True, missing=missing)
 
     @property
-    def parts(self):
+    def parts(self) -> dict[ColumnName, Kernel]:
         """The kernel of each column, by name, as one of rows."""
         return {name: self._part(name, kernel) for name, kernel in self.kernels.items()}
 
-    def _part(self, name, kernel):
+    def _part(self, name: ColumnName, kernel: Kernel) -> Kernel:
         if kernel.takes_tables:
             return kernel
         return On(name, Standardised(kernel) if self._waits(kernel) else kernel, self.missing)
 
-    def _waits(self, kernel):
+    def _waits(self, kernel: Kernel) -> bool:
         """Whether a kernel is to be standardised and has not been."""
         is_of_numbers = kernel.takes_items is False and not compares_labels(kernel)
         return self.standardise and is_of_numbers and not isinstance(kernel, Standardised)
 
     @property
-    def _weights(self):
+    def _weights(self) -> list[float]:
         weights = self.weights or {}
         return [float(weights.get(name, 1.0)) for name in self.kernels]
 
     @property
-    def _shares(self):
+    def _shares(self) -> dict[ColumnName, float]:
         total = sum(self._weights) if self.combine == "mean" else 1.0
         return {name: weight / total for name, weight in zip(self.kernels, self._weights, strict=True)}
 
     @property
-    def _whole(self):
+    def _whole(self) -> Sum | Product:
         """The same kernel, by the algebra."""
         if self.combine == "product":
             return Product(tuple(self.parts.values()))
         return Sum(tuple(Scaled(self._shares[name], part) for name, part in self.parts.items()))
 
-    def _nested(self):
+    def _nested(self) -> dict[str, Any]:
         return {str(name): kernel for name, kernel in self.kernels.items()}
 
-    def _with_nested(self, fields, nested):
+    def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:
         if fields["kernels"] is not self.kernels:
             return fields
         return {**fields, "kernels": {name: nested[str(name)] for name in self.kernels}}
 
     @property
-    def is_psd(self):
+    def is_psd(self) -> bool | None:
         return self._whole.is_psd
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return all(part.is_bound for part in self.parts.values())
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         frame = as_frame(X)
         kernels = {name: part.bind(frame, weights) for name, part in self.parts.items()}
         if all(kernels[name] is kernel for name, kernel in self.kernels.items()):
             return self
         return type(self)(kernels, self.weights, self.combine, False, self.missing)
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Prepared:
         self._require_bound()
         return self._whole.prepare(as_frame(X), dtype)
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Prepared, right: Prepared, out: Array, row: int, column: int) -> None:
         self._whole.tile(left, right, out, row, column)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Prepared) -> FloatArray:
         return self._whole.diag_of(prepared)
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return self._whole.entry_bound(norm_bound)
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return self._whole.entry_error(norm_bound, dtype)
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The features of all columns, side by side; of a product, all their products."""
         return self.bind(X)._whole.feature_map(as_frame(X))
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         return self._whole.feature_names(as_frame(X))
 
-    def terms(self):
+    def terms(self) -> list[tuple[str | None, Kernel]]:
         """One term a column; a product is one term."""
         if self.combine == "product":
             return super().terms()

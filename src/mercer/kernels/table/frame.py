@@ -1,12 +1,15 @@
 """A table by its columns, whatever it came as: a data frame, an array, or a list of dictionaries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._types import Array, Rows
+from mercer.kernels._types import ColumnName
 from mercer.kernels.table.column import Column
 
 _MICROSECONDS = 86_400e6
@@ -21,22 +24,22 @@ class Frame:
         What holds the rows: a data frame (pandas, polars, pyarrow), as `native` gives it back.
     """
 
-    def __init__(self, source):
+    def __init__(self, source: Any) -> None:
         self.native = source
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._table.shape[0]
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return self._table.shape
 
     @property
-    def names(self):
+    def names(self) -> list[Any]:
         return list(self._table.columns)
 
     @property
-    def _table(self):
+    def _table(self) -> Any:
         # Not kept: a wrapper refers to modules, which a saved model must not.
         import narwhals
 
@@ -45,22 +48,22 @@ class Frame:
         except (ValueError, TypeError) as error:
             raise DataError(f"the data frame cannot be read: {error}") from error
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "Frame":
         """The rows at some positions, or of a slice; the row at one position as a frame."""
         rows = [rows] if np.ndim(rows) == 0 and not isinstance(rows, slice) else rows
         rows = rows if isinstance(rows, slice) else np.arange(len(self))[np.asarray(rows)]
         return Frame(self._table[rows].to_native())
 
-    def column(self, name):
+    def column(self, name: ColumnName) -> Column:
         """The column called `name`, or at that position where no name is a number."""
         return _narwhals_column(name, self._table.get_column(self.place(name)))
 
-    def rows(self):
+    def rows(self) -> list[dict[Any, Any]]:
         """The rows as dictionaries."""
         columns = [self.column(name).as_came() for name in self.names]
         return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
-    def place(self, name):
+    def place(self, name: ColumnName) -> Any:
         """How the table itself calls a column."""
         names = self.names
         if name in names:
@@ -73,21 +76,21 @@ class Frame:
 class ArrayFrame(Frame):
     """A matrix of numbers or of anything; columns are called by their position."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.native)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return self.native.shape
 
     @property
-    def names(self):
+    def names(self) -> list[Any]:
         return list(range(self.native.shape[1]))
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "ArrayFrame":
         return ArrayFrame(np.atleast_2d(self.native[rows]))
 
-    def column(self, name):
+    def column(self, name: ColumnName) -> Column:
         values = self.native[:, self.place(name)]
         if values.dtype.kind in "fiu":
             return Column(name, values.astype(np.float64), np.isnan(values), "number", lambda: values)
@@ -97,40 +100,40 @@ class ArrayFrame(Frame):
 class DictFrame(Frame):
     """A list of dictionaries; a key that a row does not have is missing there."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.native)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return len(self.native), len(self.names)
 
     @property
-    def names(self):
+    def names(self) -> list[Any]:
         return list(dict.fromkeys(name for row in self.native for name in row))
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "DictFrame":
         rows = np.atleast_1d(np.arange(len(self))[rows])
         return DictFrame([self.native[row] for row in rows])
 
-    def column(self, name):
+    def column(self, name: ColumnName) -> Column:
         # Without rows there are no names to check against.
         name = self.place(name) if self.native else name
         return Column.of_objects(name, [row.get(name) for row in self.native])
 
-    def place(self, name):
+    def place(self, name: ColumnName) -> Any:
         if not any(name in row for row in self.native):
             raise _no_column(name, self.names)
         return name
 
 
-def is_data_frame(X):
+def is_data_frame(X: Rows) -> bool:
     """Whether X is a data frame: Mercer's own, or one that narwhals knows, of pandas, polars or pyarrow among them."""
     import narwhals
 
     return isinstance(X, Frame) or narwhals.dependencies.is_into_dataframe(X)
 
 
-def as_frame(X):
+def as_frame(X: Rows) -> Frame:
     """The table that the user passed, as a `Frame`."""
     if isinstance(X, Frame):
         return X
@@ -143,7 +146,7 @@ def as_frame(X):
     return ArrayFrame(_matrix(X))
 
 
-def _matrix(X):
+def _matrix(X: Rows) -> Array:
     if hasattr(X, "collect"):
         raise DataError(f"X must be a table in memory, got {type(X).__name__}; call collect() on it")
     try:
@@ -161,14 +164,14 @@ def _matrix(X):
     return values
 
 
-def _no_column(name, names):
+def _no_column(name: ColumnName, names: Sequence[object]) -> DataError:
     close = get_close_matches(str(name), [str(one) for one in names], n=1, cutoff=0.5)
     nearest = f" (did you mean {close[0]!r}?)" if close else ""
     shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
     return DataError(f"X has no column {name!r}{nearest}; it has {shown or 'none'}")
 
 
-def _narwhals_column(name, series):
+def _narwhals_column(name: ColumnName, series: Any) -> Column:
     """A column of a data frame; what its type says is believed, objects are looked at."""
     import narwhals
 

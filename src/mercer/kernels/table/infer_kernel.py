@@ -1,11 +1,20 @@
 """Which kernel suits a column, by what it holds."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 from mercer import kernels  # its names load when asked for: kernels of texts, trees and graphs
 from mercer._errors import DataError, ParameterError
+from mercer.kernels._types import ColumnName
 from mercer.kernels.table.cyclic import Cyclic
 from mercer.kernels.table.on import On
 from mercer.kernels.vector.delta import Delta
 from mercer.kernels.vector.rbf import RBF
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.table.column import Column
+    from mercer.kernels.table.frame import Frame
 
 # In days, as dates are counted; a week began on a Thursday then, which no difference shows.
 PERIODS = {"day": 1.0, "week": 7.0, "year": 365.2425}
@@ -14,7 +23,9 @@ WORDS = 3.0
 CATEGORIES = 20
 
 
-def inferred_kernels(frame, exclude=(), text=None, cyclic=()):
+def inferred_kernels(
+    frame: "Frame", exclude: str | Sequence[ColumnName] = (), text: "Kernel | None" = None, cyclic: Sequence[str] = ()
+) -> "dict[ColumnName, Kernel]":
     """A kernel for each column that has values, by name."""
     _require_periods(cyclic)
     exclude = [frame.place(name) for name in ([exclude] if isinstance(exclude, str) else exclude)]
@@ -30,18 +41,18 @@ def inferred_kernels(frame, exclude=(), text=None, cyclic=()):
     return found
 
 
-def _require_periods(cyclic):
+def _require_periods(cyclic: Sequence[str]) -> None:
     unknown = [period for period in cyclic if period not in PERIODS]
     if unknown or isinstance(cyclic, str):
         raise ParameterError(f"cyclic must list some of {', '.join(PERIODS)}, got {cyclic!r}")
 
 
-def _kernels_of(column, text, cyclic):
+def _kernels_of(column: "Column", text: "Kernel | None", cyclic: Sequence[str]) -> "dict[ColumnName, Kernel]":
     if column.kind == "number":
         return {column.name: RBF(1.0)}
     if column.kind == "date":
         rounds = {f"{column.name} in {period}": On(column.name, Cyclic(PERIODS[period])) for period in cyclic}
-        return {column.name: RBF(1.0), **rounds}
+        return {column.name: RBF(1.0), **cast("dict[ColumnName, Kernel]", rounds)}
     present = column.items(~column.missing)
     if column.kind == "category" or (column.kind == "text" and not is_prose(present)):
         return {column.name: Delta()}
@@ -50,13 +61,13 @@ def _kernels_of(column, text, cyclic):
     return {column.name: _of_objects(column.name, present)}
 
 
-def is_prose(texts):
+def is_prose(texts: Sequence[str]) -> bool:
     """Whether texts are to be read rather than compared whole: many words, or hardly one twice."""
     words = sum(len(one.split()) for one in texts) / len(texts)
     return words >= WORDS or len(set(texts)) > max(CATEGORIES, len(texts) // 2)
 
 
-def _of_objects(name, values):
+def _of_objects(name: ColumnName, values: Sequence[Any]) -> "Kernel":
     """The kernel for trees or graphs; anything else needs one from the user."""
     kinds = {_structure(value) for value in values}
     if kinds == {"tree"}:
@@ -71,14 +82,14 @@ def _of_objects(name, values):
     )
 
 
-def _structure(value):
+def _structure(value: object) -> str | None:
     room = type(value).__module__.partition(".")[0]
     if room == "mercer":
         return type(value).__name__.lower()
     return "graph" if room == "networkx" else None
 
 
-def _named(kernel, column):
+def _named(kernel: str, column: ColumnName) -> "Kernel":
     found = getattr(kernels, kernel, None)
     if found is None:
         raise ParameterError(f"column {column!r} needs the kernel {kernel}, which this version of Mercer does not have")

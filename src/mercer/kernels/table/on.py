@@ -1,12 +1,17 @@
 """A kernel applied to one column of a table, or to several columns of numbers."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, BoolArray, FloatArray, Rows
+from mercer.kernels._types import ColumnName, Features
 from mercer.kernels.algebra.scaled_power import Wrapped, require_kernel
 from mercer.kernels.algebra.sum_product import Product, Sum
 from mercer.kernels.base.kernel import Kernel, block_of
@@ -15,8 +20,11 @@ from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.missing_rows import Present
 from mercer.kernels.vector.delta import Delta
 
+if TYPE_CHECKING:
+    from mercer.kernels.table.column import Column
 
-def compares_labels(kernel):
+
+def compares_labels(kernel: Kernel) -> bool:
     """Whether a kernel asks of two values only if they are equal, so that any labels will do."""
     if isinstance(kernel, Sum | Product):
         parts = [part for part in kernel.kernels if part.takes_items is not None]
@@ -69,7 +77,7 @@ class On(Kernel):
     takes_items = True
     takes_tables = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         if self.kernel.takes_tables:
             raise ParameterError(f"kernel must be one of a column's values, got {self.kernel!r}, which reads tables")
@@ -81,22 +89,22 @@ class On(Kernel):
             raise ParameterError(f"several columns need a kernel of numbers, got {self.kernel!r}; add one On for each")
 
     @property
-    def names(self):
+    def names(self) -> tuple[Any, ...]:
         """The columns that are read."""
         return tuple(self.column) if isinstance(self.column, list | tuple) else (self.column,)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.names, self.kernel, self.missing, self.origin))
 
     @property
-    def is_psd(self):
+    def is_psd(self) -> bool | None:
         return self.kernel.is_psd
 
     @property
-    def is_bound(self):
+    def is_bound(self) -> bool:
         return self.kernel.is_bound
 
-    def _values(self, X):
+    def _values(self, X: Rows) -> tuple[Any, BoolArray]:
         """(what the kernel takes, of the rows that have a value; which rows those are)."""
         columns = [as_frame(X).column(name) for name in self.names]
         present = ~np.any([column.missing for column in columns], axis=0)
@@ -112,10 +120,10 @@ class On(Kernel):
         return np.column_stack([column.numbers(present) for column in columns]), present
 
     @staticmethod
-    def _place(columns, row):
+    def _place(columns: "Sequence[Column]", row: int) -> ColumnName:
         return next(column.name for column in columns if column.missing[row])
 
-    def bind(self, X, weights=None):
+    def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         values, present = self._values(X)
         if not present.any():
             values = self._instead(values)
@@ -128,7 +136,7 @@ class On(Kernel):
             return self
         return type(self)(self.column, kernel, self.missing, origin)
 
-    def _instead(self, values):
+    def _instead(self, values: Any) -> Any:
         """What a kernel is fitted to where every value is missing."""
         if isinstance(values, np.ndarray):
             return np.zeros((1, max(1, values.shape[1])))
@@ -136,13 +144,15 @@ class On(Kernel):
             return values
         raise DataError(f"column {self.column!r} has no value in any row, and {self.kernel!r} must learn from some")
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: Rows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> Present:
         self._require_bound()
         values, present = self._values(X)
         own = None if self.origin is None else np.asarray(self.origin)
         return Present(self.kernel.prepare(values, dtype, origin=own), present, dtype)
 
-    def tile(self, left, right, out, row, column):
+    def tile(self, left: Present, right: Present, out: Array, row: int, column: int) -> None:
         if left.is_whole and right.is_whole:
             self.kernel.tile(left.part, right.part, out, row, column)
             return
@@ -155,22 +165,22 @@ class On(Kernel):
         block[np.ix_(~left.mask, ~right.mask)] = self._likeness
 
     @property
-    def _likeness(self):
+    def _likeness(self) -> float:
         return 0.0 if self.missing == "error" else float(self.missing)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Present) -> FloatArray:
         diagonal = np.full(len(prepared), self._likeness)
         if prepared.mask.any():
             diagonal[prepared.mask] = self.kernel.diag_of(prepared.part)
         return diagonal
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return max(self.kernel.entry_bound(norm_bound), self._likeness)
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return self.kernel.entry_error(norm_bound, dtype)
 
-    def feature_map(self, X):
+    def feature_map(self, X: Rows) -> Features:
         """The features of the values, and one more that says that there is none."""
         values, present = self.bind(X)._values(X)
         features = self.kernel.feature_map(values)
@@ -185,12 +195,12 @@ class On(Kernel):
         indicator = math.sqrt(self._likeness) * ~present[:, None]
         return sparse.hstack([spread, indicator], "csr") if sparse.issparse(spread) else np.hstack([spread, indicator])
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """The names of the kernel's own features after that of the column, and "no value"."""
         values, present = self._values(X)
         shown = " & ".join(map(str, self.names))
         if isinstance(self.kernel, Delta):
-            labels = as_frame(X).column(self.column).items(present)
+            labels = as_frame(X).column(cast(ColumnName, self.column)).items(present)
             _, first = np.unique(values, axis=0, return_index=True)
             own = [f"{shown}: {labels[place]}" for place in first]
         elif isinstance(values, np.ndarray):
@@ -199,5 +209,5 @@ class On(Kernel):
             own = [f"{shown}: {name}" for name in self.kernel.feature_names(values)]
         return [*own, f"{shown}: no value"] if self._likeness else own
 
-    def terms(self):
+    def terms(self) -> list[tuple[str | None, Kernel]]:
         return [(" & ".join(map(str, self.names)), self)]

@@ -1,6 +1,11 @@
 """A kernel that names no columns, put to the columns of a table that it can read."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from mercer._errors import ParameterError
+from mercer._types import Rows
+from mercer.kernels._types import ColumnName
 from mercer.kernels.base.structured import StructuredKernel
 from mercer.kernels.table.columns import Columns
 from mercer.kernels.table.frame import as_frame
@@ -8,8 +13,11 @@ from mercer.kernels.table.on import On, compares_labels
 from mercer.kernels.table.standardised import Standardised
 from mercer.kernels.vector.delta import Delta
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
-def placed(kernel, X, *, standardise=True):
+
+def placed(kernel: "Kernel", X: Rows, *, standardise: bool = True) -> "Kernel":
     """The kernel for rows of the table X, each part of it `On` the columns that it can read.
 
     A kernel of numbers reads all columns of numbers together, one of texts the column of texts, `Delta`
@@ -37,22 +45,22 @@ def placed(kernel, X, *, standardise=True):
     return _placed(kernel, kinds, standardise)
 
 
-def _placed(kernel, kinds, standardise):
+def _placed(kernel: "Kernel", kinds: Mapping[ColumnName, str], standardise: bool) -> "Kernel":
     if kernel.takes_tables and not _is_made_of_kernels(kernel):
         return _scaled(kernel) if standardise else kernel
     read = _read_by(kernel)
     if len(read) == 1 and None not in read:
-        return _on(kernel, *read, kinds, standardise)
+        return _on(kernel, *read, kinds, standardise)  # type: ignore[arg-type, call-arg] # one only
     nested = kernel._nested()
     return kernel.replace(**{name: _placed(child, kinds, standardise) for name, child in nested.items()})
 
 
-def _is_made_of_kernels(kernel):
+def _is_made_of_kernels(kernel: "Kernel") -> bool:
     """Whether a kernel that reads tables is a sum, a product or the like, with parts to look into."""
     return bool(kernel._nested()) and not isinstance(kernel, On | Columns)
 
 
-def _scaled(kernel):
+def _scaled(kernel: Any) -> "Kernel":
     """A kernel of named columns, with numbers standardised unless it says how they are read."""
     is_of_numbers = isinstance(kernel, On) and _read_by(kernel.kernel) == {"number"}
     if not is_of_numbers or isinstance(kernel.kernel, Standardised):
@@ -60,7 +68,7 @@ def _scaled(kernel):
     return On(kernel.column, Standardised(kernel.kernel), kernel.missing)
 
 
-def _read_by(kernel):
+def _read_by(kernel: "Kernel") -> set[str | None]:
     """What the parts of a kernel read: "number", "label", "text", "tree", ..., or None for a table."""
     if kernel.takes_items is None:
         return set()
@@ -74,7 +82,7 @@ def _read_by(kernel):
     return {"label"} if isinstance(kernel, Delta) else {"number"}
 
 
-def _on(kernel, read, kinds, standardise):
+def _on(kernel: "Kernel", read: str, kinds: Mapping[ColumnName, str], standardise: bool) -> "Kernel":
     if read == "number":
         names = [name for name, kind in kinds.items() if kind in ("number", "date")]
         own = Standardised(kernel) if standardise and not isinstance(kernel, Standardised) else kernel
@@ -91,11 +99,11 @@ def _on(kernel, read, kinds, standardise):
     return On(names[0], kernel)
 
 
-def _one_or_all(names):
+def _one_or_all(names: list[ColumnName]) -> ColumnName | list[ColumnName]:
     return names[0] if len(names) == 1 else names
 
 
-def _some(names, kernel, what, kinds):
+def _some(names: list[ColumnName], kernel: "Kernel", what: str, kinds: Mapping[ColumnName, str]) -> list[ColumnName]:
     if not names:
         listed = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
         raise ParameterError(f"{type(kernel).__name__} needs a column of {what}; the table has {listed}")

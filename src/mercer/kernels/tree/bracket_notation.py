@@ -5,6 +5,8 @@ number of characters before it.
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from mercer._errors import DataError
 
@@ -12,7 +14,7 @@ _TOKEN = re.compile(r"\s*(?:([()])|((?:\\.|[^\s()\\])+))", re.DOTALL)
 _SPECIAL = re.compile(r"([\s()\\])")
 
 
-def _tokens(text):
+def _tokens(text: str) -> Iterator[tuple[int, str | None, str | None]]:
     """(place, bracket or None, word or None) of every token."""
     place = 0
     while place < len(text):
@@ -21,15 +23,15 @@ def _tokens(text):
             if text[place:].strip():
                 raise DataError(f"a backslash at position {len(text.rstrip()) - 1} must be followed by a character")
             return
-        yield found.start(found.lastindex), found[1], found[2]
+        yield found.start(cast(int, found.lastindex)), found[1], found[2]
         place = found.end()
 
 
-def _unescaped(word):
+def _unescaped(word: str) -> str:
     return re.sub(r"\\(.)", r"\1", word, flags=re.DOTALL) if "\\" in word else word
 
 
-def read_all(text):
+def read_all(text: str) -> list[tuple[list[str], list[int]]]:
     """Every tree in `text`, as (labels, counts) in preorder."""
     trees, opened = [], []
     labels, counts = [], []
@@ -56,10 +58,10 @@ def read_all(text):
                 labels, counts = [], []
         else:
             if not opened:
-                raise DataError(f"a tree must begin with (, got {_shown(word)} at position {place}")
+                raise DataError(f"a tree must begin with (, got {_shown(cast(str, word))} at position {place}")
             if not wants_label:
                 counts[opened[-1][0]] += 1
-            labels.append(_unescaped(word))
+            labels.append(_unescaped(cast(str, word)))
             counts.append(0)
             wants_label = False
     if opened:
@@ -67,7 +69,7 @@ def read_all(text):
     return trees
 
 
-def read_one(text):
+def read_one(text: str) -> tuple[list[str], list[int]]:
     """The one tree in `text`; the tree of no nodes where there is none."""
     trees = read_all(text)
     if len(trees) > 1:
@@ -75,11 +77,11 @@ def read_one(text):
     return trees[0] if trees else ([], [])
 
 
-def _shown(word):
+def _shown(word: str) -> str:
     return repr(word if len(word) <= 30 else word[:27] + "...")
 
 
-def written(labels, counts):
+def written(labels: Iterable[str], counts: Iterable[int]) -> str:
     """The tree in brackets; `read_one` gives it back."""
     parts, open_nodes = [], []
     for label, count in zip(labels, counts, strict=True):

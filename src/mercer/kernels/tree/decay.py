@@ -1,10 +1,12 @@
 """The decay of a kernel that sums over fragments: it must not let large ones grow without bound."""
 
+from typing import Any
+
 from mercer._errors import ParameterError
 from mercer.kernels.base.parameters import require_positive
 
 
-def require_decay(name, value):
+def require_decay(name: str, value: Any) -> None:
     """Refuse anything but a number above 0 and at most 1."""
     require_positive(name, value)
     if value > 1:

@@ -11,10 +11,19 @@ the node itself, so that memory is that of a path, not of all pairs.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, IndexArray
 
 
 @jit
-def _groups(codes, order, translation, others, others_order, begin, count):
+def _groups(
+    codes: IndexArray,
+    order: IndexArray,
+    translation: IndexArray,
+    others: IndexArray,
+    others_order: IndexArray,
+    begin: IndexArray,
+    count: IndexArray,
+) -> None:
     """For each node of one tree, where the like nodes of the other stand in its order.
 
     Codes ascend along `order`, and so do their translations.
@@ -35,7 +44,17 @@ def _groups(codes, order, translation, others, others_order, begin, count):
 
 
 @jit
-def _subset(a, b, x, y, begin, count, row, values, decay):
+def _subset(
+    a: int,
+    b: int,
+    x: tuple[IndexArray, ...],
+    y: tuple[IndexArray, ...],
+    begin: IndexArray,
+    count: IndexArray,
+    row: IndexArray,
+    values: Array,
+    decay: float,
+) -> float:
     """decay times the product over children of 1 + D, for nodes with equal productions."""
     x_children, x_size, _ = x
     _, y_size, y_rank = y
@@ -51,7 +70,19 @@ def _subset(a, b, x, y, begin, count, row, values, decay):
 
 
 @jit
-def _partial(a, b, x, y, begin, count, row, values, decay, height_decay, sums):
+def _partial(
+    a: int,
+    b: int,
+    x: tuple[IndexArray, ...],
+    y: tuple[IndexArray, ...],
+    begin: IndexArray,
+    count: IndexArray,
+    row: IndexArray,
+    values: Array,
+    decay: float,
+    height_decay: float,
+    sums: Array,
+) -> float:
     """height_decay times (decay^2 + the sum over pairs of sequences of children).
 
     A sequence that ends at children p and q is worth D(p, q) times decay^2 times one plus what
@@ -81,7 +112,7 @@ def _partial(a, b, x, y, begin, count, row, values, decay, height_decay, sums):
 
 
 @jit
-def _grown(values, needed):
+def _grown(values: Array, needed: int) -> Array:
     """The stack with room for `needed` numbers."""
     if needed <= values.shape[0]:
         return values
@@ -91,7 +122,18 @@ def _grown(values, needed):
 
 
 @jit
-def _sum_over_pairs(x_codes, x_order, translation, y_codes, y_order, x, y, decays, work, values):
+def _sum_over_pairs(
+    x_codes: IndexArray,
+    x_order: IndexArray,
+    translation: IndexArray,
+    y_codes: IndexArray,
+    y_order: IndexArray,
+    x: tuple[IndexArray, ...],
+    y: tuple[IndexArray, ...],
+    decays: tuple[float, float, bool],
+    work: tuple[Array, ...],
+    values: Array,
+) -> tuple[float, Array]:
     """(sum over pairs of nodes, the stack, which may have grown)."""
     begin, count, row, sums = work
     decay, height_decay, is_partial = decays
@@ -119,7 +161,16 @@ def _sum_over_pairs(x_codes, x_order, translation, y_codes, y_order, x, y, decay
 
 
 @jit
-def tree_tile(left, translation, right, decays, is_symmetric, out, row, column):
+def tree_tile(
+    left: tuple[Array, ...],
+    translation: IndexArray,
+    right: tuple[Array, ...],
+    decays: tuple[float, float, bool],
+    is_symmetric: bool,
+    out: Array,
+    row: int,
+    column: int,
+) -> None:
     """out[row + i, column + j] = the sum over pairs of nodes of trees i and j.
 
     `left` and `right` are (codes, order, n_children, size, rank, offsets, index), `translation`

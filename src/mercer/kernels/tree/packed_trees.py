@@ -4,10 +4,15 @@ In postorder the last child of node v is v - 1, and the child before child c is 
 where size counts a node and all below it. Labels, numbers of children and sizes say everything.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.compile import jit
+from mercer._types import BoolArray, IndexArray, Items
+from mercer.kernels._types import KeyArray
 from mercer.kernels.base.progress import unless_stopped
 from mercer.kernels.items.feature_keys import fingerprints, mixed
 from mercer.kernels.tree.tree import Tree
@@ -16,7 +21,7 @@ LEAVES = ("lexical", "ignored", "fragments")
 
 
 @jit
-def _postorder(counts, offsets, order, size, is_cut):
+def _postorder(counts: IndexArray, offsets: IndexArray, order: IndexArray, size: IndexArray, is_cut: BoolArray) -> int:
     """The preorder place and the size of every node, in postorder, tree by tree."""
     waiting = np.empty(counts.shape[0] + 1, np.int64)
     left, begun = np.empty_like(waiting), np.empty_like(waiting)
@@ -38,7 +43,9 @@ def _postorder(counts, offsets, order, size, is_cut):
 
 
 @jit
-def productions(labels, n_children, size, kinds, is_leaf_counted):
+def productions(
+    labels: KeyArray, n_children: IndexArray, size: IndexArray, kinds: BoolArray, is_leaf_counted: bool
+) -> KeyArray:
     """The key of each node's label with those of its children in order.
 
     `kinds` receives 1 where the node has a production, 0 where it is a leaf that counts for nothing.
@@ -70,7 +77,7 @@ class Nodes:
         Of each node in the preorder of all trees.
     """
 
-    def __init__(self, trees, leaves="lexical"):
+    def __init__(self, trees: Sequence[Tree], leaves: str = "lexical") -> None:
         preorder = np.concatenate([[0], np.cumsum([len(tree) for tree in trees], dtype=np.int64)]).astype(np.int64)
         counts = np.array([count for tree in trees for count in tree.counts], np.int64)
         keys = fingerprints([label for tree in trees for label in tree.labels])
@@ -85,7 +92,7 @@ class Nodes:
 
 
 @jit
-def _cut_children(counts, offsets, is_cut):
+def _cut_children(counts: IndexArray, offsets: IndexArray, is_cut: BoolArray) -> IndexArray:
     """How many children of each node are cut off."""
     cut = np.zeros(counts.shape[0], np.int64)
     waiting, left = np.empty(counts.shape[0] + 1, np.int64), np.empty(counts.shape[0] + 1, np.int64)
@@ -102,18 +109,18 @@ def _cut_children(counts, offsets, is_cut):
     return cut
 
 
-def require_leaves(leaves, allowed=LEAVES):
+def require_leaves(leaves: str, allowed: Sequence[str] = LEAVES) -> None:
     """Refuse an unknown way to treat leaves."""
     if leaves not in allowed:
         raise ParameterError(f"leaves must be one of {', '.join(map(repr, allowed))}, got {leaves!r}")
 
 
-def trees_of(items):
+def trees_of(items: Items) -> list[Tree]:
     """The items as trees; texts are read as trees in brackets."""
     return [_tree(item, place) for place, item in enumerate(unless_stopped(items))]
 
 
-def _tree(item, place):
+def _tree(item: Any, place: int) -> Tree:
     if isinstance(item, Tree):
         return item
     if isinstance(item, str):

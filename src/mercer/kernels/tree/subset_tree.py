@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._types import Items
 from mercer.kernels.tree.decay import require_decay
 from mercer.kernels.tree.fragment_kernel import FragmentKernel, PackedTrees
 from mercer.kernels.tree.packed_trees import Nodes, productions, require_leaves, trees_of
@@ -41,16 +42,16 @@ class SubsetTree(FragmentKernel):
     decay: float = 0.4
     leaves: str = "lexical"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_decay("decay", self.decay)
         require_leaves(self.leaves)
 
     @property
-    def decays(self):
+    def decays(self) -> tuple[float, float, bool]:
         """What the compiled sum is told."""
         return float(self.decay), 1.0, False
 
-    def packed(self, items):
+    def packed(self, items: Items) -> PackedTrees:
         """Trees whose nodes are alike when their productions are."""
         nodes = Nodes(trees_of(items), self.leaves)
         counted = np.empty(len(nodes.labels), bool)

@@ -1,10 +1,15 @@
 """The subtree kernel: complete subtrees that two trees have in common (Vishwanathan & Smola 2003)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
+from mercer._types import FloatArray, IndexArray, Rows
+from mercer.kernels._types import KeyArray
 from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.items.feature_keys import mixed
@@ -14,7 +19,9 @@ from mercer.kernels.tree.tree import Tree
 
 
 @jit
-def _subtree_keys(labels, n_children, size, keys, inner):
+def _subtree_keys(
+    labels: KeyArray, n_children: IndexArray, size: IndexArray, keys: KeyArray, inner: IndexArray
+) -> None:
     """The key of each complete subtree, and how many of its nodes have children."""
     for node in range(labels.shape[0]):
         key, count = mixed(np.uint64(n_children[node]), labels[node]), n_children[node] > 0
@@ -53,11 +60,11 @@ class Subtree(CountKernel):
     leaves: str = "lexical"
     item_name = "tree"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_decay("decay", self.decay)
         require_leaves(self.leaves)
 
-    def _occurrences(self, trees):
+    def _occurrences(self, trees: Sequence[Tree]) -> tuple[IndexArray, IndexArray, KeyArray, FloatArray]:
         """(tree, node in preorder of all trees, key, weight) of each subtree that counts."""
         nodes = Nodes(trees, self.leaves)
         keys, inner = np.empty(len(nodes.labels), np.uint64), np.empty(len(nodes.labels), np.int64)
@@ -67,11 +74,11 @@ class Subtree(CountKernel):
         weight = self.decay ** (0.5 * np.maximum(inner, 1))
         return tree[chosen], nodes.place[chosen], keys[chosen], weight[chosen]
 
-    def encode(self, items, dtype):
+    def encode(self, items: list[Any], dtype: DTypeLike) -> Counts:
         tree, _, key, weight = self._occurrences(trees_of(items))
         return Counts.from_occurrences(tree, key, weight, len(items), dtype)
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """The subtrees in brackets, in the order of the columns of ``feature_map(X)``."""
         trees = trees_of(items_of(X, self.item_name))
         tree, place, key, _ = self._occurrences(trees)
@@ -80,7 +87,7 @@ class Subtree(CountKernel):
         return [_below(trees[tree[k]], place[k] - begins[tree[k]], self.leaves == "ignored") for k in first]
 
 
-def _below(tree, node, is_cut):
+def _below(tree: Tree, node: int, is_cut: bool) -> str:
     """The subtree at a node in brackets, without its leaves if those are ignored."""
     end, missing = node, 1
     while missing:
@@ -90,7 +97,7 @@ def _below(tree, node, is_cut):
     return str(_without_leaves(labels, counts) if is_cut else Tree.from_preorder(labels, counts))
 
 
-def _without_leaves(labels, counts):
+def _without_leaves(labels: Sequence[str], counts: Sequence[int]) -> Tree:
     """The tree whose nodes are those that have children."""
     kept, left, parents = [list(counts), list(counts), []]
     for node, count in enumerate(counts):

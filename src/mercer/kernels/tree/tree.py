@@ -1,5 +1,8 @@
 """A labelled, ordered tree as a value, kept flat so that ten thousand levels are no trouble."""
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from mercer._errors import DataError
@@ -33,16 +36,20 @@ class Tree:
     (6, 4, ['NP', 'VP'])
     """
 
+    if TYPE_CHECKING:
+        labels: tuple[str, ...]
+        counts: tuple[int, ...]
+
     __slots__ = ("counts", "labels")
 
-    def __init__(self, label, children=()):
+    def __init__(self, label: str, children: "Iterable[Tree | str]" = ()) -> None:
         parts = [Tree(child) if isinstance(child, str) else child for child in children]
         for place, part in enumerate(parts):
             if not isinstance(part, Tree) or not part:
                 raise DataError(f"child {place} of {label!r} must be a tree with a node or a label, got {part!r}")
         self._set([label], [len(parts)], parts)
 
-    def _set(self, labels, counts, parts=()):
+    def _set(self, labels: list[str], counts: list[int], parts: "Sequence[Tree]" = ()) -> None:
         for part in parts:
             labels.extend(part.labels)
             counts.extend(part.counts)
@@ -52,14 +59,14 @@ class Tree:
         object.__setattr__(self, "labels", tuple(labels))
         object.__setattr__(self, "counts", tuple(counts))
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Tree cannot be changed; make a new one instead of setting {name}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Tree.from_preorder, (self.labels, self.counts)
 
     @classmethod
-    def from_preorder(cls, labels, counts):
+    def from_preorder(cls, labels: Sequence[str], counts: Iterable[int]) -> Self:
         """A tree from the labels of its nodes and their numbers of children, parents first.
 
         Examples
@@ -75,7 +82,7 @@ class Tree:
         return tree
 
     @classmethod
-    def parse(cls, text):
+    def parse(cls, text: str) -> Self:
         """Read a tree in brackets, as the Penn treebank writes them.
 
         A node is ``(label child ...)``, a leaf may stand without brackets, and a backslash
@@ -91,13 +98,13 @@ class Tree:
         return cls.from_preorder(*read_one(text))
 
     @property
-    def label(self):
+    def label(self) -> str:
         """The label of the root."""
         self._require_a_node()
         return self.labels[0]
 
     @property
-    def children(self):
+    def children(self) -> "tuple[Tree, ...]":
         """The subtrees below the root, in order."""
         self._require_a_node()
         ends = _subtree_ends(self.counts)
@@ -108,7 +115,7 @@ class Tree:
         return tuple(parts)
 
     @property
-    def depth(self):
+    def depth(self) -> int:
         """Nodes on the longest way from the root to a leaf."""
         open_nodes, deepest = [], 0
         for count in self.counts:
@@ -120,30 +127,30 @@ class Tree:
                     open_nodes[-1] -= 1
         return deepest
 
-    def _require_a_node(self):
+    def _require_a_node(self) -> None:
         if not self.labels:
             raise DataError("the tree of no nodes has no label and no children")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
         return self.labels == other.labels and self.counts == other.counts
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.labels, self.counts))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return written(self.labels, self.counts)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         text = str(self)
         return f"Tree.parse({text if len(text) <= 200 else text[:197] + '...'!r})"
 
 
-def _subtree_ends(counts):
+def _subtree_ends(counts: Sequence[int]) -> list[int]:
     """For each node in preorder, the place after its last descendant."""
     ends = np.arange(1, len(counts) + 1)
     waiting = []
@@ -154,7 +161,7 @@ def _subtree_ends(counts):
     return ends.tolist()
 
 
-def _require_one_tree(n_labels, counts):
+def _require_one_tree(n_labels: int, counts: Sequence[int]) -> None:
     """Refuse numbers of children that do not make exactly one tree."""
     if n_labels != len(counts):
         raise DataError(f"labels and counts must be of the same length, got {n_labels} and {len(counts)}")

@@ -1,18 +1,25 @@
 """The exponential chi-squared kernel, for histograms."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
+from mercer._types import Array, FloatArray
+from mercer._types import Rows as GivenRows
 from mercer.kernels.base.kernel import PairwiseKernel, epsilon
 from mercer.kernels.base.parameters import GammaFromData, require_gamma
 
+if TYPE_CHECKING:
+    from mercer.kernels.items.rows import Rows
+
 
 @jit
-def _chi_squared(left, columns, gamma, out, row, column):
+def _chi_squared(left: Array, columns: Array, gamma: float, out: Array, row: int, column: int) -> None:
     n, d = left.shape
     m = columns.shape[1]
     zero = left.dtype.type(0)
@@ -55,24 +62,26 @@ class ChiSquared(GammaFromData, PairwiseKernel):
 
     is_psd = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_gamma(self.gamma)
 
-    def prepare(self, X, dtype=np.float64, *, origin=None, check=True):
+    def prepare(
+        self, X: GivenRows, dtype: DTypeLike = np.float64, *, origin: Array | None = None, check: bool = True
+    ) -> "Rows":
         rows = super().prepare(X, dtype, origin=origin, check=check)
         values = rows.values.data if rows.is_sparse else rows.values
         if values.size and values.min() < 0:
             raise DataError(f"X must not be negative for ChiSquared, got {values.min():.3g}; histograms are not")
         return rows
 
-    def pairs(self, left, columns, out, row, column):
+    def pairs(self, left: Array, columns: Array, out: Array, row: int, column: int) -> None:
         _chi_squared(left, columns, left.dtype.type(self.gamma), out, row, column)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: "Rows") -> FloatArray:
         return np.ones(len(prepared))
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return 1.0
 
-    def entry_error(self, norm_bound, dtype):
-        return epsilon(dtype) * (4.0 * self.gamma * norm_bound**0.5 + 4.0)
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
+        return epsilon(dtype) * (4.0 * cast(float, self.gamma) * norm_bound**0.5 + 4.0)

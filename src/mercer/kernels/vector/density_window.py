@@ -3,25 +3,27 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
+from mercer._types import Array
 from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
 from mercer.kernels.vector.squared_distances import squared_distances
 
 
-def _tophat(squared):
+def _tophat(squared: Array) -> Array:
     return np.ones_like(squared)
 
 
-def _epanechnikov(squared):
+def _epanechnikov(squared: Array) -> Array:
     return 1 - squared
 
 
-def _linear(squared):
+def _linear(squared: Array) -> Array:
     return 1 - np.sqrt(squared)
 
 
-def _cosine(squared):
+def _cosine(squared: Array) -> Array:
     return np.cos(np.pi / 2 * np.sqrt(squared))
 
 
@@ -52,20 +54,20 @@ class Window(DotProductKernel):
     is_translation_invariant = True
     _instead_of_features = "it is a window for density estimation"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.shape not in _SHAPES:
             raise ParameterError(f"shape must be one of {', '.join(NAMES)}, got {self.shape!r}")
 
-    def transform(self, dots, left_norms, right_norms, out, row, column):
+    def transform(self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int) -> None:
         block = block_of(out, row, column, dots.shape)
         squared = squared_distances(dots, left_norms, right_norms, block)
         block[...] = np.where(squared < 1, _SHAPES[self.shape](np.minimum(squared, 1)), 0)
 
-    def norms_diag(self, norms):
+    def norms_diag(self, norms: Array) -> Array:
         return np.ones_like(norms)
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return 1.0
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         return epsilon(dtype) * (4.0 * norm_bound + 2.0)

@@ -2,18 +2,22 @@
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
+from mercer._types import Array, FloatArray
+from mercer.kernels._types import Prepared
 from mercer.kernels.base.gamma_from_data import absolute_distances
 from mercer.kernels.base.kernel import PairwiseKernel, epsilon
 from mercer.kernels.base.parameters import GammaFromData, require_gamma
 
 
 @jit
-def _laplacian(left, columns, gamma, out, row, column):
+def _laplacian(left: Array, columns: Array, gamma: float, out: Array, row: int, column: int) -> None:
     n, d = left.shape
     m = columns.shape[1]
     for i in range(n):
@@ -52,18 +56,18 @@ class Laplacian(GammaFromData, PairwiseKernel):
     is_psd = True
     is_translation_invariant = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_gamma(self.gamma)
 
-    def pairs(self, left, columns, out, row, column):
+    def pairs(self, left: Array, columns: Array, out: Array, row: int, column: int) -> None:
         _laplacian(left, columns, left.dtype.type(self.gamma), out, row, column)
 
-    def diag_of(self, prepared):
+    def diag_of(self, prepared: Prepared) -> FloatArray:
         return np.ones(len(prepared))
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return 1.0
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         # Differences do not cancel; what counts is the rounding of the rows themselves.
-        return epsilon(dtype) * (4.0 * self.gamma * math.sqrt(norm_bound) + 4.0)
+        return epsilon(dtype) * (4.0 * cast(float, self.gamma) * math.sqrt(norm_bound) + 4.0)

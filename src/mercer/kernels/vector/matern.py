@@ -4,11 +4,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import special
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
+from mercer._types import Array, FloatArray
 from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
 from mercer.kernels.base.parameters import is_number, require_positive
 from mercer.kernels.vector.rbf import RBF
@@ -24,7 +26,17 @@ FARTHEST = 80.0
 
 
 @jit
-def _half_integer(dots, left_norms, right_norms, scale, farthest, coefficients, out, row, column):
+def _half_integer(
+    dots: Array,
+    left_norms: Array,
+    right_norms: Array,
+    scale: float,
+    farthest: float,
+    coefficients: Array,
+    out: Array,
+    row: int,
+    column: int,
+) -> None:
     n, m = dots.shape
     zero = dots.dtype.type(0)
     radius = np.empty(m, dots.dtype)
@@ -45,7 +57,7 @@ def _half_integer(dots, left_norms, right_norms, scale, farthest, coefficients, 
             target[j] *= exp(-radius[j])
 
 
-def polynomial_coefficients(p):
+def polynomial_coefficients(p: int) -> list[float]:
     """Of the polynomial in a = sqrt(2 nu) r / l that multiplies exp(-a), highest first.
 
     For nu = p + 1/2 (Rasmussen & Williams 2006, eq. 4.16).
@@ -55,7 +67,7 @@ def polynomial_coefficients(p):
     return [front * term * 2.0 ** (p - i) for i, term in enumerate(terms)]
 
 
-def _bessel(squared, nu, length_scale):
+def _bessel(squared: FloatArray, nu: float, length_scale: float) -> FloatArray:
     """2^(1 - nu) / Gamma(nu) a^nu K_nu(a), by logarithms; 1 where a is nearly zero."""
     # Far away the value is nothing, and the Bessel function has no digits left.
     a = np.minimum(np.sqrt(2.0 * nu * squared) / length_scale, 700.0)
@@ -93,17 +105,17 @@ class Matern(DotProductKernel):
     is_psd = True
     is_translation_invariant = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive("length_scale", self.length_scale)
         if not is_number(self.nu) or not (0 < self.nu <= _LARGEST_BESSEL or self.nu == math.inf):
             raise ParameterError(f"nu must be positive and at most {_LARGEST_BESSEL:g}, or inf, got {self.nu!r}")
 
     @property
-    def has_polynomial(self):
+    def has_polynomial(self) -> bool:
         """Whether it is a polynomial of the distance times an exponential."""
         return self.nu <= _LARGEST_POLYNOMIAL and float(self.nu - 0.5).is_integer()
 
-    def transform(self, dots, left_norms, right_norms, out, row, column):
+    def transform(self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int) -> None:
         if self.nu == math.inf:
             RBF(0.5 / self.length_scale**2).transform(dots, left_norms, right_norms, out, row, column)
         elif self.has_polynomial:
@@ -115,13 +127,13 @@ class Matern(DotProductKernel):
             block = squared_distances(dots, left_norms, right_norms, block_of(out, row, column, dots.shape))
             block[...] = _bessel(block.astype(np.float64), self.nu, self.length_scale)
 
-    def norms_diag(self, norms):
+    def norms_diag(self, norms: Array) -> Array:
         return np.ones_like(norms)
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return 1.0
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         lost = 4.0 * epsilon(dtype) * norm_bound / self.length_scale**2
         # Up to nu = 1 the slope in the squared distance is infinite at zero.
         slope = 0.5 * self.nu / (self.nu - 1.0) if self.nu > 1 and self.nu != math.inf else 0.5

@@ -1,11 +1,16 @@
 """The polynomial kernel and its two explicit feature maps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._errors import ParameterError
 from mercer._jit.compile import jit
+from mercer._types import Array, Rows
+from mercer.kernels._types import Features
 from mercer.kernels.algebra.feature_maps import double_rows, monomial_features, monomial_names, sequence_features
 from mercer.kernels.base.kernel import DotProductKernel, epsilon
 from mercer.kernels.base.parameters import GammaFromData, require_count, require_finite, require_gamma, require_power
@@ -13,7 +18,7 @@ from mercer.kernels.vector.linear import column_names
 
 
 @jit
-def _polynomial(dots, gamma, coef0, degree, out, row, column):
+def _polynomial(dots: Array, gamma: float, coef0: float, degree: int, out: Array, row: int, column: int) -> None:
     n, m = dots.shape
     one = dots.dtype.type(1)
     bits = 0
@@ -60,32 +65,32 @@ class Polynomial(GammaFromData, DotProductKernel):
     gamma: float | str = 1.0
     coef0: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_count("degree", self.degree)
         require_power("degree", self.degree)
         require_gamma(self.gamma)
         require_finite("coef0", self.coef0)
 
     @property
-    def is_psd(self):
+    def is_psd(self) -> bool | None:
         # Expanding the power gives non-negative combinations of products of x.y.
         return True if self.coef0 >= 0 or self.degree == 0 else None
 
-    def transform(self, dots, left_norms, right_norms, out, row, column):
+    def transform(self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int) -> None:
         number = dots.dtype.type
         _polynomial(dots, number(self.gamma), number(self.coef0), int(self.degree), out, row, column)
 
-    def norms_diag(self, norms):
-        return (self.gamma * norms + self.coef0) ** int(self.degree)
+    def norms_diag(self, norms: Array) -> Array:
+        return (cast(float, self.gamma) * norms + self.coef0) ** int(self.degree)
 
-    def entry_bound(self, norm_bound):
-        return (self.gamma * norm_bound + abs(self.coef0)) ** int(self.degree)
+    def entry_bound(self, norm_bound: float) -> float:
+        return (cast(float, self.gamma) * norm_bound + abs(self.coef0)) ** int(self.degree)
 
-    def entry_error(self, norm_bound, dtype):
-        base = self.gamma * norm_bound + abs(self.coef0)
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
+        base = cast(float, self.gamma) * norm_bound + abs(self.coef0)
         return 3.0 * epsilon(dtype) * self.degree * base ** int(self.degree)
 
-    def feature_map(self, X, form="monomials"):
+    def feature_map(self, X: Rows, form: str = "monomials") -> Features:
         """Explicit features psi(X), whose inner products are the kernel.
 
         Parameters
@@ -105,7 +110,7 @@ class Polynomial(GammaFromData, DotProductKernel):
         gamma = self.bind(X).gamma
         return maps[form](np.sqrt(gamma) * double_rows(X), int(self.degree), self.coef0)
 
-    def feature_names(self, X, names=None):
+    def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """The monomials, in the order of the columns of ``feature_map(X)``: "1", "a", "b", "a²", "ab".
 
         Their features have weights: with gamma = coef0 = 1 that of "ab" in a kernel of degree 2 is sqrt(2) a b.

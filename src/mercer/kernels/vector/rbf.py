@@ -2,19 +2,22 @@
 
 import math
 from dataclasses import dataclass
+from typing import Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.math import exp_negative
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, Rows
 from mercer.kernels.algebra.feature_maps import double_rows, taylor_features
 from mercer.kernels.base.kernel import DotProductKernel, epsilon
 from mercer.kernels.base.parameters import GammaFromData, require_count, require_gamma, require_positive
 
 
 @jit
-def _rbf(dots, left_norms, right_norms, gamma, out, row, column):
+def _rbf(dots: Array, left_norms: Array, right_norms: Array, gamma: float, out: Array, row: int, column: int) -> None:
     vector_loop()
     n, m = dots.shape
     zero = dots.dtype.type(0)
@@ -53,11 +56,11 @@ class RBF(GammaFromData, DotProductKernel):
     is_translation_invariant = True
     _instead_of_features = "truncated_feature_map(X, order) gives the first of its infinitely many features"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_gamma(self.gamma)
 
     @classmethod
-    def from_sigma_squared(cls, sigma):
+    def from_sigma_squared(cls, sigma: float) -> Self:
         """exp(-|x - y|^2 / sigma^2), so gamma = 1 / sigma^2.
 
         Examples
@@ -70,7 +73,7 @@ class RBF(GammaFromData, DotProductKernel):
         return cls(1.0 / sigma**2)
 
     @classmethod
-    def from_two_sigma(cls, sigma):
+    def from_two_sigma(cls, sigma: float) -> Self:
         """exp(-|x - y|^2 / (2 sigma)), so gamma = 1 / (2 sigma); sigma is not squared.
 
         Examples
@@ -82,20 +85,20 @@ class RBF(GammaFromData, DotProductKernel):
         require_positive("sigma", sigma)
         return cls(1.0 / (2.0 * sigma))
 
-    def transform(self, dots, left_norms, right_norms, out, row, column):
+    def transform(self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int) -> None:
         _rbf(dots, left_norms, right_norms, dots.dtype.type(self.gamma), out, row, column)
 
-    def norms_diag(self, norms):
+    def norms_diag(self, norms: Array) -> Array:
         return np.ones_like(norms)
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return 1.0
 
-    def entry_error(self, norm_bound, dtype):
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         # |x|^2 + |y|^2 - 2 x.y loses up to 4 norm_bound eps, and the slope in it is gamma.
-        return epsilon(dtype) * (4.0 * self.gamma * norm_bound + 2.0)
+        return epsilon(dtype) * (4.0 * cast(float, self.gamma) * norm_bound + 2.0)
 
-    def truncated_feature_map(self, X, order):
+    def truncated_feature_map(self, X: Rows, order: int) -> FloatArray:
         """The features of the Taylor series, up to products of `order` coordinates.
 
         The full map is infinite: exp(-gamma |x|^2) sqrt((2 gamma)^|a| / a!) x^a over all
@@ -117,6 +120,6 @@ class RBF(GammaFromData, DotProductKernel):
         """
         require_count("order", order)
         gamma = self.bind(X).gamma
-        rows = math.sqrt(2.0 * gamma) * double_rows(X)
+        rows = math.sqrt(2.0 * cast(float, gamma)) * double_rows(X)
         damping = np.exp(-0.5 * np.einsum("ij,ij->i", rows, rows))
         return damping[:, None] * taylor_features(rows, int(order))

@@ -1,17 +1,20 @@
 """The sigmoid kernel, the shape of a neuron rather than a Mercer kernel."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.math import exp
+from mercer._types import Array
 from mercer.kernels.base.kernel import DotProductKernel, epsilon
 from mercer.kernels.base.parameters import GammaFromData, require_finite, require_gamma
 
 
 @jit
-def _sigmoid(dots, gamma, coef0, out, row, column):
+def _sigmoid(dots: Array, gamma: float, coef0: float, out: Array, row: int, column: int) -> None:
     n, m = dots.shape
     one = dots.dtype.type(1)
     two = dots.dtype.type(2)
@@ -48,19 +51,19 @@ class Sigmoid(GammaFromData, DotProductKernel):
     gamma: float | str = 1.0
     coef0: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_gamma(self.gamma)
         require_finite("coef0", self.coef0)
 
-    def transform(self, dots, left_norms, right_norms, out, row, column):
+    def transform(self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int) -> None:
         number = dots.dtype.type
         _sigmoid(dots, number(self.gamma), number(self.coef0), out, row, column)
 
-    def norms_diag(self, norms):
-        return np.tanh(self.gamma * norms + self.coef0)
+    def norms_diag(self, norms: Array) -> Array:
+        return np.tanh(cast(float, self.gamma) * norms + self.coef0)
 
-    def entry_bound(self, norm_bound):
+    def entry_bound(self, norm_bound: float) -> float:
         return 1.0
 
-    def entry_error(self, norm_bound, dtype):
-        return epsilon(dtype) * (3.0 * self.gamma * norm_bound + abs(self.coef0) + 2.0)
+    def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
+        return epsilon(dtype) * (3.0 * cast(float, self.gamma) * norm_bound + abs(self.coef0) + 2.0)

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from mercer._types import Array
 
-def squared_distances(dots, left_norms, right_norms, out):
+
+def squared_distances(dots: Array, left_norms: Array, right_norms: Array, out: Array) -> Array:
     """|x|^2 + |y|^2 - 2 x.y, never below zero, written to `out`."""
     np.subtract(left_norms[:, None], dots, out=out)
     out -= dots
