@@ -65,11 +65,11 @@ class Regularization:
         """(1/2)|w|^2 + (C/n) sum of losses: the box is C/n."""
         return cls(_positive("C", C), divide_by_m=True)
 
-    def box(self, m: int) -> float:
+    def box(self, m: float) -> float:
         """C of (1/2)|w|^2 + C sum of losses over m points."""
         return self.numerator / m if self.divide_by_m else self.numerator
 
 
-def resolve_C(C: float | Regularization, m: int) -> float:
+def resolve_C(C: float | Regularization, m: float) -> float:
     """C as a number, from a number or a `Regularization`."""
     return C.box(m) if isinstance(C, Regularization) else _positive("C", C)
