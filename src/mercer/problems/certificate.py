@@ -1,8 +1,14 @@
 """How well a solution solves its problem, recomputed from data and coefficients alone."""
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mercer._types import FloatArray
+
+if TYPE_CHECKING:
+    from mercer.problems.svm.signed_dual import DualProblem
 
 
 @dataclass(frozen=True)
@@ -39,22 +45,22 @@ class Certificate:
     n_bounded: int
     n_zero: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         # No feasible dual value exceeds the primal one, so a difference below zero is the error of the two numbers, by
         # rounding or because beta is not feasible. Its size is how little they are known to: that is told as
         # the gap. Zero in its place would say that they are exact, and would hide an error that is large.
         for name in ("gap", "relative_gap"):
             object.__setattr__(self, name, abs(getattr(self, name)))
 
-    def is_optimal(self, tol=1e-3, gap_tol=None):
+    def is_optimal(self, tol: float = 1e-3, gap_tol: float | None = None) -> bool:
         """Whether the KKT conditions hold to within `tol`; where `gap_tol` is given, whether the relative gap does."""
         return self.kkt_violation <= tol if gap_tol is None else self.relative_gap <= gap_tol
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"primal {self.primal:.10g}  dual {self.dual:.10g}  gap {self.gap:.2e} "
             f"(relative {self.relative_gap:.1e})\n"
@@ -64,7 +70,7 @@ class Certificate:
         )
 
 
-def dual_conditions(dual, beta, gradient):
+def dual_conditions(dual: "DualProblem", beta: FloatArray, gradient: FloatArray) -> dict[str, Any]:
     """The fields of a certificate that say how beta stands to the conditions of a `DualProblem`."""
     free = dual.is_free(beta)
     return {
@@ -77,6 +83,6 @@ def dual_conditions(dual, beta, gradient):
     }
 
 
-def relative_gap(primal, dual):
+def relative_gap(primal: float, dual: float) -> float:
     """gap / max(1, |primal|); infinite where the primal is."""
     return (primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf

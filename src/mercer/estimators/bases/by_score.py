@@ -1,15 +1,24 @@
 """Classifiers that predict by their scores, and the scores of linear ones."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._types import Array, FloatArray, Rows
 
 
 class PredictsByScore:
     """`predict` for what has a `decision_function`: the sign of one score, or the largest of several."""
 
-    def predict(self, X):
+    if TYPE_CHECKING:
+        # What the classifier has beside this.
+        classes_: Array
+
+        def decision_function(self, X: Rows) -> FloatArray: ...
+
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X.
 
         Parameters
@@ -25,7 +34,7 @@ class PredictsByScore:
         return self.classes_[places]
 
 
-def linear_scores(X, weights, intercepts):
+def linear_scores(X: Rows, weights: Any, intercepts: FloatArray) -> FloatArray:
     """<w, x> + b for each row and each problem, dense whatever X and the weights are."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = X @ weights.T

@@ -1,9 +1,12 @@
 """What every kernel classifier does alike: check, fit as two-class problems, keep, predict."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.fitting import tasks
 from mercer.estimators.fitting.auto_strength import choose_kernel
@@ -22,6 +25,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     solved (`_solve`, which gives a `Solved`); the rest is here.
     """
 
+    if TYPE_CHECKING:
+        class_weight: dict[Any, float] | str | None
+        cache_size: float | None
+
     # For machines that do not offer these as parameters.
     class_weight = None
     cache_size = None
@@ -29,7 +36,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     # What `multi_class` may be.
     _multi_classes: tuple[str, ...] = ("ovo", "ovr")
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
 
         Parameters
@@ -47,7 +54,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
-    def _fit(self, X, y, sample_weight=None):
+    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         self._check_parameters()
         limits = self._limits()
         with fitting(self, limits):
@@ -59,17 +66,17 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
             self._keep(X, data, setup, solved)
 
-    def _checked(self, X, y, sample_weight=None):
+    def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
         """Rows and labels, and what "auto" stands for with them."""
         choose_kernel(self, X)
         X, y = training_input(self, X, y)
         self._choose_C(X, sample_weight)
         return X, y
 
-    def _choose_C(self, X, sample_weight):
+    def _choose_C(self, X: Rows, sample_weight: ArrayLike | None) -> None:
         """Where C has no value "auto", there is nothing to do."""
 
-    def _setup(self, y, sample_weight=None):
+    def _setup(self, y: Array, sample_weight: ArrayLike | None = None) -> tuple[Any, FloatArray, FloatArray | None]:
         """(the two-class problems of checked labels, weights of the classes, weights of the rows or None)."""
         classes, codes = classes_and_codes(y)
         class_weight = class_weights(self.class_weight, classes, y)
@@ -78,7 +85,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         setup.classes = classes
         return setup, class_weight, weights
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """The parameters that all kernel classifiers have."""
         super()._check_parameters()
         require_optional_number("cache_size", self.cache_size, above=0.0)
@@ -87,14 +94,14 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         require_choice("multi_class", self.multi_class, self._multi_classes)
         require_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
-    def _sample_weights(self, given, codes, classes):
+    def _sample_weights(self, given: ArrayLike, codes: IndexArray, classes: Array) -> FloatArray:
         return sample_weights(given, codes, classes)
 
     @property
-    def _has_pairs(self):
+    def _has_pairs(self) -> bool:
         return len(self.classes_) > 2 and self.multi_class == "ovo"
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class or a pair.
 
         Parameters
@@ -107,7 +114,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         """
         return self._decisions(self._values(X))
 
-    def _decisions(self, values):
+    def _decisions(self, values: FloatArray) -> FloatArray:
         """`decision_function` from the values of all two-class problems."""
         if len(self.classes_) == 2:
             return values[:, 0]
@@ -115,7 +122,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             return tasks.ovr_from_ovo(values, len(self.classes_))
         return values
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X.
 
         Parameters
@@ -129,7 +136,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         require_fitted(self)
         return self._labels(self._values(X))
 
-    def _labels(self, values):
+    def _labels(self, values: Array) -> Array:
         """`predict` from the values of all two-class problems."""
         if len(self.classes_) == 2:
             return self.classes_[(values[:, 0] > 0).astype(np.intp)]
@@ -139,7 +146,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         return self.classes_[values.argmax(axis=1)]
 
 
-def refuse_ties_of_pairs(estimator):
+def refuse_ties_of_pairs(estimator: KernelClassifier) -> None:
     """As scikit-learn has it, whose `decision_function` then has no column to break a tie by."""
     if estimator.break_ties and estimator.decision_function_shape == "ovo":
         require_fitted(estimator)

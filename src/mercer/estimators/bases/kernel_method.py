@@ -1,12 +1,15 @@
 """What kernel methods other than two-class machines do alike: check, prepare, keep, evaluate."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
+from mercer._types import Array, FloatArray, Rows
 from mercer.estimators.fitting.certificate import CHANGED, ELSEWHERE, Certified, fingerprint
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
@@ -22,6 +25,15 @@ from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
 from mercer.kernels.notation.sklearn_names import resolve
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.problems.certificate import Certificate
+    from mercer.solvers.limits import Limits
+
 
 # Up to this many items, or where an entry is slow, the whole matrix is kept in double precision,
 STORED = 2_000
@@ -41,18 +53,18 @@ class KernelMethod(Certified, BaseEstimator):
     # Any container may be predicted after a fit on any other.
     _sparse = True
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> Any:
         """The certificate, computed when first read."""
         require_fitted(self)
         found = self._proof.read()
         self._heed([found])
         return found
 
-    def _is_reached(self, certificate):
+    def _is_reached(self, certificate: "Certificate") -> bool:
         # A random sketch promises steps, and its certificate says what they came to. Where tol is zero, eigenvalues
         # are found as exactly as they can be.
         if getattr(self, "solver_", None) == "randomized":
@@ -60,13 +72,13 @@ class KernelMethod(Certified, BaseEstimator):
         tol = getattr(self, "tol", None)
         return certificate.is_optimal(tol) if tol else certificate.is_optimal()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # The training data are not part of a model: what is to be said of them is said now.
         if "_proof" in vars(self):
             self._heed(self._proof.settle())
         return super().__getstate__()
 
-    def _check_shared_parameters(self):
+    def _check_shared_parameters(self) -> None:
         if not isinstance(self.gamma, str):
             require_optional_number("gamma", self.gamma, above=0.0)
         require_number("coef0", self.coef0)
@@ -76,10 +88,10 @@ class KernelMethod(Certified, BaseEstimator):
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
 
-    def _watchers(self):
+    def _watchers(self) -> list[Callable[[Any], Any]]:
         return watchers(self, print_residual)
 
-    def _kernel(self, X, weights=None):
+    def _kernel(self, X: Rows, weights: FloatArray | None = None) -> "Kernel":
         """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""
         kernel = self.kernel
         if is_function(kernel):
@@ -88,13 +100,13 @@ class KernelMethod(Certified, BaseEstimator):
         bound = resolve(kernel, gamma, self.degree, self.coef0, X, weights)
         return bound.replace() if bound is self.kernel else bound
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Remove what an earlier fit has found, but for what has just been noted of the input."""
         for name in [*vars(self)]:
             if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
                 delattr(self, name)
 
-    def _training_data(self, X, weights=None):
+    def _training_data(self, X: Rows, weights: FloatArray | None = None) -> TrainingData:
         """X with its kernel, checked: from here on the model is a new one. `weights` say how often a row counts."""
         self._forget()
         kernel = self._kernel(X, weights)
@@ -105,7 +117,7 @@ class KernelMethod(Certified, BaseEstimator):
             require_symmetric_function(kernel, data.prepare(np.float64))
         return data
 
-    def _operator(self, data, limits):
+    def _operator(self, data: TrainingData, limits: "Limits") -> "SymmetricOperator":
         """The kernel matrix as an operator; small and slow ones are computed at once."""
         if isinstance(data.kernel, Precomputed):
             return GivenOperator(data.X, self.n_jobs)
@@ -116,11 +128,11 @@ class KernelMethod(Certified, BaseEstimator):
             return operator.stored(limits.stop)
         return operator
 
-    def _budget(self, X):
+    def _budget(self, X: Rows) -> int:
         """Bytes that a fit may take for matrices."""
         return 2 * Budget.resolve(self.memory_limit, None, X).cache
 
-    def _require_room(self, data, needed, purpose, instead):
+    def _require_room(self, data: TrainingData, needed: int, purpose: str, instead: str) -> None:
         """Refuse what needs more bytes than `memory_limit` leaves; `instead` is what does with less."""
         room = self._budget(data.X)
         if needed > room:
@@ -131,11 +143,11 @@ class KernelMethod(Certified, BaseEstimator):
                 f'leaves {room / 2**20:.3g} MiB; set memory_limit="{enough}MiB", or {instead}'
             )
 
-    def _expansion(self, data, coefficients, intercepts):
+    def _expansion(self, data: TrainingData, coefficients: FloatArray, intercepts: FloatArray) -> Expansion:
         everything = np.arange(len(coefficients))
         return Expansion.single(data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin)
 
-    def _evaluate(self, X, expansion=None):
+    def _evaluate(self, X: Rows, expansion: Expansion | None = None) -> FloatArray:
         """The functions of an expansion at X, shape (n, n_functions)."""
         require_fitted(self)
         X = prediction_input(self, X)
@@ -145,7 +157,7 @@ class KernelMethod(Certified, BaseEstimator):
 class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
     """Base of estimators of one or several functions; `_is_flat` says whether y was one-dimensional."""
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The value of f at each row of X.
 
         Parameters
@@ -163,25 +175,31 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
 class Proof:
     """A certificate that is computed when it is first read, if the data are still the same."""
 
-    def __init__(self, data, compute):
+    if TYPE_CHECKING:
+        _data: TrainingData | None
+        _compute: Any
+        _found: Any
+        _mark: Any
+
+    def __init__(self, data: TrainingData, compute: Callable[[], Any]) -> None:
         self._data, self._compute, self._found = data, compute, None
         self._mark = fingerprint(data.X)
 
     @classmethod
-    def missing(cls):
+    def missing(cls) -> Self:
         """What a model has that was learnt elsewhere: nothing."""
         proof = cls.__new__(cls)
         proof._data = proof._compute = proof._found = proof._mark = None
         return proof
 
-    def read(self):
+    def read(self) -> Any:
         """The certificate."""
         self.settle()
         if self._found is None:
             raise DataError(ELSEWHERE if self._mark is None else CHANGED)
         return self._found
 
-    def settle(self):
+    def settle(self) -> list[Any]:
         """Compute it now and let the data go; a list of it, where there is one."""
         if self._data is not None and fingerprint(self._data.X) == self._mark:
             self._found = self._compute()

@@ -1,10 +1,12 @@
 """What every model that is an expansion in a kernel does alike, whatever it learns."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.certificate import Certified, Evidence
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
@@ -26,6 +28,14 @@ from mercer.kernels.vector.linear import Linear
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.training import Budget
+    from mercer.problems.certificate import Certificate
+    from mercer.solvers.result import TracePoint
+
 
 class KernelModel(Certified, BaseEstimator):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
@@ -37,10 +47,10 @@ class KernelModel(Certified, BaseEstimator):
     # The attribute that says how good a model is.
     _judge = "certificate_"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """The parameters that all kernel models have."""
         require_number("tol", self.tol, above=0.0)
         require_optional_number("time_limit", self.time_limit, above=0.0)
@@ -49,13 +59,13 @@ class KernelModel(Certified, BaseEstimator):
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
 
-    def _limits(self):
+    def _limits(self) -> Limits:
         return Limits(self.max_iter, self.time_limit, self._watchers())
 
-    def _watchers(self):
+    def _watchers(self) -> list[Callable[[Any], Any]]:
         return watchers(self, round_printer(self))
 
-    def _training_data(self, X, weights, budget):
+    def _training_data(self, X: Rows, weights: FloatArray | None, budget: "Budget") -> tuple[Any, TrainingData]:
         """X with its kernel; where a function's whole matrix has room, it is computed at once.
 
         The first of the two are the items that the function will see again in `predict`.
@@ -73,14 +83,14 @@ class KernelModel(Certified, BaseEstimator):
         data.source = items
         return items, data
 
-    def _starts(self, setup):
+    def _starts(self, setup: "Setup") -> list[Any] | None:
         """Coefficients of the last fit, if it is to be continued and had as many rows."""
         last = getattr(self, "_last_betas", None)
         if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in setup.tasks]:
             return None
         return last
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: TrainingData, setup: Any, solved: Any) -> None:
         """Set the fitted attributes."""
         support = solved.support
         self.support_, self.n_support_ = support.indices, support.counts
@@ -102,18 +112,18 @@ class KernelModel(Certified, BaseEstimator):
         self._last_betas = solved.betas() if getattr(self, "warm_start", False) else None
         self._keep_evidence(data, setup, solved)
 
-    def _keep_evidence(self, data, setup, solved):
+    def _keep_evidence(self, data: TrainingData, setup: Any, solved: Any) -> None:
         self._evidence = self._kind_of_evidence(setup, solved)(data, setup, solved, self.n_jobs)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
             self._heed(self._evidence.settle(), warns=False)
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
         """Who computes the certificates of such problems."""
         return Evidence
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> "Certificate | Any":
         """Certificates, computed when first read (see `Evidence`)."""
         require_fitted(self)
         found = self._evidence.certificates()
@@ -121,32 +131,32 @@ class KernelModel(Certified, BaseEstimator):
         return one_or_all(found)
 
     @property
-    def trace_(self):
+    def trace_(self) -> "list[TracePoint] | Any":
         """The rounds of the solver."""
         require_fitted(self)
         return one_or_all(self._traces())
 
     @property
-    def coef_(self):
+    def coef_(self) -> FloatArray:
         """Weights of the features; only for a linear kernel."""
         require_fitted(self)
         if not isinstance(self.expansion_.kernel, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         return linear_coefficients(self.expansion_)
 
-    def _values(self, X):
+    def _values(self, X: Rows) -> FloatArray:
         """The decision function of each two-class problem, shape (n, n_problems)."""
         require_fitted(self)
         X = expansion_input(self, X)
         return self.expansion_.values(X, self.tol or 0.0, self.n_jobs)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # The training data are not part of a model: what is to be said of them is said now.
         if "_evidence" in vars(self):
             self._heed(self._evidence.settle())
         return super().__getstate__()
 
 
-def _like(X, values):
+def _like(X: Rows, values: FloatArray) -> Any:
     """`values` in the same sparse container as X."""
     return (sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix)(values)

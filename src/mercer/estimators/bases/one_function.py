@@ -1,7 +1,10 @@
 """Models that are one function: regression and one-class learning."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.fitting.parameters import require_flag, require_optional_number
 from mercer.estimators.fitting.tasks import BinaryTask
@@ -9,6 +12,13 @@ from mercer.estimators.fitting.training import Budget, solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.fitting.weights import target_weights
 from mercer.solvers.dual_qp.solve import solve_dual
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
 
 
 class OneProblem:
@@ -27,7 +37,7 @@ class OneProblem:
     has_pairs = False
     n_classes = 1
 
-    def __init__(self, problem, indices, n):
+    def __init__(self, problem: Any, indices: IndexArray, n: int) -> None:
         self.problems = [problem]
         self.tasks = [BinaryTask(indices, np.ones(len(indices)), (0,))]
         self.codes = np.zeros(n, np.intp)
@@ -36,14 +46,14 @@ class OneProblem:
 class OneFunctionModel(KernelModel):
     """Base: a subclass says what its problem is (`_problem`)."""
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_optional_number("cache_size", self.cache_size, above=0.0)
         require_flag("shrinking", self.shrinking)
         require_flag("warm_start", self.warm_start)
 
-    def _fit_rows(self, X, y, sample_weight, limits):
+    def _fit_rows(self, X: Rows, y: Array | None, sample_weight: ArrayLike | None, limits: "Limits") -> None:
         """Solve the problem of checked rows, with targets where it has any, and keep the model."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
@@ -55,16 +65,16 @@ class OneFunctionModel(KernelModel):
         self._keep(X, data, setup, solved)
         self.n_iter_ = int(self.n_iter_[0])
 
-    def _setup(self, y, weights, data=None):
+    def _setup(self, y: Array | None, weights: FloatArray, data: "TrainingData | None" = None) -> OneProblem:
         """The problem of checked targets, where there are any, with the weight of each row."""
         used = np.flatnonzero(weights)
         problem = self._problem(None if y is None else y[used], weights[used], data, used)
         return OneProblem(problem, used, len(weights))
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: Budget, limits: "Limits") -> "SolvedProblems":
         (start,) = self._starts(setup) or [None]
 
-        def solve(problem, part, _):
+        def solve(problem: Any, part: "KernelMatrix", _: int) -> "Solution":
             return self._solve_one(
                 problem,
                 part,
@@ -81,9 +91,9 @@ class OneFunctionModel(KernelModel):
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
-    def _solve_one(self, problem, matrix, **options):
+    def _solve_one(self, problem: Any, matrix: "KernelMatrix", **options: Any) -> "Solution":
         return solve_dual(problem.dual(), matrix, **options)
 
-    def _function(self, X):
+    def _function(self, X: Rows) -> FloatArray:
         """The one function at the rows of X."""
         return self._values(X)[:, 0]

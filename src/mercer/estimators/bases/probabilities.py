@@ -5,7 +5,9 @@ A machine hands over the decision values of rows that it has not seen in the fit
 values into probabilities, and `Probable` gives a classifier the methods that go with them.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -14,12 +16,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._types import Array, BoolArray, FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.equal_rows import comparable_rows
 from mercer.solvers.calibration.isotonic import fit_isotonic
 from mercer.solvers.calibration.out_of_fold import FOLDS, assign_folds, out_of_fold_scores, projected
 from mercer.solvers.calibration.pairwise_coupling import couple
 from mercer.solvers.calibration.platt import bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.fitting.protocols import Setup, SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 METHODS = {True: "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
 # Share of a sigmoid in an isotonic function: among rows on one step, the decision value decides.
@@ -28,7 +41,7 @@ TILT = 1e-3
 NONE = (False, "deprecated")
 
 
-def calibration_method(probability):
+def calibration_method(probability: bool | str) -> str | None:
     """The method that a `probability` parameter asks for, or None."""
     if isinstance(probability, (bool, np.bool_, str)):
         if probability in NONE:
@@ -38,7 +51,13 @@ def calibration_method(probability):
     raise ParameterError(f"probability must be False, True, 'sigmoid' or 'isotonic', got {probability!r}")
 
 
-def folds_of(data, codes, weights, random_state, n_folds=FOLDS):
+def folds_of(
+    data: "TrainingData",
+    codes: IndexArray,
+    weights: FloatArray,
+    random_state: int | np.random.RandomState | None,
+    n_folds: int = FOLDS,
+) -> IndexArray:
     """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
 
     Rows are dealt out by what they contain, in the order of a projection, also where a function of the user's
@@ -51,19 +70,27 @@ def folds_of(data, codes, weights, random_state, n_folds=FOLDS):
     return _dealt_out(comparable_rows(data, used), used, codes, random_state, n_folds)
 
 
-def folds_of_rows(X, codes, weights, random_state, n_folds=FOLDS):
+def folds_of_rows(
+    X: Rows, codes: IndexArray, weights: FloatArray, random_state: int | np.random.RandomState | None, n_folds=FOLDS
+) -> IndexArray:
     """As `folds_of`, for rows without a kernel."""
     used = np.flatnonzero(weights)
     return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state, n_folds)
 
 
-def _dealt_out(rows, used, codes, random_state, n_folds=FOLDS):
+def _dealt_out(
+    rows: Rows,
+    used: IndexArray,
+    codes: IndexArray,
+    random_state: int | np.random.RandomState | None,
+    n_folds: int = FOLDS,
+) -> IndexArray:
     folds = np.full(len(codes), -1)
     folds[used] = assign_folds(codes[used], _keys(rows, used, random_state), n_folds)
     return folds
 
 
-def _keys(rows, used, random_state):
+def _keys(rows: Rows, used: IndexArray, random_state: int | np.random.RandomState | None) -> FloatArray:
     rng = None if random_state is None else check_random_state(random_state)
     if rows is not None:
         return projected(rows, rng)
@@ -83,11 +110,11 @@ class LeavingOut:
     folds : ndarray of int (n,)
     """
 
-    def __init__(self, solve, again, setup, folds):
+    def __init__(self, solve: Callable[..., Any], again: Callable[..., Any], setup: "Setup", folds: IndexArray) -> None:
         self._solve, self._again, self._tasks, self._folds = solve, again, setup.tasks, folds
         self._scores = [None] * len(setup.tasks)
 
-    def __call__(self, problem, part, k):
+    def __call__(self, problem: Any, part: "KernelMatrix", k: int) -> "Solution":
         solution = self._solve(problem, part, k)
         own = self._folds[self._tasks[k].indices]
         again = self._again(problem, solution)
@@ -96,7 +123,7 @@ class LeavingOut:
         return solution
 
     @property
-    def scores(self):
+    def scores(self) -> list[FloatArray]:
         """Decision values for each problem; zeros for one that was stopped before its first step."""
         each = zip(self._tasks, self._scores, strict=True)
         return [np.zeros(len(task.indices)) if own is None else own for task, own in each]
@@ -109,11 +136,11 @@ class Sigmoid:
     A: float
     B: float
 
-    def both(self, values):
+    def both(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(p, 1 - p)."""
         return sigmoid(values, self.A, self.B)
 
-    def log_odds(self, values):
+    def log_odds(self, values: FloatArray) -> FloatArray:
         """log(p / (1 - p))."""
         return -(self.A * values + self.B)
 
@@ -126,12 +153,12 @@ class Steps:
     levels: np.ndarray
     slope: Sigmoid
 
-    def both(self, values):
+    def both(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         low, high = self.slope.both(values)
         p = np.interp(values, self.knots, self.levels)
         return (1.0 - TILT) * p + TILT * low, (1.0 - TILT) * (1.0 - p) + TILT * high
 
-    def log_odds(self, values):
+    def log_odds(self, values: FloatArray) -> FloatArray:
         p, q = self.both(values)
         return np.log(p) - np.log(q)
 
@@ -163,22 +190,24 @@ class Calibration:
            [0.35, 0.65]])
     """
 
-    def __init__(self, method, cases, n_classes, has_pairs):
+    def __init__(
+        self, method: str, cases: Iterable[tuple[FloatArray, BoolArray, FloatArray]], n_classes: int, has_pairs: bool
+    ) -> None:
         self.method, self.n_classes, self.has_pairs = method, n_classes, has_pairs
         self.maps = [_fitted(method, *case) for case in cases]
 
     @classmethod
-    def of_maps(cls, method, maps, n_classes, has_pairs):
+    def of_maps(cls, method: str, maps: Sequence[Sigmoid | Steps], n_classes: int, has_pairs: bool) -> Self:
         """From functions that are known already: a `Sigmoid` or `Steps` for each two-class problem."""
         calibration = cls(method, (), n_classes, has_pairs)
         calibration.maps = list(maps)
         return calibration
 
-    def log_odds(self, values):
+    def log_odds(self, values: FloatArray) -> FloatArray:
         """log(p / (1 - p)) of each two-class problem, shape (n, n_problems)."""
         return np.column_stack([each.log_odds(column) for each, column in zip(self.maps, values.T, strict=True)])
 
-    def probabilities(self, values):
+    def probabilities(self, values: FloatArray) -> FloatArray:
         """Probability of each class, shape (n, n_classes), from values of shape (n, n_problems)."""
         both = [each.both(column) for each, column in zip(self.maps, values.T, strict=True)]
         if self.n_classes == 2:
@@ -191,7 +220,7 @@ class Calibration:
         total = positive.sum(axis=1, keepdims=True)
         return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / self.n_classes)
 
-    def most_probable(self, values):
+    def most_probable(self, values: FloatArray) -> IndexArray:
         """Position of the most probable class of each row.
 
         One-vs-rest, that is the one with the largest odds, which still differ where probabilities
@@ -201,15 +230,18 @@ class Calibration:
         return (self.log_odds(values) if has_odds else self.probabilities(values)).argmax(axis=1)
 
 
-def _fitted(method, scores, is_positive, weights):
+def _fitted(method: str, scores: FloatArray, is_positive: BoolArray, weights: FloatArray) -> Sigmoid | Steps:
     weights = bounded_copies(weights)
     slope = Sigmoid(*fit_sigmoid(scores, is_positive, weights))
     if method == "sigmoid":
         return slope
-    return Steps(*fit_isotonic(scores, smoothed_targets(is_positive, weights), weights), slope)
+    return Steps(
+        *cast(tuple[FloatArray, FloatArray], fit_isotonic(scores, smoothed_targets(is_positive, weights), weights)),
+        slope,
+    )
 
 
-def _asks_for_probabilities(estimator):
+def _asks_for_probabilities(estimator: "BaseEstimator") -> bool:
     if estimator.probability in NONE:
         raise AttributeError("predict_proba is not available when probability=False")
     return True
@@ -223,7 +255,19 @@ class Probable:
     contradict each other.
     """
 
-    def _solve_and_calibrate(self, data, setup, budget, limits):
+    if TYPE_CHECKING:
+        # What the classifier has beside this.
+        classes_: Array
+        probability: bool | str
+        random_state: Any
+        _calibration: Calibration | None
+        _solve_with_folds: Callable[..., Any]
+
+        def _values(self, X: Rows) -> FloatArray: ...
+
+    def _solve_and_calibrate(
+        self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits"
+    ) -> "SolvedProblems":
         """Solve the problems of a kernel machine, with a calibration where probabilities are asked for.
 
         ``_solve_with_folds(data, setup, budget, limits, folds)`` of the machine gives solutions and
@@ -232,22 +276,22 @@ class Probable:
         method = calibration_method(self.probability)
         folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
         solved, scores = self._solve_with_folds(data, setup, budget, limits, folds)
-        cases = zip(setup.tasks, scores, strict=True) if method else ()
+        cases = cast(Any, zip(setup.tasks, scores, strict=True) if method else ())
         cases = [(own, task.signs > 0, setup.copies[task.indices]) for task, own in cases]
         self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
         return solved
 
     @property
-    def probA_(self):
+    def probA_(self) -> FloatArray:
         """A of each two-class problem's sigmoid; empty without one."""
         return self._sigmoid_parameters("A")
 
     @property
-    def probB_(self):
+    def probB_(self) -> FloatArray:
         """B of each two-class problem's sigmoid; empty without one."""
         return self._sigmoid_parameters("B")
 
-    def _sigmoid_parameters(self, name):
+    def _sigmoid_parameters(self, name: str) -> FloatArray:
         check_is_fitted(self, "classes_")
         calibration = self._calibration
         if calibration is None or calibration.method != "sigmoid":
@@ -255,7 +299,7 @@ class Probable:
         return np.array([getattr(each, name) for each in calibration.maps])
 
     @available_if(_asks_for_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> FloatArray:
         """Probability of each class, in the order of `classes_`; `predict` is the largest.
 
         Parameters
@@ -272,7 +316,7 @@ class Probable:
         return self._calibration.probabilities(self._values(X))
 
     @available_if(_asks_for_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Rows) -> FloatArray:
         """Logarithms of `predict_proba`.
 
         Parameters
@@ -286,7 +330,7 @@ class Probable:
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class or a pair.
 
         The steps of isotonic probabilities may rank several classes otherwise than their scores do;
@@ -301,15 +345,15 @@ class Probable:
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
         if self._is_ranked_by_steps():
-            return self._calibration.probabilities(self._values(X)) - 1.0 / len(self.classes_)
-        return super().decision_function(X)
+            return cast(Calibration, self._calibration).probabilities(self._values(X)) - 1.0 / len(self.classes_)
+        return super().decision_function(X)  # type: ignore[misc]
 
-    def _is_ranked_by_steps(self):
+    def _is_ranked_by_steps(self) -> bool:
         calibration = getattr(self, "_calibration", None)
         has_columns = getattr(self, "decision_function_shape", "ovr") == "ovr"
         return has_columns and calibration is not None and calibration.method == "isotonic" and len(self.classes_) > 2
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X: the most probable one where there are probabilities.
 
         Parameters
@@ -321,5 +365,5 @@ class Probable:
         ndarray of shape (n,)
         """
         if getattr(self, "_calibration", None) is None:
-            return super().predict(X)
-        return self.classes_[self._calibration.most_probable(self._values(X))]
+            return super().predict(X)  # type: ignore[misc]
+        return self.classes_[cast(Calibration, self._calibration).most_probable(self._values(X))]

@@ -1,12 +1,15 @@
 """Pairs of small classes, solved together (see `mercer.solvers.class_pairs.solve_pairs`)."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED
 from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.tasks import pair_columns
 from mercer.estimators.fitting.two_class import TwoClassProblems
@@ -20,6 +23,12 @@ from mercer.solvers.dual_qp.block_steps import LEFT, ROUNDING
 from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.result import Status, TracePoint
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
+
+
 # Entries of pair matrices that are worth a turn on another thread.
 TURN = 20_000
 NOT_BEGUN = -2
@@ -32,24 +41,33 @@ _STATUSES = {status.value: status for status in Status}
 
 
 @lru_cache(maxsize=8)
-def _pairs_of(n_classes):
+def _pairs_of(n_classes: int) -> IndexArray:
     """The classes i < j of each pair; not writeable."""
     pairs = np.column_stack(np.triu_indices(n_classes, 1))
     pairs.flags.writeable = False
     return pairs
 
 
-def are_small(setup, cache_bytes):
+def are_small(setup: TwoClassProblems, cache_bytes: int) -> bool:
     """Whether every pair is small, the bias free, and the matrix of all points has room."""
     if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
         return False
     return 2 * int(np.bincount(setup.codes).max()) <= policy.EXACT_SIZE
 
 
-def solve(data, setup, tol, budget, n_jobs, limits, solve_one, folds=None):
+def solve(
+    data: "TrainingData",
+    setup: TwoClassProblems,
+    tol: float,
+    budget: "Budget",
+    n_jobs: int | None,
+    limits: "Limits",
+    solve_one: Callable[..., Any],
+    folds: IndexArray | None = None,
+) -> "tuple[PairsSolved, list[FloatArray]]":
     """(`PairsSolved`, out-of-fold decision values of each pair's points where there are folds)."""
 
-    def solve_pairs(part, matrix=None):
+    def solve_pairs(part: TwoClassProblems, matrix: StoredMatrix | None = None) -> "PairsSolved":
         return PairsSolved(part, limits).solve(data, tol, budget, n_jobs, solve_one, matrix)
 
     solved = solve_pairs(setup)
@@ -70,7 +88,7 @@ class PairsSolved:
     limits : Limits
     """
 
-    def __init__(self, setup, limits):
+    def __init__(self, setup: TwoClassProblems, limits: "Limits") -> None:
         used = np.flatnonzero(setup.C)
         self._order = used[np.argsort(setup.codes[used], kind="stable")]
         self._edges = np.concatenate([[0], np.cumsum(np.bincount(setup.codes[used], minlength=setup.n_classes))])
@@ -81,7 +99,15 @@ class PairsSolved:
         self._setup, self._limits, self._matrix = setup, limits, None
         self._seconds, self._alone = 0.0, np.arange(len(self._pairs))
 
-    def solve(self, data, tol, budget, n_jobs, solve_one, matrix=None):
+    def solve(
+        self,
+        data: "TrainingData",
+        tol: float,
+        budget: "Budget",
+        n_jobs: int | None,
+        solve_one: Callable[..., Any],
+        matrix: "KernelMatrix | None" = None,
+    ) -> Self:
         """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over.
 
         `matrix`, where it is known, is that of the points that take part, in the order of their classes.
@@ -96,9 +122,9 @@ class PairsSolved:
         try:
             with one_blas_thread():  # once, and not for each of the two
                 self._matrix = matrix = matrix.stored(limits.stop)
-                self._solve_all(matrix.values, convex, tol, n_jobs)
+                self._solve_all(cast(StoredMatrix, matrix).values, convex, tol, n_jobs)
             if matrix.dtype == np.float32:
-                self._leave_inaccurate(matrix, tol)
+                self._leave_inaccurate(cast(StoredMatrix, matrix), tol)
             self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
             self._solve_rest(matrix, solve_one)
         except Stopped:
@@ -110,16 +136,25 @@ class PairsSolved:
         self.iterations = report[:, report_of.STEPS].astype(np.int32)
         self.intercepts = report[:, report_of.BIAS].copy()
         self.support = Support.of_table(self._order, self._edges, self._table)
-        self._setup = self._limits = None
+        self._setup = self._limits = cast(Any, None)
         return self
 
-    def forget_matrix(self):
+    def forget_matrix(self) -> None:
         """Nobody will ask for out-of-fold values: the next fit may have the memory."""
         if isinstance(self._matrix, StoredMatrix):
             self._matrix.release()
         self._matrix = None
 
-    def out_of_fold(self, data, setup, folds, tol, n_jobs, limits, solve_pairs):
+    def out_of_fold(
+        self,
+        data: "TrainingData",
+        setup: TwoClassProblems,
+        folds: IndexArray,
+        tol: float,
+        n_jobs: int | None,
+        limits: "Limits",
+        solve_pairs: Callable[..., Any],
+    ) -> tuple[FloatArray, Status]:
         """(decision values of each pair for its points by a solution without them, worst status).
 
         ``solve_pairs(setup, matrix)`` gives the pairs of some of the points.
@@ -146,14 +181,23 @@ class PairsSolved:
         matrix.release()
         return scores, status
 
-    def _scores_of_folds(self, K, data, setup, own, tol, n_jobs, limits):
+    def _scores_of_folds(
+        self,
+        K: FloatArray,
+        data: "TrainingData",
+        setup: TwoClassProblems,
+        own: IndexArray,
+        tol: float,
+        n_jobs: int | None,
+        limits: "Limits",
+    ) -> FloatArray:
         """The out-of-fold scores of the sorted points; pairs that are not solved are marked as left."""
         report, scores = self._report, np.zeros((len(own), len(self._pairs)))
         # A pair that was solved alone, or not to its end, is so without some of its points too.
         report[self._alone, report_of.ENDING] = LEFT
         problems, n_folds, convex = self._problems(K, setup), int(own.max(initial=-1)) + 1, data.kernel.is_psd is True
 
-        def turn(span):
+        def turn(span: tuple[int, int]) -> None:
             left_out_class_pairs(
                 *problems, own, n_folds, convex, tol, limits.max_iter, *span, self._table, report, scores
             )
@@ -161,7 +205,15 @@ class PairsSolved:
         run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
         return scores
 
-    def _solve_fold(self, matrix, setup, folds, fold, own, solve_pairs):
+    def _solve_fold(
+        self,
+        matrix: "KernelMatrix",
+        setup: TwoClassProblems,
+        folds: IndexArray,
+        fold: int,
+        own: IndexArray,
+        solve_pairs: Callable[..., Any],
+    ) -> "tuple[PairsSolved, IndexArray]":
         """(all pairs without a fold, which points it has)."""
         held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
         C = np.where(folds == fold, 0.0, setup.C)
@@ -171,14 +223,14 @@ class PairsSolved:
         found._spread(self._edges, kept)
         return found, held
 
-    def _spread(self, edges, places):
+    def _spread(self, edges: IndexArray, places: IndexArray) -> None:
         """Give the points that took no part a coefficient, zero: rows of a matrix are copied faster than some
         of their columns."""
         table = np.zeros((len(self._table), edges[-1]))
         table[:, places] = self._table
         self._edges, self._table = edges, table
 
-    def _values(self, K, intercepts):
+    def _values(self, K: FloatArray, intercepts: float | FloatArray) -> FloatArray:
         """Decision values of all pairs, from kernel values with the points that took part."""
         n_classes = len(self._edges) - 1
         out = np.zeros((len(K), len(self._pairs))) + intercepts
@@ -187,22 +239,24 @@ class PairsSolved:
             out[:, pair_columns(c, n_classes)] += K[:, span] @ self._table[:, span].T
         return out
 
-    def _problems(self, K, setup):
+    def _problems(
+        self, K: FloatArray, setup: TwoClassProblems
+    ) -> tuple[FloatArray, IndexArray, IndexArray, FloatArray, FloatArray]:
         """The matrix, where each class begins, the pairs, and the box and the ridge of each sorted point."""
         C = setup.C[self._order]
         box, ridge = np.minimum(MARGIN_LOSSES[setup.loss].box(C), UNBOUNDED), MARGIN_LOSSES[setup.loss].ridge(C)
         return K, self._edges, self._pairs, box, np.zeros(len(C)) if ridge is None else ridge
 
-    def _solve_all(self, K, convex, tol, n_jobs):
+    def _solve_all(self, K: FloatArray, convex: bool, tol: float, n_jobs: int | None) -> None:
         limits, problems, results = self._limits, self._problems(K, self._setup), (self._table, self._report)
 
-        def turn(span):
+        def turn(span: tuple[int, int]) -> None:
             solve_class_pairs(*problems, convex, tol, limits.max_iter, *span, *results)
 
         run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
         self._seconds = limits.seconds
 
-    def _turns(self):
+    def _turns(self) -> list[tuple[int, int]]:
         """Consecutive pairs that together are worth a turn."""
         sizes, n_pairs = np.diff(self._edges), len(self._pairs)
         # The sum over pairs of (a + b)^2.
@@ -212,7 +266,7 @@ class PairsSolved:
         cuts = np.flatnonzero(np.diff(work // TURN)) + 1
         return list(pairwise([0, *cuts.tolist(), n_pairs]))
 
-    def _leave_inaccurate(self, matrix, tol):
+    def _leave_inaccurate(self, matrix: StoredMatrix, tol: float) -> None:
         """Pairs whose gradient is not what it would be in double precision are left to be solved again.
 
         The gradient is looked at for some points only, as in `rounding_error`.
@@ -224,7 +278,7 @@ class PairsSolved:
         is_solved = report[:, report_of.ENDING] == Status.OPTIMAL
         report[is_solved & (2.0 * errors > tol - report[:, report_of.VIOLATION]), report_of.ENDING] = LEFT
 
-    def _solve_rest(self, matrix, solve_one):
+    def _solve_rest(self, matrix: "KernelMatrix", solve_one: Callable[..., Any]) -> None:
         for k in np.flatnonzero(self._report[:, report_of.ENDING] == LEFT).tolist():
             first, second = self._spans(k)
             places = np.concatenate([np.arange(*first), np.arange(*second)])
@@ -236,11 +290,11 @@ class PairsSolved:
             last = solution.trace[-1]
             self._report[k] = solution.iterations, solution.status, last.violation, solution.bias, last.dual
 
-    def _spans(self, k):
+    def _spans(self, k: int) -> list[tuple[int, int]]:
         """Where the two classes of a pair stand among the sorted points."""
         return [(int(self._edges[c]), int(self._edges[c + 1])) for c in self._pairs[k]]
 
-    def betas(self):
+    def betas(self) -> list[FloatArray]:
         """Signed dual coefficients of each pair."""
         found = []
         for k, (i, j) in enumerate(self._pairs):
@@ -248,7 +302,7 @@ class PairsSolved:
             found.append(np.concatenate([self._table[j - 1, slice(*first)], self._table[i, slice(*second)]]))
         return found
 
-    def traces(self):
+    def traces(self) -> list[Any]:
         """The one round of each pair."""
         sizes = np.diff(self._edges)[self._pairs].sum(axis=1).tolist()
         return [

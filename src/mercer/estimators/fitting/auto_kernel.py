@@ -1,10 +1,12 @@
 """Which kernel `kernel="auto"` stands for, by what the data are."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy import sparse
 
+from mercer._types import Rows
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
 from mercer.kernels.string.spectrum import Spectrum
@@ -13,12 +15,16 @@ from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.kernels.tree.subset_tree import SubsetTree
 from mercer.kernels.tree.tree import Tree
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+
+
 # Sparse rows of more columns than this are texts, or like them.
 MANY_COLUMNS = 1_000
 _TABLE = "a table with columns that are not all numbers: a kernel for each column, averaged"
 
 
-def kernel_for(X):
+def kernel_for(X: Rows) -> "tuple[str | Kernel, str]":
     """(kernel or its name, why) for data as they are.
 
     Examples
@@ -30,7 +36,7 @@ def kernel_for(X):
     if is_data_frame(X) or _is_list_of(X, Mapping):
         return _for_table(X)
     if sparse.issparse(X):
-        return _for_numbers(*X.shape, is_sparse=True)
+        return _for_numbers(*cast(tuple[int, int], X.shape), is_sparse=True)
     items = X if isinstance(X, (list, tuple)) else np.asarray(X)
     if getattr(items, "ndim", 2) == 2 and not _is_list_of(items, (str, Tree, Graph)):
         return _for_rows(X)
@@ -44,12 +50,12 @@ def kernel_for(X):
     return "rbf", "one-dimensional data, which fit will look at"
 
 
-def _is_list_of(X, kind):
+def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:
     is_flat = isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1)
     return is_flat and len(X) > 0 and all(isinstance(each, kind) for each in X)
 
 
-def _for_table(X):
+def _for_table(X: Rows) -> "tuple[str | Kernel, str]":
     frame = as_frame(X)
     columns = [frame.column(name) for name in frame.names]
     if is_data_frame(X) and all(column.kind == "number" and not column.missing.any() for column in columns):
@@ -57,7 +63,7 @@ def _for_table(X):
     return Columns.infer(X), _TABLE
 
 
-def _for_rows(X):
+def _for_rows(X: Rows) -> "tuple[str | Kernel, str]":
     try:
         rows = np.asarray(X)
     except ValueError:
@@ -70,7 +76,7 @@ def _for_rows(X):
     return _for_numbers(*rows.shape) if rows.ndim == 2 else ("rbf", "rows that fit will look at")
 
 
-def _for_numbers(n, d, is_sparse=False):
+def _for_numbers(n: int, d: int, is_sparse: bool = False) -> tuple[str, str]:
     if is_sparse and d > MANY_COLUMNS:
         return "linear", f"sparse rows of {d} columns, such as texts: a plane does, and is fast"
     if d >= n:

@@ -7,13 +7,24 @@ function by about 1 at a typical distance. For regression it is times three stan
 y, the range of the function (after Cherkassky & Ma 2004).
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.weights import row_weights
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.solvers.calibration.out_of_fold import projected
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.regularization import Regularization
+
 
 # Rows whose kernel matrix decides C, at most.
 MOST_ROWS = 1_000
@@ -21,12 +32,12 @@ MOST_ROWS = 1_000
 DEVIATIONS = 3.0
 
 
-def is_auto(value):
+def is_auto(value: Any) -> bool:
     """Whether a parameter is left to a rule."""
     return isinstance(value, str) and value == "auto"
 
 
-def choose_kernel(estimator, X):
+def choose_kernel(estimator: "BaseEstimator", X: Rows) -> None:
     """Note on an estimator with kernel="auto" which kernel that is for X, and why."""
     for name in ("kernel_", "kernel_reason_"):
         vars(estimator).pop(name, None)
@@ -37,7 +48,16 @@ def choose_kernel(estimator, X):
         estimator.kernel_, estimator.kernel_reason_ = kernel_for(X)
 
 
-def automatic_C(kernel, gamma, degree, coef0, X, bias, sample_weight=None, y=None):
+def automatic_C(
+    kernel: "str | Kernel | Callable[..., Any]",
+    gamma: float | str,
+    degree: float,
+    coef0: float,
+    X: Rows,
+    bias: str,
+    sample_weight: ArrayLike | None = None,
+    y: Array | None = None,
+) -> float:
     """The number that C="auto" stands for (see the top of this file).
 
     Examples
@@ -62,7 +82,9 @@ def automatic_C(kernel, gamma, degree, coef0, X, bias, sample_weight=None, y=Non
     return (scale or 1.0) / spread if spread > 1e-12 * abs(mean) else 1.0
 
 
-def _mean_and_spread(kernel, X, used, weights, bias):
+def _mean_and_spread(
+    kernel: "Kernel", X: Rows, used: IndexArray, weights: FloatArray, bias: str
+) -> tuple[float, float]:
     """The mean of k(x, x), and the same less the mean of k(x, x') where the origin does not count."""
     if bias != "free":
         mean = float(_shares(weights, used) @ _diagonal(kernel, X, used))
@@ -78,7 +100,7 @@ def _mean_and_spread(kernel, X, used, weights, bias):
     return mean, mean - float(share @ K @ share)
 
 
-def _sampled(kernel, X, used):
+def _sampled(kernel: "Kernel", X: Rows, used: IndexArray) -> IndexArray:
     """MOST_ROWS of the rows in use, evenly spread along a projection of them, so that the order of rows does not
     matter; of items that are no rows of numbers, evenly spread as they come."""
     if isinstance(kernel, Precomputed):
@@ -88,21 +110,21 @@ def _sampled(kernel, X, used):
     return used[((np.arange(MOST_ROWS) + 0.5) * len(used) / MOST_ROWS).astype(np.intp)]
 
 
-def _diagonal(kernel, X, used):
+def _diagonal(kernel: "Kernel", X: Rows, used: IndexArray) -> FloatArray:
     if isinstance(kernel, Precomputed):
         return np.asarray(np.asarray(X).diagonal(), dtype=np.float64)[used]
     return kernel.diag(_rows(X, used))
 
 
-def _rows(X, chosen):
+def _rows(X: Rows, chosen: IndexArray) -> Rows:
     return [X[i] for i in chosen] if isinstance(X, list) else X[chosen]
 
 
-def _shares(weights, rows):
+def _shares(weights: FloatArray, rows: IndexArray) -> FloatArray:
     return weights[rows] / weights[rows].sum()
 
 
-def _deviation(y, share):
+def _deviation(y: Array, share: FloatArray) -> float:
     mean = float(share @ y)
     return float(np.sqrt(share @ (y - mean) ** 2))
 
@@ -110,15 +132,24 @@ def _deviation(y, share):
 class AutomaticC:
     """Adds to an estimator with a parameter `C` its value "auto"; the number is `C_` once fitted."""
 
+    if TYPE_CHECKING:
+        # What the estimator has beside this.
+        C: Any
+        kernel: Any
+        kernel_: Any
+        gamma: Any
+        degree: Any
+        coef0: Any
+
     @property
-    def _C(self):
+    def _C(self) -> "float | Regularization":
         if not is_auto(self.C):
             return self.C
         if "C_" not in vars(self):
             raise ParameterError('C="auto" is fixed by fit; give a number here')
         return self.C_
 
-    def _choose_C(self, X, sample_weight, y=None):
+    def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array | None = None) -> None:
         """Note what "auto" is for checked data."""
         vars(self).pop("C_", None)
         if is_auto(self.C):

@@ -1,22 +1,29 @@
 """Rows that are the same, found by a number for each row that depends on its contents."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
+from mercer._types import Array, BoolArray, FloatArray, IndexArray, Rows
 from mercer.kernels.given.precomputed import Precomputed
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+
 
 _CHUNK = 4096
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-def comparable_rows(data, rows=None):
+def comparable_rows(data: "TrainingData", rows: IndexArray | None = None) -> Any:
     """The training rows, or some of them, where they are vectors; else None."""
     if isinstance(data.kernel, Precomputed) or getattr(getattr(data.X, "dtype", None), "kind", "O") != "f":
         return None
     return data.X if rows is None or len(rows) == data.shape[0] else data.X[rows]
 
 
-def contradiction(X, keys, rows, signs):
+def contradiction(X: Rows, keys: Array, rows: IndexArray, signs: FloatArray) -> IndexArray | None:
     """Places in `rows` of a negative and a positive row that are the same; None if there are none."""
     ranked = np.argsort(keys[rows], kind="stable")
     own, sides = rows[ranked], signs[ranked]
@@ -28,7 +35,7 @@ def contradiction(X, keys, rows, signs):
     return pair[np.argsort(signs[pair])]
 
 
-def row_keys(X):
+def row_keys(X: Rows) -> Array:
     """A number for each row that depends on its contents, the same for dense and sparse rows."""
     multipliers = np.random.default_rng(0).integers(1, 2**63, X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     if sparse.issparse(X):
@@ -40,14 +47,14 @@ def row_keys(X):
     return keys
 
 
-def _mixed(values):
+def _mixed(values: FloatArray) -> Array:
     """Bits of the numbers, stirred; zero for zero, of either sign."""
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(32))) * _MIX
     return bits ^ (bits >> np.uint64(29))
 
 
-def are_equal(X, left, right):
+def are_equal(X: Rows, left: IndexArray, right: IndexArray) -> BoolArray:
     """Whether rows left[k] and right[k] are the same, for every k."""
     if sparse.issparse(X):
         return np.asarray(abs(X[left] - X[right]).sum(axis=1)).ravel() == 0.0

@@ -1,7 +1,9 @@
 """Kernel matrices that the user gives, or that a function of the user's returns."""
 
 import time
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -9,6 +11,7 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer._jit.threads import run_parallel
 from mercer._jit.waiting import ends_in_force
+from mercer._types import Array, FloatArray, Rows
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import add_mirror_residual, most_asymmetric
 from mercer.kernels.gram.weighted_gram_sum import look_and_sum
@@ -26,7 +29,7 @@ COMPARED = tiles.GRAM_TILE
 FIRST_ROWS = 16
 
 
-def require_gram(K):
+def require_gram(K: Any) -> None:
     """Refuse a matrix that is not square or not symmetric."""
     if K.shape[0] != K.shape[1]:
         raise DataError(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
@@ -34,7 +37,7 @@ def require_gram(K):
         _require_symmetric(K)
 
 
-def looks_symmetric(K):
+def looks_symmetric(K: Any) -> bool:
     """Whether weighted sums of the rows are those of the columns, to rounding; False also where one is not finite.
 
     With weights spread at random over [-1, 1], an entry that differs by SYMMETRY from its mirror image goes
@@ -45,7 +48,7 @@ def looks_symmetric(K):
     return bool(_are_small(residual, K.diagonal()))
 
 
-def look_symmetric(matrices, workers, dtype=None):
+def look_symmetric(matrices: Sequence[Array], workers: int, dtype: Any = None) -> tuple[Any, Array | None]:
     """(the same for each of several matrices of one size, the sum of all of them or None).
 
     The sum is taken in the same look, where its precision is given and the matrices are in C order and in
@@ -55,7 +58,7 @@ def look_symmetric(matrices, workers, dtype=None):
     if dtype is None or not are_plain:
         found = np.empty(len(matrices), dtype=bool)
 
-        def look(place):
+        def look(place: int) -> None:
             found[place] = looks_symmetric(matrices[place])
 
         run_parallel(look, range(len(matrices)), workers)
@@ -64,19 +67,19 @@ def look_symmetric(matrices, workers, dtype=None):
     return _are_small(residuals, np.array([K.diagonal() for K in matrices])), total
 
 
-def _are_small(residuals, diagonals):
+def _are_small(residuals: FloatArray, diagonals: FloatArray) -> Any:
     # A comparison with NaN is false.
     scale = np.abs(diagonals).max(axis=-1, initial=0.0)
     return np.abs(residuals).max(axis=-1, initial=0.0) <= SAME_SUMS * scale
 
 
 @lru_cache(maxsize=4)
-def _spread_weights(n):
+def _spread_weights(n: int) -> FloatArray:
     """The same for every matrix of a size: what is found does not depend on when one looks."""
     return np.random.default_rng(0).uniform(-1.0, 1.0, n)
 
 
-def _require_symmetric(K):
+def _require_symmetric(K: Any) -> None:
     i, j, distance, largest = most_asymmetric(_in_rows(K))
     if distance > SYMMETRY * largest:
         raise DataError(
@@ -85,7 +88,7 @@ def _require_symmetric(K):
         )
 
 
-def require_symmetric_function(kernel, items):
+def require_symmetric_function(kernel: Any, items: Any) -> None:
     """Refuse a kernel of the user's that depends on which of two items comes first.
 
     All pairs of up to COMPARED items are looked at, of more those of so many spread evenly: a matrix has one
@@ -103,24 +106,24 @@ def require_symmetric_function(kernel, items):
         )
 
 
-def require_not_negative(K):
+def require_not_negative(K: Any) -> None:
     """Refuse a matrix with an entry below zero, where entries are to be densities."""
     i, j = np.unravel_index(np.argmin(K), K.shape)
     if K[i, j] < 0:
         raise DataError(f"the precomputed matrix must be nowhere negative, got K[{i}, {j}] = {K[i, j]:g}")
 
 
-def _in_rows(K):
+def _in_rows(K: Array) -> Array:
     """K, or its transpose, in C order: what is asked of it is the same for both."""
     return K.T if K.flags.f_contiguous and not K.flags.c_contiguous else np.ascontiguousarray(K)
 
 
-def has_room(items, max_bytes):
+def has_room(items: Any, max_bytes: float) -> bool:
     """Whether the square matrix of `items` fits into `max_bytes`."""
     return 8 * _count(items) ** 2 <= max_bytes
 
 
-def evaluate(function, left, right):
+def evaluate(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArray:
     """The matrix that a kernel function returns for two whole sets, as scikit-learn calls it.
 
     Where time is limited, it is called for some rows of `left` at a time, and is not called again when time is over.
@@ -141,12 +144,12 @@ def evaluate(function, left, right):
     return np.concatenate(parts)
 
 
-def _next_length(length, seconds):
+def _next_length(length: int, seconds: float) -> int:
     """As many rows as take about a slice of time, but not at once many more than before."""
     return max(1, int(length * min(8.0, SLICE_SECONDS / max(seconds, 1e-6))))
 
 
-def _returned(function, left, right):
+def _returned(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArray:
     shape = (_count(left), _count(right))
     K = function(left, right)
     K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
@@ -157,5 +160,5 @@ def _returned(function, left, right):
     return K
 
 
-def _count(items):
+def _count(items: Any) -> int:
     return items.shape[0] if hasattr(items, "shape") else len(items)

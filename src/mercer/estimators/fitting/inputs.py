@@ -5,6 +5,9 @@ Everything else goes through scikit-learn's validation, which knows lists, data 
 sparse formats, and whose errors are known.
 """
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,6 +21,7 @@ from sklearn.utils.validation import (
 
 from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
+from mercer._types import Array, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.given_matrix import evaluate
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.structured import StructuredKernel
@@ -26,39 +30,44 @@ from mercer.kernels.given.several_precomputed import GivenMatrices
 from mercer.kernels.items.prepare_rows import require_sound_csr
 from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
+
+
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # Squares of targets, and products with coefficients of their size, must not overflow.
 LARGEST_TARGET = 1e100
 _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
 
 
-def is_function(kernel):
+def is_function(kernel: Any) -> bool:
     """Whether a kernel is a plain function, called as scikit-learn calls it."""
     return callable(kernel) and not isinstance(kernel, (Kernel, type))
 
 
-def kernel_of(estimator):
+def kernel_of(estimator: "BaseEstimator") -> Any:
     """The kernel that is asked for, or that `fit` has chosen where it is "auto"."""
     kernel = estimator.kernel
     return getattr(estimator, "kernel_", kernel) if isinstance(kernel, str) and kernel == "auto" else kernel
 
 
-def has_function(kernel):
+def has_function(kernel: Any) -> bool:
     """Whether a function of the user's is the kernel, or one of those of which it is made."""
     return any(isinstance(part, Custom) for part in _leaves(kernel))
 
 
-def takes_items(kernel):
+def takes_items(kernel: Any) -> bool:
     """Whether the items may be anything: texts, trees, graphs, what a function of the user's takes."""
     return is_function(kernel) or (isinstance(kernel, Kernel) and bool(kernel.takes_items))
 
 
-def is_precomputed(kernel):
+def is_precomputed(kernel: Any) -> bool:
     """Whether the data are the kernel matrix."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
-def training_input(estimator, X, y):
+def training_input(estimator: "BaseEstimator", X: Rows, y: Any) -> tuple[Rows, Array]:
     """Rows (or items) and labels of the same length; notes the features on the estimator."""
     if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
@@ -67,7 +76,9 @@ def training_input(estimator, X, y):
     return training_rows(estimator, X, y)
 
 
-def training_rows(estimator, X, y, tidy=None):
+def training_rows(
+    estimator: "BaseEstimator", X: Rows, y: Any, tidy: Callable[[Rows], Rows] | None = None
+) -> tuple[Rows, Array]:
     """Rows and labels of the same length; notes the features on the estimator.
 
     `tidy` is what is done to sparse rows: by default indices are sorted and duplicates added up.
@@ -80,21 +91,27 @@ def training_rows(estimator, X, y, tidy=None):
     return (tidy or _canonical)(X), _labels(y)
 
 
-def without_duplicates(X):
+def without_duplicates(X: Rows) -> Rows:
     """Sparse rows as they are, sorted or not, unless an entry is there twice."""
     if not sparse.issparse(X) or (X.has_sorted_indices and X.has_canonical_format):
         return X
     return _canonical(X) if has_duplicates(X) else X
 
 
-def regression_rows(estimator, X, y, tidy=without_duplicates, multi_output=False):
+def regression_rows(
+    estimator: "BaseEstimator",
+    X: Rows,
+    y: Labels,
+    tidy: Callable[[Rows], Rows] = without_duplicates,
+    multi_output: bool = False,
+) -> tuple[Rows, FloatArray]:
     """Rows and finite numbers of the same length; notes the features on the estimator."""
     require_sound_csr(X)
     X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=multi_output, **_ROWS)
     return tidy(X), np.asarray(y, dtype=np.float64)
 
 
-def prediction_rows(estimator, X):
+def prediction_rows(estimator: "BaseEstimator", X: Rows) -> Rows:
     """Rows with the features of the fit."""
     if not _is_plain(X) or X.shape[1] != estimator.n_features_in_ or hasattr(estimator, "feature_names_in_"):
         require_sound_csr(X)
@@ -102,7 +119,7 @@ def prediction_rows(estimator, X):
     return X
 
 
-def regression_input(estimator, X, y):
+def regression_input(estimator: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, FloatArray]:
     """Rows (or items) and targets, which are finite numbers; notes the features on the estimator."""
     if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
@@ -115,7 +132,7 @@ def regression_input(estimator, X, y):
     return X, _targets(y)
 
 
-def unlabelled_input(estimator, X):
+def unlabelled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
     """Rows (or items) alone; notes the features on the estimator."""
     if takes_items(kernel_of(estimator)):
         return _training_items(estimator, X)
@@ -127,7 +144,7 @@ def unlabelled_input(estimator, X):
     return _canonical(validate_data(estimator, X, **_ROWS))
 
 
-def _targets(y):
+def _targets(y: Array) -> FloatArray:
     y = np.asarray(y, dtype=np.float64)
     if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
         largest = y.flat[np.abs(y).argmax()]
@@ -135,12 +152,12 @@ def _targets(y):
     return y
 
 
-def _require_rows_or_gram(estimator, X):
+def _require_rows_or_gram(estimator: "BaseEstimator", X: Rows) -> None:
     if sparse.issparse(X) and is_precomputed(kernel_of(estimator)):
         raise TypeError("Sparse precomputed kernels are not supported; pass K.toarray()")
 
 
-def multi_target_input(estimator, X, y):
+def multi_target_input(estimator: "BaseEstimator", X: Rows, y: Any) -> tuple[Rows, FloatArray, bool]:
     """Rows (or items) and targets of shape (n, t) in double precision, and whether y was flat."""
     if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
@@ -152,7 +169,7 @@ def multi_target_input(estimator, X, y):
     return X, y.reshape(len(y), -1), y.ndim == 1
 
 
-def prediction_input(estimator, X):
+def prediction_input(estimator: "BaseEstimator", X: Rows) -> Rows:
     """Rows (or items) like those of the fit."""
     if takes_items(kernel_of(estimator)):
         return as_items(X, kernel_of(estimator))
@@ -163,7 +180,7 @@ def prediction_input(estimator, X):
     return X
 
 
-def expansion_input(model, X):
+def expansion_input(model: "BaseEstimator", X: Rows) -> Rows:
     """Rows (or items) as the expansion of a fitted kernel machine takes them."""
     X = prediction_input(model, X)
     items = getattr(model, "_items", None)
@@ -174,7 +191,7 @@ def expansion_input(model, X):
     return X
 
 
-def _require_columns_of_training(K, expected):
+def _require_columns_of_training(K: Any, expected: int) -> None:
     if K.shape[1] != expected:
         raise DataError(
             f"X.shape[1] = {K.shape[1]} should be equal to {expected}, "
@@ -182,14 +199,14 @@ def _require_columns_of_training(K, expected):
         )
 
 
-def next_batch(estimator, X, y):
+def next_batch(estimator: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Array]:
     """Rows (or items) like those seen before, and labels of the same length."""
     X = prediction_input(estimator, X)
     check_consistent_length(X, y)
     return _canonical(X), _labels(column_or_1d(y, warn=True))
 
 
-def known_codes(classes, y):
+def known_codes(classes: Array, y: Array) -> IndexArray:
     """The position of each label among `classes`, in which all must be."""
     places = np.searchsorted(classes, y).clip(max=len(classes) - 1)
     unknown = np.flatnonzero(classes[places] != y)
@@ -198,13 +215,13 @@ def known_codes(classes, y):
     return places
 
 
-def require_fitted(estimator):
+def require_fitted(estimator: "BaseEstimator") -> None:
     """Raise scikit-learn's NotFittedError before `fit`."""
     if "expansion_" not in vars(estimator):
         check_is_fitted(estimator, "expansion_")
 
 
-def as_items(X, kernel=None):
+def as_items(X: Rows, kernel: Any = None) -> Any:
     """Items that can be counted and chosen by position: an array, CSR rows, a list, rows of several
     given matrices or, for a kernel that looks up columns, a `Frame`."""
     if isinstance(X, GivenMatrices):
@@ -216,7 +233,7 @@ def as_items(X, kernel=None):
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
 
 
-def _canonical(X):
+def _canonical(X: Rows) -> Rows:
     """Sparse rows with sorted indices and no duplicates; the user's own are left as they were."""
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
@@ -224,7 +241,7 @@ def _canonical(X):
     return X
 
 
-def _is_plain(X):
+def _is_plain(X: Rows) -> bool:
     """Whether X needs nothing done to it: finite floats in rows, in C order."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or not X.flags.c_contiguous or X.size == 0:
         return False
@@ -233,18 +250,18 @@ def _is_plain(X):
         return bool(np.isfinite(X.sum()))
 
 
-def _is_plain_target(y, n):
+def _is_plain_target(y: Any, n: int) -> bool:
     return type(y) is np.ndarray and y.ndim == 1 and len(y) == n and _are_labels(y)
 
 
-def _are_labels(y):
+def _are_labels(y: Array) -> bool:
     """Whether all are integers, booleans or words, so that nobody could mean quantities."""
     if y.dtype.kind == "f":
         return bool(np.isfinite(y).all() and (y == np.rint(y)).all())
     return y.dtype.kind in "iubU"
 
 
-def _training_items(estimator, X, y=None):
+def _training_items(estimator: "BaseEstimator", X: Rows, y: Any = None) -> Rows:
     """Items to learn from, as many as there are targets; notes the columns of a table."""
     X = as_items(X, kernel_of(estimator))
     note_columns(estimator, X)
@@ -254,7 +271,7 @@ def _training_items(estimator, X, y=None):
     return X
 
 
-def note_columns(estimator, X):
+def note_columns(estimator: "BaseEstimator", X: Rows) -> None:
     """Note how many columns a table has, and what they are called."""
     for name in ("n_features_in_", "feature_names_in_"):
         vars(estimator).pop(name, None)
@@ -264,14 +281,14 @@ def note_columns(estimator, X):
         estimator.feature_names_in_ = np.array(X.names, dtype=object)
 
 
-def tell_input(tags, kernel):
+def tell_input(tags: "Tags", kernel: Any) -> "Tags":
     """scikit-learn's tags, with what is to be said of the data that a kernel takes."""
     for name, value in _input_tags(kernel).items():
         setattr(tags.input_tags, name, value)
     return tags
 
 
-def _input_tags(kernel):
+def _input_tags(kernel: Any) -> dict[str, bool]:
     if isinstance(kernel, str) and kernel == "auto":
         return {"sparse": True, "string": True, "categorical": True, "dict": True}
     if isinstance(kernel, Kernel) and kernel.takes_tables:
@@ -283,7 +300,7 @@ def _input_tags(kernel):
     return {"pairwise": is_precomputed(kernel), "sparse": not is_precomputed(kernel)}
 
 
-def _leaves(kernel):
+def _leaves(kernel: Any) -> Iterator[Any]:
     """The kernels of which a combination is made."""
     nested = kernel._nested().values()
     if not nested:
@@ -292,18 +309,18 @@ def _leaves(kernel):
         yield from _leaves(each)
 
 
-def _note_features(estimator, X):
+def _note_features(estimator: "BaseEstimator", X: Rows) -> None:
     estimator.n_features_in_ = X.shape[1]
     vars(estimator).pop("feature_names_in_", None)
 
 
-def _labels(y):
+def _labels(y: Any) -> Array:
     if not _are_labels(y):
         check_classification_targets(y)
     return y
 
 
-def _two_integers(y):
+def _two_integers(y: Array) -> tuple[Array, IndexArray] | None:
     """As `np.unique` for two numbers, the usual labels, without sorting; else None."""
     if y.dtype.kind not in "iuf":
         return None
@@ -314,7 +331,7 @@ def _two_integers(y):
     return np.array([low, high]), is_high.astype(np.intp)
 
 
-def classes_and_codes(y):
+def classes_and_codes(y: Array) -> tuple[Array, IndexArray]:
     """The labels in order, and the position of each point's label among them."""
     classes, codes = _two_integers(y) or np.unique(y, return_inverse=True)
     if len(classes) < 2:

@@ -1,6 +1,13 @@
 """How far a fit has come: its gap in words, the share that is done, the seconds that are left."""
 
 import math
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.solvers.result import TracePoint
+
 
 # Before this share of the way there is nothing to reckon with.
 LEAST_SHARE = 0.02
@@ -31,19 +38,19 @@ class Pace:
     ('0.33', '4.0 s left')
     """
 
-    def __init__(self, goal, time_limit=None, by_gap=False):
+    def __init__(self, goal: float, time_limit: float | None = None, by_gap: bool = False) -> None:
         self.goal, self.time_limit, self.by_gap = goal, time_limit, by_gap
         self.seconds, self._solved, self._problems = 0.0, 0, 1
         self._largest, self._own = 0.0, 0.0
 
     @classmethod
-    def of(cls, estimator):
+    def of(cls, estimator: "BaseEstimator") -> Self:
         """The pace of an estimator's fit, by what ends it."""
         gap_tol = getattr(estimator, "gap_tol", None)
         goal = estimator.tol if gap_tol is None else gap_tol
         return cls(goal, getattr(estimator, "time_limit", None), gap_tol is not None)
 
-    def note(self, point):
+    def note(self, point: "TracePoint") -> None:
         """Take the next point of the trace into account."""
         self.seconds, stage = point.seconds, getattr(point, "stage", "solve")
         if stage == "problems":
@@ -52,7 +59,7 @@ class Pace:
         elif stage == "solve":
             self._measure(point.gap if self.by_gap and point.gap is not None else point.violation)
 
-    def _measure(self, value):
+    def _measure(self, value: float) -> None:
         if not 0.0 < value < math.inf:
             return
         self._largest = max(self._largest, value)
@@ -61,23 +68,23 @@ class Pace:
             self._own = max(self._own, min(0.99, done))
 
     @property
-    def share(self):
+    def share(self) -> float:
         """Of the whole fit, from 0 to 1."""
         return min(1.0, (self._solved + self._own) / self._problems)
 
     @property
-    def seconds_left(self):
+    def seconds_left(self) -> float:
         """An estimate; infinite while nothing is known."""
         left = self.seconds * (1.0 / self.share - 1.0) if self.share > LEAST_SHARE else math.inf
         return left if self.time_limit is None else min(left, max(0.0, self.time_limit - self.seconds))
 
-    def words(self):
+    def words(self) -> str:
         """The time left, for people."""
         left = self.seconds_left
         return "time left unknown" if math.isinf(left) else f"{left:.{0 if left >= 10 else 1}f} s left"
 
 
-def standing(point):
+def standing(point: "TracePoint") -> str:
     """In a few words, how far from the optimum a solver is: by the relative duality gap where it is known."""
     gap = getattr(point, "gap", None)
     return f"violation {point.violation:.1e}" if gap is None else f"gap {gap:.1e}"

@@ -1,13 +1,20 @@
 """A fit of a kernel classifier up to the point where something is solved, for whoever solves it otherwise."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.training import Budget, TrainingData
 from mercer.estimators.fitting.two_class import Solved
 from mercer.solvers.result import Solution, Status
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
 
 @dataclass(frozen=True)
@@ -36,12 +43,12 @@ class PreparedFit:
     items: Any
     data: TrainingData
 
-    def matrix(self, tol, indices=None):
+    def matrix(self, tol: float, indices: IndexArray | None = None) -> "KernelMatrix":
         """The kernel matrix of some of the rows, in the precision that a tolerance needs."""
         matrix = self.data.matrix(tol, None, self.budget, self.model.n_jobs)
         return matrix if indices is None or len(indices) == matrix.n else matrix.view(indices)
 
-    def adopt(self, betas, biases):
+    def adopt(self, betas: Sequence[FloatArray], biases: Sequence[float]) -> Any:
         """Make the model the fitted one whose solutions were found elsewhere.
 
         Parameters
@@ -62,7 +69,7 @@ class PreparedFit:
         return model
 
 
-def prepare_fit(model, X, y, sample_weight=None):
+def prepare_fit(model: "BaseEstimator", X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> PreparedFit:
     """What `model.fit(X, y, sample_weight)` does before it solves anything."""
     model._check_parameters()
     X, y = model._checked(X, y, sample_weight)

@@ -2,11 +2,21 @@
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.estimators.fitting.pace import Pace, standing
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.fitting.two_class import Solved
+
 
 _REMEDIES = {
     Status.OPTIMAL_INACCURATE: "Scale the features, or ask for less with a larger tol.",
@@ -23,7 +33,9 @@ _REMEDIES = {
 }
 
 
-def warn_unless_optimal(status, max_iter=-1, remedies=None, judge="certificate_"):
+def warn_unless_optimal(
+    status: Status, max_iter: int = -1, remedies: Mapping[Status, str] | None = None, judge: str = "certificate_"
+) -> None:
     """Warn at the line that called `fit` when the status is anything but OPTIMAL.
 
     `remedies` replace the usual ones of some statuses; `judge` is the attribute to look at.
@@ -35,7 +47,7 @@ def warn_unless_optimal(status, max_iter=-1, remedies=None, judge="certificate_"
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
-def warn_of_zero(status, data, setup, solved, told):
+def warn_of_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "Solved", told: str) -> None:
     """Warn where the optimum of a problem is w = 0, so that its function is rounding noise; `told` says what to do.
 
     To be called by `_keep`, so that the line is that which called `fit`.
@@ -50,15 +62,15 @@ def warn_of_zero(status, data, setup, solved, told):
             return
 
 
-def watchers(estimator, show):
+def watchers(estimator: "BaseEstimator", show: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
     """Who is told how a fit stands: `show`, where `verbose` asks for it, and the user's callbacks."""
     return [*([_staged(show)] if estimator.verbose else []), *(estimator.callbacks or [])]
 
 
-def _staged(show):
+def _staged(show: Callable[[Any], Any]) -> Callable[[Any], None]:
     """`show`, and a line for what is no round: the kernel matrix in the making, a problem of several solved."""
 
-    def staged(point):
+    def staged(point: Any) -> None:
         stage = getattr(point, "stage", "solve")
         if stage == "kernel":
             sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  kernel matrix {point.working_set:3d} %\n")
@@ -72,11 +84,11 @@ def _staged(show):
     return staged
 
 
-def round_printer(estimator):
+def round_printer(estimator: "BaseEstimator") -> Callable[[Any], None]:
     """A callback that prints a line on standard error, with an estimate of the time left."""
     pace = Pace.of(estimator)
 
-    def print_round(point):
+    def print_round(point: Any) -> None:
         pace.note(point)
         sys.stderr.write(
             f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  {standing(point)}  "
@@ -87,7 +99,7 @@ def round_printer(estimator):
     return print_round
 
 
-def print_epoch(point):
+def print_epoch(point: Any) -> None:
     """As the lines of `round_printer`, for methods that go through the data in epochs."""
     line = (
         f"[mercer] {point.seconds:8.2f} s  epoch {point.iterations:6d}  loss {point.violation:9.2e}  "
@@ -96,7 +108,7 @@ def print_epoch(point):
     sys.stderr.write(line + "\n")
 
 
-def print_step(point):
+def print_step(point: Any) -> None:
     """The same for a point of stochastic gradient descent."""
     sys.stderr.write(
         f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  mean loss {point.loss:9.2e}  "
@@ -104,6 +116,6 @@ def print_step(point):
     )
 
 
-def print_residual(point):
+def print_residual(point: Any) -> None:
     """The same for methods that solve equations."""
     sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {point.iterations:6d} steps  residual {point.violation:9.2e}\n")

@@ -1,10 +1,19 @@
 """Support vectors of several two-class solutions, laid out as scikit-learn does."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self, cast
+
 import numpy as np
 from scipy import sparse
 
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.tasks import pair_columns, pair_row
 from mercer.kernels.base.expansion import Group
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.kernels.base.expansion import Expansion
 
 
 class Support:
@@ -20,30 +29,30 @@ class Support:
         (n_classes - 1, n_support) for one-vs-one, (n_problems, n_support) otherwise.
     """
 
-    def __init__(self, indices, counts, dual_coef, has_pairs):
+    def __init__(self, indices: IndexArray, counts: IndexArray, dual_coef: FloatArray, has_pairs: bool) -> None:
         self.indices, self.counts = indices.astype(np.int32), counts.astype(np.int32)
         self.dual_coef, self.has_pairs = dual_coef, has_pairs
 
     @classmethod
-    def of_tasks(cls, setup, betas):
+    def of_tasks(cls, setup: "Setup", betas: Sequence[FloatArray]) -> Self:
         """From the coefficients of each two-class problem."""
         codes, tasks = setup.codes, setup.tasks
         if setup.has_pairs:
             table = _pairwise_rows(codes, setup.n_classes, tasks, betas)
         else:
             table = _rows(len(codes), tasks, betas)
-        chosen = table.any(axis=0).nonzero()[0]
+        chosen = cast(Array, table.any(axis=0)).nonzero()[0]
         own = codes[chosen]
         order = chosen[own.argsort(kind="stable")]
         return cls(order, np.bincount(own, minlength=setup.n_classes), table[:, order], setup.has_pairs)
 
     @classmethod
-    def of_table(cls, order, edges, table):
+    def of_table(cls, order: IndexArray, edges: IndexArray, table: FloatArray) -> Self:
         """From the coefficients of pairs in scikit-learn's layout, of points sorted by class."""
-        chosen = table.any(axis=0).nonzero()[0]
+        chosen = cast(Array, table.any(axis=0)).nonzero()[0]
         return cls(order[chosen], np.diff(chosen.searchsorted(edges)), table[:, chosen], has_pairs=True)
 
-    def groups(self):
+    def groups(self) -> list[Group]:
         """The coefficients as groups of an `Expansion`."""
         if not self.has_pairs:
             outputs = np.arange(len(self.dual_coef))
@@ -58,14 +67,16 @@ class Support:
         ]
 
 
-def _rows(n, tasks, betas):
+def _rows(n: int, tasks: "Sequence[BinaryTask]", betas: Sequence[FloatArray]) -> FloatArray:
     rows = np.zeros((len(tasks), n))
     for row, task, beta in zip(rows, tasks, betas, strict=True):
         row[task.indices] = beta
     return rows
 
 
-def _pairwise_rows(codes, n_classes, tasks, betas):
+def _pairwise_rows(
+    codes: IndexArray, n_classes: int, tasks: "Sequence[BinaryTask]", betas: Sequence[FloatArray]
+) -> FloatArray:
     rows = np.zeros((n_classes - 1, len(codes)))
     for task, beta in zip(tasks, betas, strict=True):
         own = codes[task.indices]
@@ -75,7 +86,7 @@ def _pairwise_rows(codes, n_classes, tasks, betas):
     return rows
 
 
-def linear_coefficients(expansion):
+def linear_coefficients(expansion: "Expansion") -> FloatArray:
     """w for each decision function: the weighted sum of the support vectors; not writeable."""
     rows = []
     for output in range(expansion.n_functions):

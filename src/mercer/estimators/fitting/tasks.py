@@ -1,11 +1,14 @@
 """From several classes to two-class problems and back: one-vs-one and one-vs-rest."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import BoolArray, FloatArray, IndexArray
 
 # More two-class problems than this would keep a fit busy for minutes, however small they are.
 MOST_PROBLEMS = 1_000_000
@@ -20,7 +23,9 @@ class BinaryTask:
     label: tuple
 
 
-def two_class_tasks(codes, n_classes, multi_class, weights=None):
+def two_class_tasks(
+    codes: IndexArray, n_classes: int, multi_class: str, weights: FloatArray | None = None
+) -> list[BinaryTask]:
     """The two-class problems of a fit, over the points of positive weight."""
     used = None if weights is None else np.flatnonzero(weights)
     chosen = codes if used is None else codes[used]
@@ -33,7 +38,7 @@ def two_class_tasks(codes, n_classes, multi_class, weights=None):
     return [BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
 
 
-def require_few(n_classes, multi_class):
+def require_few(n_classes: int, multi_class: str) -> None:
     """Refuse more two-class problems than can be solved in reasonable time."""
     n_problems = n_classes if multi_class == "ovr" else n_classes * (n_classes - 1) // 2
     if n_problems > MOST_PROBLEMS:
@@ -43,52 +48,52 @@ def require_few(n_classes, multi_class):
         )
 
 
-def binary_task(codes):
+def binary_task(codes: IndexArray) -> list[BinaryTask]:
     """Two classes: the second one is positive."""
     return [BinaryTask(np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0), (1, 0))]
 
 
-def one_vs_one(codes, n_classes):
+def one_vs_one(codes: IndexArray, n_classes: int) -> list[BinaryTask]:
     """A problem for each pair i < j, in which class i is positive."""
     members = [np.flatnonzero(codes == c) for c in range(n_classes)]
     return [_pair(members, i, j) for i, j in pairs(n_classes)]
 
 
-def _pair(members, i, j):
+def _pair(members: Sequence[IndexArray], i: int, j: int) -> BinaryTask:
     signs = np.concatenate([np.ones(len(members[i])), -np.ones(len(members[j]))])
     return BinaryTask(np.concatenate([members[i], members[j]]), signs, (i, j))
 
 
-def one_vs_rest(codes, n_classes):
+def one_vs_rest(codes: IndexArray, n_classes: int) -> list[BinaryTask]:
     """A problem for each class, in which it is positive and all others are negative."""
     everything = np.arange(len(codes))
     return [BinaryTask(everything, np.where(codes == c, 1.0, -1.0), (c,)) for c in range(n_classes)]
 
 
-def sides_of(codes, n_classes):
+def sides_of(codes: IndexArray, n_classes: int) -> FloatArray:
     """+1 or -1 for each point in each problem of one-vs-rest; two classes are one problem."""
     chosen = [1] if n_classes == 2 else range(n_classes)
     return np.array([np.where(codes == c, 1.0, -1.0) for c in chosen])
 
 
-def pairs(n_classes):
+def pairs(n_classes: int) -> list[tuple[int, int]]:
     """The pairs (i, j), i < j, in scikit-learn's order."""
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
 
 
-def votes(decisions, n_classes):
+def votes(decisions: FloatArray, n_classes: int) -> IndexArray:
     """How many pairs each class wins, shape (n, n_classes); a zero is a win of the second."""
     return _count(decisions > 0, n_classes)
 
 
-def _count(first_wins, n_classes):
+def _count(first_wins: BoolArray, n_classes: int) -> IndexArray:
     # Whole numbers this small are exact in single precision, and a product counts all pairs at once.
     gains = first_wins.astype(np.float32) @ _sides(n_classes)
     return gains.astype(np.int64) + np.arange(n_classes)
 
 
 @cache
-def _sides(n_classes):
+def _sides(n_classes: int) -> FloatArray:
     """For each pair, +1 in the column of its first class and -1 in that of its second.
 
     Were all pairs won by their second, class c would have c wins.
@@ -99,7 +104,7 @@ def _sides(n_classes):
     return sides
 
 
-def ovr_from_ovo(decisions, n_classes):
+def ovr_from_ovo(decisions: FloatArray, n_classes: int) -> FloatArray:
     """One score a class from pair decisions: the votes, with ties broken by confidence.
 
     The summed confidences are squeezed into (-1/3, 1/3), so they never outweigh a vote.
@@ -113,18 +118,18 @@ def ovr_from_ovo(decisions, n_classes):
     return _count(decisions >= 0, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
-def one_or_all(found):
+def one_or_all(found: Sequence[Any]) -> Any:
     """What belongs to the only two-class problem, or a list with one for each."""
     return found[0] if len(found) == 1 else found
 
 
-def pair_row(own, other):
+def pair_row(own: int, other: int) -> int:
     """The row of scikit-learn's dual_coef_ that holds class `own` against class `other`."""
     return other - 1 if other > own else other
 
 
 @cache
-def pair_columns(own, n_classes):
+def pair_columns(own: int, n_classes: int) -> IndexArray:
     """For each row of dual_coef_ of a vector of class `own`, the column of its pair."""
     place = {pair: column for column, pair in enumerate(pairs(n_classes))}
     others = [other for other in range(n_classes) if other != own]

@@ -2,8 +2,10 @@
 
 import itertools
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +14,7 @@ from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.base.distance_origin import largest_square, origin_of
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
@@ -24,6 +27,12 @@ from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.policy import allows_single, is_stored_whole
 from mercer.solvers.linalg.definiteness import is_seen_indefinite
 from mercer.solvers.result import Solution, Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
 
 # Fits of no more points than this need next to nothing.
 SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
@@ -44,14 +53,14 @@ NEGLIGIBLE = 1e-4
 LARGEST_ENTRY = 1e100
 
 
-def require_no_overflow(X):
+def require_no_overflow(X: Rows) -> None:
     """Refuse rows whose inner products might overflow."""
     values = X.data if sparse.issparse(X) else X
     if not float(np.abs(values).max(initial=0.0)) < LARGEST_ENTRY**0.5:
         raise DataError(OVERFLOW)
 
 
-def require_bounded(kernel, matrix):
+def require_bounded(kernel: "Kernel", matrix: Any) -> None:
     """Refuse a matrix or an operator whose entries, or the inner products in them, overflow.
 
     Of a Gaussian the diagonal is 1 however long the rows are: their own lengths are looked at too.
@@ -72,7 +81,7 @@ class Budget:
     working: int
 
     @classmethod
-    def resolve(cls, memory_limit, cache_size, X):
+    def resolve(cls, memory_limit: int | str | None, cache_size: float | None, X: Rows) -> Self:
         """From the user's bound, or half of what is free; cache_size is in megabytes.
 
         What the prepared rows and the tiles take is set aside first.
@@ -89,13 +98,13 @@ class Budget:
         return cls(cache=cache, working=min(left // 6, MOST_WORKING))
 
     @staticmethod
-    def limit_for(needed, X):
+    def limit_for(needed: int, X: Rows) -> int:
         """The user's bound that leaves so many bytes beside rows, tiles and slack."""
         total = needed + _prepared_bytes(X) + TILES
         return total if total <= 2 * TILES else int((total - SLACK * 2 * TILES) / (1.0 - SLACK)) + 1
 
 
-def _prepared_bytes(X):
+def _prepared_bytes(X: Rows) -> int:
     """About what the rows take once they are prepared, transposed panels included."""
     if sparse.issparse(X):
         return 2 * (X.data.nbytes + X.indices.nbytes)
@@ -113,14 +122,17 @@ class TrainingData:
 
     source = None
 
-    def __init__(self, kernel, X):
+    if TYPE_CHECKING:
+        _summary: Any
+
+    def __init__(self, kernel: "Kernel", X: Rows) -> None:
         self.kernel = kernel
         self.X = X
         is_dense = isinstance(X, np.ndarray) and X.ndim == 2
         self._summary = summary(X) if kernel.is_translation_invariant and is_dense and len(X) else None
         self.origin = None if self._summary is None else origin_of(kernel, X, self._summary)
 
-    def prepare(self, dtype, indices=None):
+    def prepare(self, dtype: type[np.floating[Any]], indices: IndexArray | None = None) -> Any:
         """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
         if isinstance(self.kernel, Precomputed) and indices is not None:
             return self.kernel.prepare(self.X, dtype, check=False).take(indices)
@@ -130,7 +142,7 @@ class TrainingData:
         return self.kernel.prepare(rows, dtype, origin=origin, check=False)
 
     @computed_once
-    def _varying(self):
+    def _varying(self) -> IndexArray | None:
         """Columns that differ between rows, where the others are many: those change no distance (the
         border of a picture), and multiplying them takes as long as multiplying any."""
         is_costly = self.shape[0] > policy.EXACT_SIZE and self.shape[-1] > MANY_FEATURES
@@ -140,7 +152,7 @@ class TrainingData:
         few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
         return np.flatnonzero(varies) if few and varies.any() else None
 
-    def subset(self, indices):
+    def subset(self, indices: IndexArray) -> "TrainingData":
         """The data of some of the items, with the same kernel; all of them are the data themselves."""
         if len(indices) == self.shape[0]:
             return self
@@ -149,38 +161,38 @@ class TrainingData:
         return TrainingData(self.kernel, self.support_vectors(indices))
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Shape of the training data."""
         return self.X.shape if hasattr(self.X, "shape") else (len(self.X),)
 
-    def support_vectors(self, indices):
+    def support_vectors(self, indices: IndexArray) -> Rows:
         """The rows at `indices` as the user gave them; none are kept of a precomputed matrix."""
         if isinstance(self.kernel, Precomputed):
             return np.empty((0, 0))
         rows = self._rows(indices)
         return rows.native if isinstance(rows, Frame) else rows
 
-    def _rows(self, indices):
+    def _rows(self, indices: IndexArray) -> Rows:
         return [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
 
-    def expansion_vectors(self, indices):
+    def expansion_vectors(self, indices: IndexArray) -> Any:
         """What a predictor needs of the rows at `indices`."""
         if isinstance(self.kernel, Precomputed):
             return MatrixItems(None, indices, np.float64)
         return self._rows(indices)
 
-    def diagonal(self, indices):
+    def diagonal(self, indices: IndexArray) -> FloatArray:
         """k(x_i, x_i) for the rows at `indices`, in double precision."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.X.diagonal(), dtype=np.float64)[indices]
         return self.kernel.diag_of(self.prepare(np.float64, indices))
 
-    def squared_norm(self, indices, coefficients, n_jobs):
+    def squared_norm(self, indices: IndexArray, coefficients: FloatArray, n_jobs: int | None) -> float:
         """|sum_i c_i psi(x_i)|^2, in double precision."""
         points = self.prepare(np.float64, indices)
         return float(coefficients @ tiles.product(self.kernel, points, points, coefficients, n_jobs))
 
-    def looks_indefinite(self, indices):
+    def looks_indefinite(self, indices: IndexArray) -> bool:
         """Whether the kernel is seen not to be positive semidefinite on rows at `indices`, or on all where there are
         none: on some, if they are many. By construction, most kernels are."""
         if self.kernel.is_psd is True:
@@ -191,7 +203,7 @@ class TrainingData:
         gram = tiles.gram(self.kernel, points, np.empty((len(places), len(places))))
         return is_seen_indefinite(gram, NEGLIGIBLE)
 
-    def matrix(self, tol, gap_tol, budget, n_jobs):
+    def matrix(self, tol: float, gap_tol: float | None, budget: Budget, n_jobs: int | None) -> "KernelMatrix":
         """The kernel matrix of all rows, in the precision that the tolerances need."""
         if isinstance(self.kernel, Precomputed):
             return StoredMatrix.of(_square(self.X), n_jobs)
@@ -200,7 +212,7 @@ class TrainingData:
         require_bounded(self.kernel, matrix)
         return matrix
 
-    def _precision(self, tol, gap_tol):
+    def _precision(self, tol: float, gap_tol: float | None) -> tuple[type[np.floating[Any]], float | None]:
         """(precision that will do, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
         if not (self.kernel.is_dot_product_form and allows_single(self.shape[0], tol, gap_tol)):
             return np.float64, None
@@ -216,7 +228,7 @@ class TrainingData:
             return np.float64, None
         return np.float32, typical if largest_error > tol else None
 
-    def _norm_bounds(self):
+    def _norm_bounds(self) -> tuple[float, float]:
         """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them
         (four times the mean)."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -230,18 +242,18 @@ class TrainingData:
         return float(largest), float(min(largest, 4.0 * max(0.0, mean)))
 
 
-def _square(X):
+def _square(X: Rows) -> Array:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def stored_if_small(matrix, budget, stop=None):
+def stored_if_small(matrix: "KernelMatrix", budget: Budget, stop: Callable[..., Any] | None = None) -> "KernelMatrix":
     """Compute all of a small matrix once; leave a large or expensive one to be asked."""
     if matrix.is_stored or not is_worth_storing(matrix, matrix.n, budget):
         return matrix
     return matrix.stored(stop)
 
 
-def keeping_all(matrix, budget, stop=None):
+def keeping_all(matrix: "KernelMatrix", budget: Budget, stop: Callable[..., Any] | None = None) -> "KernelMatrix":
     """The whole matrix in memory where it has room: for those who will ask for it several times."""
     if matrix.is_stored or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
         return matrix
@@ -252,12 +264,20 @@ def keeping_all(matrix, budget, stop=None):
         return matrix
 
 
-def is_worth_storing(matrix, n, budget):
+def is_worth_storing(matrix: "KernelMatrix", n: int, budget: Budget) -> bool:
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
     return is_stored_whole(n, matrix.entry_cost) and n**2 * matrix.dtype.itemsize <= budget.cache
 
 
-def whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=True):
+def whole_matrix(
+    matrix: "KernelMatrix",
+    indices: IndexArray,
+    budget: Budget,
+    limits: "Limits",
+    solve: "Callable[[KernelMatrix], Solution]",
+    empty: FloatArray,
+    keeps: bool = True,
+) -> Solution:
     """``solve(part)`` with the matrix of some points, all of it in memory where it has room.
 
     For methods that ask for every entry again and again; `empty` is their coefficients where the fit
@@ -274,15 +294,23 @@ def whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=True):
     return solution
 
 
-def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
+def solve_all(
+    problems: Sequence[Any],
+    tasks: "Sequence[BinaryTask]",
+    matrix: "KernelMatrix",
+    budget: Budget,
+    solve: "Callable[[Any, KernelMatrix, int], Solution]",
+    limits: "Limits",
+    n_jobs: int | None,
+) -> list[Solution]:
     """Solve the two-class problems of a fit; each sees its own view of the one matrix.
 
     Small ones run side by side on the cores, large ones one after the other on all cores.
     """
-    solutions = [None] * len(problems)
+    solutions = cast(list[Solution], [None] * len(problems))
     shared = SharedMatrix(matrix, tasks, budget, limits.stop)
 
-    def run(k):
+    def run(k: int) -> None:
         try:
             with shared.part(tasks[k]) as part:
                 solutions[k] = solve(problems[k], part, k)
@@ -299,7 +327,7 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
     large = [k for k in order if len(tasks[k].indices) > policy.SIDE_BY_SIDE]
     so_far = itertools.count(1)
 
-    def run_and_tell(k):
+    def run_and_tell(k: int) -> None:
         run(k)
         limits.report_solved(next(so_far), len(tasks))
 
@@ -310,14 +338,14 @@ def solve_all(problems, tasks, matrix, budget, solve, limits, n_jobs):
     return solutions
 
 
-def _own_blocks(tasks):
+def _own_blocks(tasks: "Sequence[BinaryTask]") -> int:
     """Entries of all blocks of classes with themselves, in pairs of classes."""
     sizes = {task.label[0]: np.count_nonzero(task.signs > 0) for task in tasks}
     sizes |= {task.label[-1]: np.count_nonzero(task.signs < 0) for task in tasks}
-    return sum(size**2 for size in sizes.values())
+    return cast(int, sum(cast(Any, size) ** 2 for size in sizes.values()))
 
 
-def _release(part, matrix):
+def _release(part: "KernelMatrix | None", matrix: "KernelMatrix") -> None:
     if part.is_stored and part is not matrix:
         part.release()
 
@@ -325,7 +353,12 @@ def _release(part, matrix):
 class SharedMatrix:
     """The kernel matrix of a fit, and the part of it that each two-class problem needs."""
 
-    def __init__(self, matrix, tasks, budget, stop):
+    if TYPE_CHECKING:
+        _stored: KernelMatrix | None
+
+    def __init__(
+        self, matrix: "KernelMatrix", tasks: "Sequence[BinaryTask]", budget: Budget, stop: Callable[..., Any] | None
+    ) -> None:
         self.matrix, self.budget, self.stop = matrix, budget, stop
         self.is_whole = all(len(task.indices) == matrix.n and is_ordered(task.indices) for task in tasks)
         has_room = _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
@@ -334,7 +367,7 @@ class SharedMatrix:
         self._lock = threading.Lock()
 
     @contextmanager
-    def part(self, task):
+    def part(self, task: "BinaryTask") -> "Iterator[KernelMatrix]":
         """The matrix of one problem, for as long as it is being solved."""
         if self.is_whole:
             yield self._everything()
@@ -343,21 +376,21 @@ class SharedMatrix:
         yield pair
         _release(pair, self.matrix)
 
-    def release(self):
+    def release(self) -> None:
         """The fit is over: give memory back."""
         _release(self._stored, self.matrix)
 
-    def _everything(self):
+    def _everything(self) -> "KernelMatrix":
         with self._lock:
             if self._stored is None:
                 self._stored = stored_if_small(self.matrix, self.budget, self.stop)
         return self._stored
 
-    def _pair(self, task):
+    def _pair(self, task: "BinaryTask") -> "KernelMatrix":
         n = len(task.indices)
         if self.matrix.is_stored or not is_worth_storing(self.matrix, n, self.budget):
             return self.matrix.view(task.indices)
         positive = np.count_nonzero(task.signs > 0)
         if len(task.label) < 2 or not self._blocks_fit:
             return self.matrix.view(task.indices).stored(self.stop)
-        return self.matrix.stored_pair(task.indices[:positive], task.indices[positive:], self.stop)
+        return cast(Any, self.matrix).stored_pair(task.indices[:positive], task.indices[positive:], self.stop)

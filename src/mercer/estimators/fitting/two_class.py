@@ -1,12 +1,21 @@
 """The two-class problems of a fit, and what is kept of their solutions."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._jit.once import computed_once
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.tasks import require_few, two_class_tasks
 from mercer.problems.svm.crammer_singer import KernelCrammerSinger
 from mercer.problems.svm.soft_margin import SoftMargin
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.solvers.result import Solution
 
 
 class TwoClassProblems:
@@ -29,30 +38,36 @@ class TwoClassProblems:
         The labels that the codes stand for, where somebody is to be told.
     """
 
+    if TYPE_CHECKING:
+        classes: Any
+        copies: FloatArray
+
     classes = None
 
-    def __init__(self, codes, n_classes, multi_class, C, loss, bias):
+    def __init__(
+        self, codes: IndexArray, n_classes: int, multi_class: str, C: FloatArray, loss: str, bias: str
+    ) -> None:
         require_few(n_classes, multi_class)
         self.codes, self.n_classes, self.multi_class = codes, n_classes, multi_class
         self.C, self.loss, self.bias = C, loss, bias
 
     @property
-    def kind(self):
+    def kind(self) -> tuple[str, str]:
         """Loss and bias."""
         return self.loss, self.bias
 
     @property
-    def has_pairs(self):
+    def has_pairs(self) -> bool:
         """Whether each pair of several classes has a problem of its own."""
         return self.n_classes > 2 and self.multi_class == "ovo"
 
     @computed_once
-    def tasks(self):
+    def tasks(self) -> "list[BinaryTask]":
         """Which points take part in each problem, and on which side."""
         return two_class_tasks(self.codes, self.n_classes, self.multi_class, self.C)
 
     @computed_once
-    def problems(self):
+    def problems(self) -> list[Any]:
         """A `SoftMargin` for each task."""
         return [SoftMargin(task.signs, self.C[task.indices], self.loss, self.bias) for task in self.tasks]
 
@@ -60,7 +75,7 @@ class TwoClassProblems:
 class TogetherProblem(TwoClassProblems):
     """One problem for all of several classes (Crammer & Singer 2001)."""
 
-    def __init__(self, codes, n_classes, C, bias):
+    def __init__(self, codes: IndexArray, n_classes: int, C: FloatArray, bias: str) -> None:
         super().__init__(codes, n_classes, "ovr", C, "hinge", bias)
         used = self.tasks[0].indices
         scale = 1.0 if bias == "penalised" else 0.0
@@ -77,7 +92,7 @@ class Solved:
     statuses : list of Status
     """
 
-    def __init__(self, setup, solutions):
+    def __init__(self, setup: "Setup", solutions: "Sequence[Solution]") -> None:
         self.solutions = solutions
         self.support = Support.of_tasks(setup, self.betas())
         self.statuses = [solution.status for solution in solutions]
@@ -85,11 +100,11 @@ class Solved:
         intercepts = [p.intercept(s.beta, s.bias) for p, s in zip(setup.problems, solutions, strict=True)]
         self.intercepts = np.array(intercepts)
 
-    def betas(self):
+    def betas(self) -> list[FloatArray]:
         """Signed dual coefficients of each problem."""
         return [solution.beta for solution in self.solutions]
 
-    def traces(self):
+    def traces(self) -> list[Any]:
         """How each solver got there."""
         return [solution.trace for solution in self.solutions]
 
@@ -97,16 +112,16 @@ class Solved:
 class JointSolved:
     """As `Solved`, where all functions are one solution."""
 
-    def __init__(self, setup, solution):
+    def __init__(self, setup: Any, solution: "Solution") -> None:
         self.solution = solution
         self.support = Support.of_tasks(setup, self.betas())
         self.statuses = [solution.status]
         self.iterations = np.array([solution.iterations], dtype=np.int32)
         self.intercepts = np.atleast_1d(setup.joint.intercept(solution.beta, solution.bias))
 
-    def betas(self):
+    def betas(self) -> list[FloatArray]:
         beta = self.solution.beta
         return [beta] if beta.ndim == 1 else list(np.ascontiguousarray(beta.T))
 
-    def traces(self):
+    def traces(self) -> list[Any]:
         return [self.solution.trace]

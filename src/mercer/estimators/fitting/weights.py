@@ -1,10 +1,17 @@
 """Weights of samples and of classes."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 from mercer.problems.regularization import resolve_C
+
+if TYPE_CHECKING:
+    from mercer.problems.regularization import Regularization
+
 
 _NO_WEIGHT = (
     "Invalid input - all samples have zero or negative weights. "
@@ -12,14 +19,14 @@ _NO_WEIGHT = (
 )
 
 
-def sample_weights(given, codes, classes):
+def sample_weights(given: ArrayLike, codes: IndexArray, classes: Array) -> FloatArray:
     """One finite number for each point, none negative; every class has a positive one."""
     weights = row_weights(given, len(codes))
     _require_every_class(weights, codes, classes)
     return weights
 
 
-def target_weights(given, n):
+def target_weights(given: ArrayLike | None, n: int) -> FloatArray:
     """As `row_weights`, or ones, and not all zero: for targets that have no classes."""
     weights = np.ones(n) if given is None else row_weights(given, n)
     if not weights.any():
@@ -27,7 +34,7 @@ def target_weights(given, n):
     return weights
 
 
-def some_weights(given, n):
+def some_weights(given: ArrayLike | None, n: int) -> FloatArray:
     """As `row_weights`, or ones, of which some are positive: for methods that know no classes and no C."""
     weights = np.ones(n) if given is None else row_weights(given, n)
     if not weights.any():
@@ -35,7 +42,7 @@ def some_weights(given, n):
     return weights
 
 
-def row_weights(given, n):
+def row_weights(given: ArrayLike, n: int) -> FloatArray:
     """One finite number for each of n points, none negative.
 
     A negative weight becomes zero: such a point takes no part, as in LIBSVM.
@@ -50,7 +57,7 @@ def row_weights(given, n):
     return np.maximum(weights, 0.0)
 
 
-def _require_one_each(weights, n):
+def _require_one_each(weights: FloatArray, n: int) -> None:
     # The texts are scikit-learn's, which programs may look for.
     if weights.ndim != 1:
         raise DataError(f"Sample weights must be 1D array or scalar, got shape {weights.shape}")
@@ -60,7 +67,7 @@ def _require_one_each(weights, n):
         raise DataError(f"Input sample_weight contains {'NaN' if np.isnan(weights).any() else 'infinity'}")
 
 
-def _require_every_class(weights, codes, classes):
+def _require_every_class(weights: FloatArray, codes: IndexArray, classes: Array) -> None:
     present = np.bincount(codes[weights > 0], minlength=len(classes)) > 0
     if not present.any():
         raise DataError(_NO_WEIGHT)
@@ -71,7 +78,7 @@ def _require_every_class(weights, codes, classes):
         raise DataError(f"class {missing!r} has no sample of positive weight; drop its rows, or give them weight")
 
 
-def class_weights(given, classes, y):
+def class_weights(given: dict[Any, float] | str | None, classes: Array, y: Array) -> FloatArray:
     """The factor on C of each class."""
     if given is None:
         return np.ones(len(classes))
@@ -81,19 +88,27 @@ def class_weights(given, classes, y):
     return weights
 
 
-def weighted_copies(class_weight, sample_weight, classes, codes, y):
+def weighted_copies(
+    class_weight: dict[Any, float] | str | None,
+    sample_weight: ArrayLike | None,
+    classes: Array,
+    codes: IndexArray,
+    y: Array,
+) -> FloatArray:
     """How many copies of each point there are: the product of its weights."""
     copies = class_weights(class_weight, classes, y)[codes]
     return copies if sample_weight is None else copies * sample_weights(sample_weight, codes, classes)
 
 
-def total_weight(weights):
+def total_weight(weights: FloatArray) -> Any:
     """The sum of the weights; infinite where it overflows."""
     with np.errstate(over="ignore"):
         return weights.sum()
 
 
-def weighted_C(C, codes, class_weight, weights=None):
+def weighted_C(
+    C: "float | Regularization", codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
     """C times the weights of class and sample, for each point."""
     n, factors = len(codes), class_weight[codes]
     if weights is not None:

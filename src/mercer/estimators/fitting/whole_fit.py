@@ -11,7 +11,7 @@ from mercer.solvers.limits import Limits
 class unchanged_by_errors:  # noqa: N801 - read as a verb; classes, for a small fit takes little longer than generators
     """A context after which, where an error or Ctrl-C ends it, the estimator is as it was before: fitted, or not."""
 
-    def __init__(self, estimator: BaseEstimator):
+    def __init__(self, estimator: BaseEstimator) -> None:
         self._attributes: dict[str, Any] = vars(estimator)
 
     def __enter__(self) -> None:
@@ -28,7 +28,7 @@ class unchanged_by_errors:  # noqa: N801 - read as a verb; classes, for a small 
 class fitting(unchanged_by_errors):  # noqa: N801 - the same
     """The same for the fit of an estimator, which is ended by `limits` all the while."""
 
-    def __init__(self, estimator: BaseEstimator, limits: Limits):
+    def __init__(self, estimator: BaseEstimator, limits: Limits) -> None:
         super().__init__(estimator)
         self._in_force = limits.in_force()
 

@@ -1,5 +1,8 @@
 """Density estimation with a kernel at each row, and one-class detection as its level set."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self, cast
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -8,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.once import computed_once
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.given_matrix import require_gram, require_not_negative, require_symmetric_function
 from mercer.estimators.fitting.inputs import (
     has_function,
@@ -30,6 +34,10 @@ from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOpera
 from mercer.kernels.items.prepare_rows import require_sound_csr
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.problems.kernel_methods import density
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 
 _RULES = ("scott", "silverman")
 _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
@@ -90,36 +98,43 @@ class KernelDensity(OutlierMixin, BaseEstimator):
     # Any container may be predicted after a fit on any other.
     _sparse = True
 
-    def __init__(self, *, bandwidth=1.0, kernel="gaussian", level=0.05, n_jobs=None):
+    def __init__(
+        self,
+        *,
+        bandwidth: float | str = 1.0,
+        kernel: str | Kernel | Callable[..., Any] = "gaussian",
+        level: float = 0.05,
+        n_jobs: int | None = None,
+    ) -> None:
         self.bandwidth = bandwidth
         self.kernel = kernel
         self.level = level
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tell_input(tags, self.kernel) if _is_of_items(self.kernel) else tags
 
     @property
-    def offset_(self):
+    def offset_(self) -> float:
         """Log density at the border of the level set."""
         check_is_fitted(self, "expansion_")
-        known = vars(self).get("offset_")
+        known = vars(cast(Any, self)).get("offset_")
         return self._border.offset if known is None else known
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # A model that is kept has its border, not what it takes to find it.
         state = dict(super().__getstate__())
         border = state.pop("_border", None)
         return state if border is None else {**state, "offset_": border.offset}
 
     @property
-    def is_normalised_(self):
+    def is_normalised_(self) -> bool:
         """Whether the density has integral one; of items that are not rows it lacks a constant."""
         return not _is_of_items(self.kernel)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the density of the rows of X.
 
         Parameters
@@ -136,14 +151,14 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self._check_parameters()
         with unchanged_by_errors(self):
             for name in ("offset_", "_border"):
-                vars(self).pop(name, None)
+                vars(cast(Any, self)).pop(name, None)
             if self.is_normalised_:
                 self._fit_rows(X, sample_weight)
             else:
                 self._fit_items(X, sample_weight)
         return self
 
-    def _fit_rows(self, X, sample_weight):
+    def _fit_rows(self, X: Rows, sample_weight: ArrayLike | None) -> None:
         require_sound_csr(X)
         X = _dense(validate_data(self, X, **_ROWS))
         weights = some_weights(sample_weight, len(X))
@@ -151,7 +166,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self.bandwidth_ = density.bandwidth(self.bandwidth, weights, X.shape[1])
         self._keep(X / self.bandwidth_, weights)
 
-    def _fit_items(self, X, sample_weight):
+    def _fit_items(self, X: Rows, sample_weight: ArrayLike | None) -> None:
         if self.bandwidth != 1.0:
             raise ParameterError(
                 f"bandwidth must be 1.0 for items that are not rows, which have no distance, got {self.bandwidth!r}"
@@ -171,7 +186,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self.bandwidth_ = 1.0
         self._keep_items(data, weights[used], used)
 
-    def _keep_items(self, data, weights, used):
+    def _keep_items(self, data: TrainingData, weights: FloatArray, used: IndexArray) -> None:
         given, part = isinstance(data.kernel, Precomputed), data.subset(used)
         operator = (
             GivenOperator(part.X, self.n_jobs) if given else EvaluatedOperator(part.kernel, part.prepare, self.n_jobs)
@@ -184,9 +199,9 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         sums = operator.product(weights[:, None])[:, 0] - (weights - own) * operator.diag
         others = density.log_of_items(sums) - density.log_mass_without_one(weights) - np.log(largest)
         alone = float(np.log(weights.min() * largest)) - self.log_normaliser_
-        vars(self)["offset_"] = density.level_of(others, weights, self.level, alone)
+        vars(cast(Any, self))["offset_"] = density.level_of(others, weights, self.level, alone)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         require_n_jobs(self.n_jobs)
         require_number("level", self.level, least=0.0, below=1.0)
         if isinstance(self.bandwidth, str) and self.bandwidth not in _RULES:
@@ -197,8 +212,12 @@ class KernelDensity(OutlierMixin, BaseEstimator):
             names = ", ".join((*density.NAMES, "precomputed"))
             raise ParameterError(f"kernel must be one of {names}, or a Kernel, got {self.kernel!r}")
 
-    def _keep(self, rows, weights):
-        kernel = self.kernel.bind(rows, weights) if isinstance(self.kernel, Kernel) else density.kernel_of(self.kernel)
+    def _keep(self, rows: FloatArray, weights: FloatArray) -> None:
+        kernel = (
+            self.kernel.bind(rows, weights)
+            if isinstance(self.kernel, Kernel)
+            else density.kernel_of(cast(str, self.kernel))
+        )
         d = rows.shape[1]
         if not np.isfinite(rows).all() or not (np.einsum("ij,ij->i", rows, rows) < LARGEST_ENTRY).all():
             raise DataError(OVERFLOW)
@@ -207,7 +226,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         self.expansion_ = Expansion.single(kernel, rows, weights[:, None], np.zeros(1), rows.mean(axis=0))
         self._border = _Border(kernel, rows, weights, log_z, self.log_normaliser_, self.level, self.n_jobs)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> FloatArray:
         """The log density at each row of X; up to a constant where `is_normalised_` is False.
 
         Parameters
@@ -230,7 +249,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         logs = density.log_sums(sums, expansion.kernel, points, expansion.vectors, weights)
         return logs - self.log_normaliser_
 
-    def score(self, X, y=None):
+    def score(self, X: Rows, y: Labels | None = None) -> float:
         """The log likelihood of the rows of X together.
 
         Parameters
@@ -244,7 +263,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         """
         return float(self.score_samples(X).sum())
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Log density above the border of the level set; below it, negative.
 
         Parameters
@@ -257,7 +276,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """1 inside of the level set, -1 outside.
 
         Parameters
@@ -270,7 +289,7 @@ class KernelDensity(OutlierMixin, BaseEstimator):
         """
         return np.where(self.score_samples(X) >= self.offset_, 1, -1)
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None) -> FloatArray:
         """Rows drawn from the density; for the Gaussian and the tophat, as in scikit-learn.
 
         Of items that are not rows there is none: nobody knows what lies between them.
@@ -298,18 +317,27 @@ class KernelDensity(OutlierMixin, BaseEstimator):
 class _Border:
     """The level set's border in a density of rows, found once somebody asks."""
 
-    def __init__(self, kernel, rows, weights, log_z, log_normaliser, level, n_jobs):
+    def __init__(
+        self,
+        kernel: Kernel,
+        rows: FloatArray,
+        weights: FloatArray,
+        log_z: float,
+        log_normaliser: float,
+        level: float,
+        n_jobs: int | None,
+    ) -> None:
         self.kernel, self.rows, self.weights = kernel, rows, weights
         self.log_z, self.log_normaliser = log_z, log_normaliser
         self.level, self.n_jobs = level, n_jobs
 
     @computed_once
-    def offset(self):
+    def offset(self) -> float:
         """Log density below which a share `level` of the rows are, each without its own part."""
         alone = float(np.log(self.weights.min() * self.kernel.diag(self.rows[:1])[0])) - self.log_normaliser
         return density.level_of(self._log_density_of_others() - self.log_z, self.weights, self.level, alone)
 
-    def _log_density_of_others(self):
+    def _log_density_of_others(self) -> FloatArray:
         """log of the density at each row that the others give it, but for the normaliser."""
         kernel, rows, weights = self.kernel, self.rows, self.weights
         items, own = kernel.prepare(rows, np.float64, origin=rows.mean(axis=0)), density.without_one(weights)
@@ -318,10 +346,10 @@ class _Border:
         return logs - density.log_mass_without_one(weights)
 
 
-def _is_of_items(kernel):
+def _is_of_items(kernel: Any) -> bool:
     """Whether a kernel compares something else than rows, or says nothing of what it compares."""
     return is_precomputed(kernel) or takes_items(kernel)
 
 
-def _dense(X):
+def _dense(X: Rows) -> FloatArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)

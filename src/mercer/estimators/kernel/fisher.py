@@ -1,12 +1,14 @@
 """Fisher's discriminant in the features of a kernel."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_method import KernelMethod, Proof
 from mercer.estimators.fitting.inputs import classes_and_codes, training_input
 from mercer.estimators.fitting.parameters import (
@@ -25,6 +27,11 @@ from mercer.problems.kernel_methods.spectrum import centred_expansion
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg import shifted_system
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.kernel_methods.ridge import Ridge
 
 
 class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, KernelMethod):
@@ -97,25 +104,25 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        alpha=0.1,
-        priors=None,
-        kernel_params=None,
-        solver="auto",
-        rank=500,
-        tol=1e-8,
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        alpha: float = 0.1,
+        priors: ArrayLike | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        solver: str = "auto",
+        rank: int = 500,
+        tol: float = 1e-8,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -134,7 +141,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Find the directions that separate the classes of the rows of X.
 
         Parameters
@@ -169,7 +176,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         self._check_shared_parameters()
         require_number("alpha", self.alpha, above=0.0)
         require_number("tol", self.tol, above=0.0)
@@ -177,7 +184,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         require_count("rank", self.rank)
         require_choice("solver", self.solver, shifted_system.METHODS)
 
-    def _count(self, n_classes):
+    def _count(self, n_classes: int) -> int:
         if self.n_components is None:
             return n_classes - 1
         require_count("n_components", self.n_components)
@@ -187,7 +194,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             )
         return self.n_components
 
-    def _resolved_priors(self, counts):
+    def _resolved_priors(self, counts: FloatArray) -> FloatArray:
         if self.priors is None:
             return counts / counts.sum()
         n_classes = len(counts)
@@ -196,7 +203,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             raise ParameterError(f"priors must be {n_classes} positive numbers of sum 1, got {self.priors!r}")
         return priors
 
-    def _solve(self, data, problem, limits):
+    def _solve(self, data: "TrainingData", problem: "Ridge", limits: Limits) -> tuple[FloatArray, Any]:
         """Means of the rows of the kernel matrix, and the solution of the equations."""
         request = shifted_system.Request(
             float(self.tol), limits, self._budget(data.X), self.solver, int(self.rank), n_jobs=self.n_jobs
@@ -213,7 +220,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         weighted = operator if _is_plain(problem) else WeightedOperator(operator, problem.scale)
         return operator.means, shifted_system.solve(weighted, problem.right(), float(self.alpha), request)
 
-    def _keep(self, data, used, problem, rule, means, found):
+    def _keep(
+        self, data: "TrainingData", used: IndexArray, problem: "Ridge", rule: FisherRule, means: FloatArray, found: Any
+    ) -> None:
         self._rule = rule
         coefficients = np.zeros((data.shape[0], rule.coefficients.shape[1]))
         coefficients[used], self.intercept_ = centred_expansion(rule.coefficients, means, _shares(problem))
@@ -223,14 +232,14 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         self.n_iter_, self.solver_ = max(1, found.iterations), found.method
         self._n_features_out = coefficients.shape[1]
 
-    def _certificate_of(self, data, problem, solution):
-        def compute():
+    def _certificate_of(self, data: "TrainingData", problem: "Ridge", solution: FloatArray) -> Callable[[], Any]:
+        def compute() -> Any:
             operator = CentredOperator(self._operator(data, Limits()), shares=_shares(problem))
             return problem.certificate(solution, operator.product(solution))
 
         return compute
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> FloatArray:
         """Coordinates along the directions, in which the (penalised) covariance of a class is the identity.
 
         Parameters
@@ -243,7 +252,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         """
         return self._evaluate(X)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Logarithms of the classes' densities times priors, up to a common term.
 
         Parameters
@@ -258,7 +267,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         scores = self._rule.scores(coordinates)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X.
 
         Parameters
@@ -274,11 +283,11 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         return self.classes_[chosen]
 
 
-def _is_plain(problem):
+def _is_plain(problem: "Ridge") -> bool:
     """Whether every row counts once."""
     return bool((problem.scale == 1.0).all())
 
 
-def _shares(problem):
+def _shares(problem: "Ridge") -> FloatArray | None:
     """The share of each row in the mean; None where they are equal."""
     return None if _is_plain(problem) else problem.scale**2 / (problem.scale**2).sum()

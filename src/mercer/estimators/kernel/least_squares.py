@@ -1,10 +1,12 @@
 """Least squares in the features of a kernel, without a penalty."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression, Proof
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import require_number
@@ -16,6 +18,11 @@ from mercer.problems.kernel_methods.least_squares import certificate
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg import pseudo_inverse
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+
 
 # An eigenvalue this far below zero, relative to the largest, is no rounding.
 _NEGATIVE = -1e-8
@@ -65,6 +72,9 @@ class KernelLeastSquares(KernelRegression):
     (2, array([21.]))
     """
 
+    if TYPE_CHECKING:
+        dual_coef_: Any
+
     _remedies: ClassVar = {
         Status.TIME_LIMIT: "A larger time_limit helps.",
         Status.INTERRUPTED: "Fit again.",
@@ -73,18 +83,18 @@ class KernelLeastSquares(KernelRegression):
     def __init__(
         self,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        rcond=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "linear",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        rcond: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -97,7 +107,7 @@ class KernelLeastSquares(KernelRegression):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
@@ -126,11 +136,13 @@ class KernelLeastSquares(KernelRegression):
         warn_unless_optimal(self.status_, -1, self._remedies)
         return self
 
-    def _solve(self, data, targets, scale, used, limits):
+    def _solve(
+        self, data: "TrainingData", targets: FloatArray, scale: FloatArray, used: IndexArray, limits: Limits
+    ) -> None:
         part, scale, wanted = data.subset(used), scale[used], targets[used]
         instead = 'take KernelRidge(solver="cg") with a small alpha'
         self._require_room(part, pseudo_inverse.memory(len(used)), "KernelLeastSquares", instead)
-        coefficients = np.zeros(targets.shape)
+        coefficients = cast(FloatArray, np.zeros(targets.shape))
         try:
             operator = WeightedOperator(self._operator(part, limits), scale)
             found = pseudo_inverse.solve(operator, wanted * scale[:, None], self.rcond, limits.stop)
@@ -145,8 +157,10 @@ class KernelLeastSquares(KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         self._proof = Proof(data, self._certificate_of(part, scale, wanted, coefficients[used], found))
 
-    def _certificate_of(self, data, scale, targets, coefficients, found):
-        def compute():
+    def _certificate_of(
+        self, data: "TrainingData", scale: FloatArray, targets: FloatArray, coefficients: FloatArray, found: Any
+    ) -> Callable[[], Any]:
+        def compute() -> Any:
             operator = WeightedOperator(self._operator(data, Limits()), scale)
             return certificate(operator, scale, targets, coefficients, found.eigenvalues, found.cutoff)
 

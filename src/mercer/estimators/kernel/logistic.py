@@ -1,10 +1,12 @@
 """Logistic regression with a kernel."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.certificate import JointEvidence
 from mercer.estimators.fitting.inputs import require_fitted
@@ -19,11 +21,24 @@ from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 from mercer.solvers.smooth import newton, newton_gram
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 class _LogisticProblem(TwoClassProblems):
     """One problem for all classes, with one function for each of them (for two classes, one)."""
 
-    def __init__(self, codes, n_classes, C, bias):
+    if TYPE_CHECKING:
+        joint: KernelRisk | Multinomial
+
+    def __init__(self, codes: IndexArray, n_classes: int, C: FloatArray, bias: str) -> None:
         super().__init__(codes, n_classes, "ovr", C, "logistic", bias)
         task = self.tasks[0]
         weights = C[task.indices]
@@ -93,25 +108,25 @@ class KernelLogisticRegression(KernelClassifier):
 
     def __init__(
         self,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        class_weight=None,
+        C: "float | Regularization" = 1.0,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        class_weight: dict[Any, float] | str | None = None,
         *,
-        bias="free",
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        cache_size=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-        verbose=False,
-    ):
+        bias: str = "free",
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        cache_size: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -130,12 +145,14 @@ class KernelLogisticRegression(KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_choice("bias", self.bias, BIASES)
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         C = weighted_C(self.C, codes, class_weight, weights)
         if not np.isfinite(C).all():
             raise ParameterError(
@@ -144,12 +161,12 @@ class KernelLogisticRegression(KernelClassifier):
             )
         return _LogisticProblem(codes, len(class_weight), C, self.bias)
 
-    def _solve(self, data, setup, budget, limits):
-        starts, indices = self._starts(setup), setup.tasks[0].indices
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
+        starts, indices = cast(Any, self._starts(setup)), setup.tasks[0].indices
         if starts is not None:
             starts = starts[0] if len(starts) == 1 else np.stack(starts, axis=1)
 
-        def solve(matrix):
+        def solve(matrix: "KernelMatrix") -> "Solution":
             return newton.solve(
                 setup.joint,
                 matrix,
@@ -167,10 +184,10 @@ class KernelLogisticRegression(KernelClassifier):
         empty = np.zeros((len(indices), setup.joint.n_functions))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
         return JointEvidence
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Rows) -> FloatArray:
         """Logarithms of the probabilities of each class, accurate where those are tiny.
 
         Parameters
@@ -184,7 +201,7 @@ class KernelLogisticRegression(KernelClassifier):
         require_fitted(self)
         return log_probabilities(self._values(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> FloatArray:
         """Probability of each class, in the order of `classes_`; `predict` is the largest.
 
         Parameters
@@ -197,7 +214,7 @@ class KernelLogisticRegression(KernelClassifier):
         """
         return np.exp(self.predict_log_proba(X))
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The most probable label of each row of X.
 
         Parameters

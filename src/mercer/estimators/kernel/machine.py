@@ -1,6 +1,7 @@
 """The representer theorem as an estimator: any convex loss, any kernel."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -9,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import thread_count
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_optional_number
@@ -24,10 +26,22 @@ from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 from mercer.solvers.smooth import solve as kernel_risk
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.losses.margin_losses import Loss
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
+
 TASKS = ("auto", "classification", "regression")
 
 
-def is_for_labels(machine):
+def is_for_labels(machine: "KernelMachine") -> bool:
     """Whether a machine classifies."""
     if machine.task != "auto":
         return machine.task == "classification"
@@ -37,7 +51,9 @@ def is_for_labels(machine):
 class _Risks(TwoClassProblems):
     """Two-class problems with any loss; targets are the signs."""
 
-    def __init__(self, codes, n_classes, multi_class, C, loss, bias):
+    def __init__(
+        self, codes: IndexArray, n_classes: int, multi_class: str, C: FloatArray, loss: "Loss", bias: str
+    ) -> None:
         super().__init__(codes, n_classes, multi_class, C, loss.name, bias)
         self.problems = [KernelRisk(task.signs, C[task.indices], loss, bias) for task in self.tasks]
 
@@ -47,7 +63,7 @@ class _OneRisk:
 
     has_pairs, n_classes, classes = False, 1, None
 
-    def __init__(self, targets, C, loss, bias):
+    def __init__(self, targets: FloatArray, C: FloatArray, loss: "Loss", bias: str) -> None:
         used = np.flatnonzero(C)
         self.codes, self.C = np.zeros(len(C), dtype=np.intp), C
         self.tasks = [BinaryTask(used, targets[used], (0,))]
@@ -119,30 +135,30 @@ class KernelMachine(KernelClassifier):
 
     def __init__(
         self,
-        loss="hinge",
-        penalty=0.5,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
+        loss: "str | Loss" = "hinge",
+        penalty: float | Regularization = 0.5,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
         *,
-        task="auto",
-        bias="free",
-        tol=1e-3,
-        class_weight=None,
-        multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=False,
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        cache_size=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-        verbose=False,
-    ):
+        task: str = "auto",
+        bias: str = "free",
+        tol: float = 1e-3,
+        class_weight: dict[Any, float] | str | None = None,
+        multi_class: str = "ovo",
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        cache_size: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.loss = loss
         self.penalty = penalty
         self.kernel = kernel
@@ -166,17 +182,17 @@ class KernelMachine(KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         if not self._classifies:
             tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
         return tags
 
     @property
-    def _classifies(self):
+    def _classifies(self) -> bool:
         return is_for_labels(self)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_choice("bias", self.bias, BIASES)
@@ -191,21 +207,23 @@ class KernelMachine(KernelClassifier):
             raise ParameterError(f"class_weight must be None where quantities are predicted, got {self.class_weight!r}")
 
     @property
-    def _C(self):
+    def _C(self) -> float | Regularization:
         if isinstance(self.penalty, Regularization):
             return self.penalty
         return Regularization.from_penalty(self.penalty)
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         C = self._finite(weighted_C(self._C, codes, class_weight, weights))
         return _Risks(codes, len(class_weight), self.multi_class, C, self.loss_, self.bias)
 
-    def _finite(self, C):
+    def _finite(self, C: FloatArray) -> FloatArray:
         if not np.isfinite(C).all():
             raise ParameterError(f"penalty must leave finite weights for the losses, got {self.penalty!r}; raise it")
         return C
 
-    def _fit(self, X, y, sample_weight=None):
+    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         self._check_parameters()
         if self._classifies:
             super()._fit(X, y, sample_weight)
@@ -219,16 +237,16 @@ class KernelMachine(KernelClassifier):
             budget = Budget.resolve(self.memory_limit, self.cache_size, X)
             self._items, data = self._training_data(X, weights, budget)
             solved = self._solve(data, setup, budget, limits)
-            vars(self).pop("classes_", None)
+            vars(cast(Any, self)).pop("classes_", None)
             self._keep(X, data, setup, solved)
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: Budget, limits: "Limits") -> "SolvedProblems":
         starts, memory = self._starts(setup), budget.working
         if self.loss_.form is None:
             # Newton's method keeps the whole matrix, each of several side by side.
             memory = budget.cache // min(len(setup.tasks), thread_count(self.n_jobs))
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             return kernel_risk.solve(
                 problem,
                 part,
@@ -246,7 +264,7 @@ class KernelMachine(KernelClassifier):
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
     @available_if(is_for_labels)
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """As `SVC.decision_function`; not for quantities.
 
         Parameters
@@ -259,7 +277,7 @@ class KernelMachine(KernelClassifier):
         """
         return super().decision_function(X)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X, or its quantity.
 
         Parameters
@@ -272,7 +290,7 @@ class KernelMachine(KernelClassifier):
         """
         return super().predict(X) if self._classifies else self._values(X)[:, 0]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy where it classifies, R^2 where it predicts quantities."""
         if self._classifies:
             return super().score(X, y, sample_weight)

@@ -1,12 +1,14 @@
 """Coordinates in the features of a kernel: principal components and singular vectors."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed, require_fitted, takes_items
 from mercer.estimators.fitting.parameters import require_flag, require_number
 from mercer.estimators.fitting.training import TrainingData
@@ -14,6 +16,11 @@ from mercer.estimators.kernel.spectral import SpectralMethod
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.solvers.linalg import shifted_system
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.kernel.spectral import Components
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.solvers.limits import Limits
 
 
 class KernelPCA(SpectralMethod):
@@ -109,28 +116,28 @@ class KernelPCA(SpectralMethod):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        alpha=1.0,
-        fit_inverse_transform=False,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        iterated_power="auto",
-        remove_zero_eig=False,
-        random_state=None,
-        copy_X=True,
-        n_jobs=None,
-        time_limit=None,
-        memory_limit=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: int | str = "auto",
+        remove_zero_eig: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -160,7 +167,7 @@ class KernelPCA(SpectralMethod):
         ),
     }
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("alpha", self.alpha, least=0.0)
         for name in ("fit_inverse_transform", "remove_zero_eig", "copy_X"):
@@ -171,22 +178,22 @@ class KernelPCA(SpectralMethod):
                 "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images here."
             )
 
-    def _count_kept(self, rank, found):
+    def _count_kept(self, rank: int, found: int) -> int:
         return rank if self.remove_zero_eig or self.n_components is None else found
 
-    def _set_attributes(self, values, vectors):
+    def _set_attributes(self, values: FloatArray, vectors: FloatArray) -> None:
         self.eigenvalues_, self.eigenvectors_ = values, vectors
 
-    def _keep(self, X, data, found, limits):
+    def _keep(self, X: Rows, data: TrainingData, found: "Components", limits: "Limits") -> None:
         super()._keep(X, data, found, limits)
         if self.copy_X and hasattr(X, "copy"):
             self.X_fit_ = X.copy()
         self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
-        vars(self).pop("_pre_images", None)
+        vars(cast(Any, self)).pop("_pre_images", None)
         if self.fit_inverse_transform:
             self._learn_pre_images(X, data.kernel, limits.unwatched().with_max_iter(-1))
 
-    def _learn_pre_images(self, X, kernel, limits):
+    def _learn_pre_images(self, X: Rows, kernel: "Kernel", limits: "Limits") -> None:
         """Ridge regression from coordinates to rows, in the same kernel (Bakir, Weston & Schoelkopf 2003)."""
         coordinates = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
         data = TrainingData(kernel, coordinates)
@@ -198,7 +205,7 @@ class KernelPCA(SpectralMethod):
         self.jitter_, self.status_ = found.jitter, Status.worst([self.status_, found.status])
         self._pre_images = self._expansion(data, found.X, np.zeros(rows.shape[1]))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Rows, y: Any = None) -> FloatArray:
         """Fit, and the coordinates of the training rows, from the eigenvectors themselves.
 
         Parameters
@@ -214,7 +221,7 @@ class KernelPCA(SpectralMethod):
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
     @property
-    def inverse_transform(self):
+    def inverse_transform(self) -> Callable[[Rows], FloatArray]:
         """``inverse_transform(X)``: rows (n, d) whose features are close to those with the coordinates X
         (n, n_components).
 
@@ -226,7 +233,7 @@ class KernelPCA(SpectralMethod):
             raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
         return self._rows_near
 
-    def _rows_near(self, X):
+    def _rows_near(self, X: Rows) -> FloatArray:
         X = check_array(X, dtype=np.float64, order="C", ensure_min_features=0)
         if X.shape[1] != len(self.eigenvalues_):
             raise DataError(f"X must have {len(self.eigenvalues_)} coordinates, got {X.shape[1]}")
@@ -272,24 +279,24 @@ class KernelSVD(SpectralMethod):
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        iterated_power="auto",
-        random_state=None,
-        n_jobs=None,
-        time_limit=None,
-        memory_limit=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: int | str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -307,7 +314,7 @@ class KernelSVD(SpectralMethod):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def _set_attributes(self, values, vectors):
+    def _set_attributes(self, values: FloatArray, vectors: FloatArray) -> None:
         self.singular_values_, self.left_singular_vectors_ = np.sqrt(values), vectors
         self.right_coef_ = np.divide(
             vectors, self.singular_values_, out=np.zeros_like(vectors), where=self.singular_values_ > 0

@@ -1,12 +1,14 @@
 """Least squares in the features of a kernel, with a penalty."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
+from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression, Proof
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import (
@@ -25,6 +27,13 @@ from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg import ridge_gcv, shifted_system
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.solvers.linalg.shifted_system import Request
+
 
 _CHOLESKY = ('solver="cholesky"', 'solver="cg"')
 PRECONDITIONERS = ("pivoted", "nystroem")
@@ -125,28 +134,28 @@ class KernelRidge(KernelRegression):
 
     def __init__(
         self,
-        alpha=1,
+        alpha: float | ArrayLike = 1,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        alphas=None,
-        criterion="loo",
-        leave_one_out=False,
-        solver="auto",
-        preconditioner="pivoted",
-        rank=500,
-        tol=1e-8,
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        random_state=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        alphas: ArrayLike | None = None,
+        criterion: str = "loo",
+        leave_one_out: bool = False,
+        solver: str = "auto",
+        preconditioner: str = "pivoted",
+        rank: int = 500,
+        tol: float = 1e-8,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
@@ -168,7 +177,7 @@ class KernelRidge(KernelRegression):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
@@ -195,7 +204,7 @@ class KernelRidge(KernelRegression):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         self._check_shared_parameters()
         require_number("tol", self.tol, above=0.0)
         require_max_iter(self.max_iter)
@@ -207,7 +216,16 @@ class KernelRidge(KernelRegression):
         if self.leave_one_out and self.solver == "cg":
             raise ParameterError('leave_one_out=True needs the factor: solver must be "auto" or "cholesky", got "cg"')
 
-    def _solve(self, data, targets, penalties, weights, used, limits, is_flat):
+    def _solve(
+        self,
+        data: "TrainingData",
+        targets: FloatArray,
+        penalties: FloatArray,
+        weights: FloatArray,
+        used: IndexArray,
+        limits: Limits,
+        is_flat: bool,
+    ) -> None:
         problem, part = Ridge(targets[used], penalties, np.sqrt(weights[used])), data.subset(used)
         request = self._request(part, limits)
         self._require_room_for(part, request)
@@ -226,7 +244,7 @@ class KernelRidge(KernelRegression):
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
-    def _require_room_for(self, data, request):
+    def _require_room_for(self, data: "TrainingData", request: "Request") -> None:
         """Refuse eigenvalues or a factor that are asked for and have no room."""
         n = data.shape[0]
         if self.alphas is not None:
@@ -235,7 +253,7 @@ class KernelRidge(KernelRegression):
             purpose, instead = ("leave_one_out=True", "leave_one_out=False") if self.leave_one_out else _CHOLESKY
             self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
 
-    def _chosen(self, problem, data, limits):
+    def _chosen(self, problem: Ridge, data: "TrainingData", limits: Limits) -> "tuple[Ridge, SymmetricOperator]":
         """The problem with the penalty that leave-one-out chooses, and its matrix."""
         operator = self._operator(data, limits)
         if not (problem.scale == 1.0).all():
@@ -245,7 +263,7 @@ class KernelRidge(KernelRegression):
             problem, self.alpha_errors_ = choice.problem, choice.errors
         return problem, operator
 
-    def _request(self, data, limits):
+    def _request(self, data: "TrainingData", limits: Limits) -> "Request":
         rng = check_random_state(self.random_state) if self.preconditioner == "nystroem" else None
         return shifted_system.Request(
             tol=float(self.tol),
@@ -258,7 +276,9 @@ class KernelRidge(KernelRegression):
             n_jobs=self.n_jobs,
         )
 
-    def _solve_targets(self, operator, problem, request):
+    def _solve_targets(
+        self, operator: "SymmetricOperator", problem: Ridge, request: "Request"
+    ) -> tuple[list[tuple[Any, Any]], FloatArray]:
         """(solution, its targets) for each distinct penalty, and the coefficients of all."""
         right = problem.right()
         columns, solutions = np.empty(right.shape), []
@@ -269,7 +289,9 @@ class KernelRidge(KernelRegression):
             solutions.append((found, chosen))
         return solutions, columns
 
-    def _keep(self, data, coefficients, problem, solutions, is_flat):
+    def _keep(
+        self, data: "TrainingData", coefficients: FloatArray, problem: Ridge, solutions: Sequence[Any], is_flat: bool
+    ) -> None:
         found = [solution for solution, _ in solutions]
         self.dual_coef_ = coefficients[:, 0] if is_flat else coefficients
         self.alpha_ = float(problem.penalties[0]) if len(found) == 1 else problem.penalties
@@ -281,14 +303,16 @@ class KernelRidge(KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         self._is_flat = is_flat
 
-    def _keep_proof(self, data, problem, coefficients):
-        def compute():
+    def _keep_proof(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
+        def compute() -> Any:
             fitted = self._operator(data, Limits()).product(coefficients)
             return problem.certificate(coefficients, fitted)
 
         self._proof = Proof(data, compute)
 
-    def _keep_leave_one_out(self, problem, coefficients, solutions, used):
+    def _keep_leave_one_out(
+        self, problem: Ridge, coefficients: FloatArray, solutions: Sequence[Any], used: IndexArray
+    ) -> None:
         if any(solution.inverse_diagonal is None for solution, _ in solutions):
             return
         inverse = np.empty(coefficients.shape)
@@ -297,11 +321,11 @@ class KernelRidge(KernelRegression):
         self.loo_ = LeaveOneOut.of(problem, coefficients, inverse).like(self.dual_coef_, used)
 
 
-def _penalties(alpha, n_targets):
+def _penalties(alpha: float | ArrayLike, n_targets: int) -> FloatArray:
     """One penalty a target, none negative."""
     if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
         require_number("alpha", alpha, least=0.0)
-        return np.full(n_targets, float(alpha))
+        return np.full(n_targets, float(cast(float, alpha)))
     values = require_numbers("alpha", alpha)
     if values.ndim != 1 or len(values) not in (1, n_targets):
         raise ParameterError(f"alpha must be one number or one for each of the {n_targets} targets, got {alpha!r}")
@@ -310,7 +334,7 @@ def _penalties(alpha, n_targets):
     return np.broadcast_to(values, n_targets).copy()
 
 
-def _grid(alphas):
+def _grid(alphas: ArrayLike) -> FloatArray:
     """Penalties to choose from, in order."""
     values = np.unique(require_numbers("alphas", alphas))
     if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():

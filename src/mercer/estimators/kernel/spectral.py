@@ -1,8 +1,9 @@
 """What principal components and singular vectors have in common: eigenvectors of a kernel matrix."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_method import KernelMethod, Proof
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
@@ -21,6 +23,12 @@ from mercer.problems.kernel_methods import spectrum
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg import lanczos
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.solvers.linalg.lanczos import EigenSolution
+
 
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
 # Up to this many items, all eigenvalues are as quick as a few.
@@ -52,7 +60,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         Status.INTERRUPTED: "Fit again.",
     }
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Find the components of the rows of X.
 
         Parameters
@@ -76,7 +84,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             warnings.warn(self._missing, UserWarning, stacklevel=2)
         return self
 
-    def _solve(self, data, limits):
+    def _solve(self, data: "TrainingData", limits: Limits) -> Components:
         """The components; zeros if there was no time for any."""
         try:
             operator, unit = self._spectral_operator(data, limits)
@@ -89,22 +97,24 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             return Components(nothing, 0, False, np.zeros(n))
         return self._components(operator, unit, found, margin)
 
-    def _components(self, operator, unit, found, margin):
+    def _components(
+        self, operator: "SymmetricOperator", unit: float, found: "EigenSolution", margin: float | None
+    ) -> Components:
         is_convex = margin is None or found.least >= -margin
-        before = spectrum.largest_before(operator) if self._is_centred else 0.0
+        before = spectrum.largest_before(cast(CentredOperator, operator)) if self._is_centred else 0.0
         rank = spectrum.numerical_rank(found.values, operator.n, before)
         # Of a matrix that has them on both sides of zero, values are judged alike on both.
         rank = rank if is_convex else min(rank, int(np.sum(found.values > margin)))
         # Power steps towards values of either sign may have missed some of those above zero.
         is_complete = found.status == Status.OPTIMAL and (is_convex or self.solver_ != "randomized")
         status = found.status if is_convex else Status.worst([found.status, Status.NOT_CONVEX])
-        means = operator.means * unit if self._is_centred else None
+        means = cast(CentredOperator, operator).means * unit if self._is_centred else None
         return Components(replace(found, values=found.values * unit, status=status), rank, is_complete, means)
 
-    def _count(self, n):
+    def _count(self, n: int) -> int:
         return n if self.n_components is None else min(self.n_components, n)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         self._check_shared_parameters()
         require_number("tol", self.tol, least=0.0)
         require_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
@@ -114,7 +124,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         if self.iterated_power != "auto":
             require_count("iterated_power", self.iterated_power, least=0)
 
-    def _spectral_operator(self, data, limits):
+    def _spectral_operator(self, data: "TrainingData", limits: Limits) -> "tuple[SymmetricOperator, float]":
         """(the matrix whose eigenvectors are wanted, its unit); its triangle is stored where it has room."""
         base, unit = of_moderate_size(self._bounded_operator(data, limits))
         has_room = 2 * base.n**2 <= self._budget(data.X)
@@ -122,14 +132,16 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             base = FixedPointOperator.of(base, limits.stop) or base
         return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
-    def _bounded_operator(self, data, limits):
+    def _bounded_operator(self, data: "TrainingData", limits: Limits) -> "SymmetricOperator":
         operator = self._operator(data, limits)
         # An eigenvalue may be as large as a row's sum.
         if not operator.n * operator.size < np.finfo(np.float64).max:
             raise DataError(f"kernel values overflow on X, the largest is {operator.size:g}; divide them by a constant")
         return operator
 
-    def _eigenpairs(self, data, operator, margin, limits):
+    def _eigenpairs(
+        self, data: "TrainingData", operator: "SymmetricOperator", margin: float | None, limits: Limits
+    ) -> "EigenSolution":
         count = self._count(operator.n)
         self.solver_ = self._chosen_solver(data)
         if self.solver_ == "dense":
@@ -149,7 +161,9 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
                 found = self._dense_instead(found, operator, margin, limits)
         return replace(found, least=min(found.least, float(operator.diag.min(initial=np.inf))))
 
-    def _dense_instead(self, found, operator, margin, limits):
+    def _dense_instead(
+        self, found: "EigenSolution", operator: "SymmetricOperator", margin: float | None, limits: Limits
+    ) -> "EigenSolution":
         """All eigenvalues, where iterations came to nothing."""
         try:
             whole = lanczos.dense(operator, len(found.values), limits.stop, margin)
@@ -158,11 +172,11 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         self.solver_ = "dense"
         return replace(whole, iterations=found.iterations + whole.iterations, trace=found.trace)
 
-    def _has_room_for_dense(self, data):
+    def _has_room_for_dense(self, data: "TrainingData") -> bool:
         n = data.shape[0]
         return lanczos.dense_memory(n, self._count(n)) <= self._budget(data.X)
 
-    def _chosen_solver(self, data):
+    def _chosen_solver(self, data: "TrainingData") -> str:
         if self.eigen_solver == "arpack":
             return "krylov"
         if self.eigen_solver != "auto":
@@ -171,7 +185,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         is_small = n <= _DENSE and self._has_room_for_dense(data)
         return "dense" if is_small or 6 * self._count(n) > n else "krylov"
 
-    def _keep(self, X, data, found, limits):
+    def _keep(self, X: Rows, data: "TrainingData", found: Components, limits: Limits) -> None:
         pairs, rank = found.pairs, found.rank
         kept = self._count_kept(rank, len(pairs.values))
         values, vectors = pairs.values[:kept], spectrum.with_signs(pairs.vectors[:, :kept])
@@ -187,7 +201,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         self._n_features_out = kept
         self._proof = Proof(data, self._certificate_of(data, values, vectors))
 
-    def _keep_rank(self, found, kept):
+    def _keep_rank(self, found: Components, kept: int) -> None:
         """Note how many components there are, where they are fewer than asked for."""
         self._missing, rank = None, found.rank
         # More than there are rows may have been asked for.
@@ -205,24 +219,24 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
                 f"n_components={self.n_components}, but the {kind} {has}: there are {rank} components{beyond}"
             )
 
-    def _count_kept(self, rank, found):
+    def _count_kept(self, rank: int, found: int) -> int:
         """How many of the pairs found are kept."""
         return rank if self.n_components is None else found
 
-    def _coefficients(self, scaled, means):
+    def _coefficients(self, scaled: FloatArray, means: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         if self._is_centred:
-            return spectrum.centred_expansion(scaled, means)
+            return spectrum.centred_expansion(scaled, cast(FloatArray, means))
         return scaled, np.zeros(scaled.shape[1])
 
-    def _certificate_of(self, data, values, vectors):
-        def compute():
+    def _certificate_of(self, data: "TrainingData", values: FloatArray, vectors: FloatArray) -> Callable[[], Any]:
+        def compute() -> Any:
             operator, unit = of_moderate_size(self._operator(data, Limits()))
             operator = CentredOperator(operator) if self._is_centred else operator
             return spectrum.certificate(operator, values / unit, vectors)
 
         return compute
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> FloatArray:
         """Coordinates of the rows of X along the components.
 
         Parameters

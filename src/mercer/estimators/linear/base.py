@@ -1,11 +1,15 @@
 """What linear machines share: parameters, limits, and what a fit leaves behind."""
 
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.certificate import Certified
 from mercer.estimators.fitting.inputs import prediction_rows
@@ -27,6 +31,13 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.linear import solve as linear_machine
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.certificate import Certificate
+    from mercer.solvers.linear_result import LinearSolution
+
 
 class LinearEstimator(Certified, BaseEstimator):
     """What the two estimators share: parameters, limits, and what a fit leaves behind."""
@@ -34,12 +45,12 @@ class LinearEstimator(Certified, BaseEstimator):
     # Names that `solver` takes.
     solvers = linear_machine.SOLVERS
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _check_shared(self, losses):
+    def _check_shared(self, losses: Collection[str]) -> None:
         require_choice("loss", self.loss, losses)
         require_number("tol", self.tol, above=0.0)
         require_number("intercept_scaling", self.intercept_scaling, above=0.0)
@@ -56,11 +67,11 @@ class LinearEstimator(Certified, BaseEstimator):
             raise ParameterError("bias='free' asks for an intercept, and fit_intercept=False for none; change one")
 
     @property
-    def _bias(self):
+    def _bias(self) -> str:
         """The kind of bias: `fit_intercept` decides whether, `bias` how."""
         return self.bias if self.fit_intercept else "none"
 
-    def _method(self, primal_exists):
+    def _method(self, primal_exists: bool) -> str:
         """The solver that `dual` and `solver` ask for together."""
         if self.dual not in (True, False, "auto"):
             raise ParameterError(f"dual must be True, False or 'auto', got {self.dual!r}")
@@ -76,16 +87,16 @@ class LinearEstimator(Certified, BaseEstimator):
             raise ParameterError(f"solver={self.solver!r} contradicts dual={self.dual!r}; leave one of them 'auto'")
         return self.solver if wanted == "auto" else wanted
 
-    def _limits(self):
+    def _limits(self) -> Limits:
         return Limits(self.max_iter, self.time_limit, watchers(self, round_printer(self)))
 
-    def _finite_C(self, n):
+    def _finite_C(self, n: int) -> float:
         C = resolve_C(self.C, n)
         if not np.isfinite(C):
             raise ParameterError(f"C must be finite here, got {C}; SVC(kernel='linear', C=inf) is the hard margin")
         return C
 
-    def _C_of_rows(self, n, factors):
+    def _C_of_rows(self, n: int, factors: FloatArray) -> FloatArray:
         """C times the weight of each row."""
         with np.errstate(over="ignore"):
             C = self._finite_C(n) * factors
@@ -97,15 +108,19 @@ class LinearEstimator(Certified, BaseEstimator):
         return C
 
     @property
-    def _goal(self):
+    def _goal(self) -> float:
         return self.tol if self.gap_tol is None else self.gap_tol
 
-    def _is_reached(self, certificate):
+    def _is_reached(self, certificate: "Certificate") -> bool:
         return certificate.relative_gap <= self._goal
 
-    def _solve(self, X, problems, solve):
+    def _solve(
+        self, X: Rows, problems: Sequence[Any], solve: "Callable[..., LinearSolution]"
+    ) -> "list[LinearSolution]":
         """Solve all problems; solve(products, problem, start) for each."""
-        starts = usable_starts(getattr(self, "_last", None) if self.warm_start else None, *X.shape, len(problems))
+        starts = usable_starts(
+            getattr(self, "_last", None) if self.warm_start else None, *cast(tuple[int, int], X.shape), len(problems)
+        )
         products = row_products(X, self.n_jobs)
         fits = solve_each(products, problems, solve, starts, self.n_jobs)
         self.status_ = Status.worst([fit.solution.status for fit in fits])
@@ -117,11 +132,11 @@ class LinearEstimator(Certified, BaseEstimator):
         self._last = [fit.solution for fit in fits] if self.warm_start else None
         return [fit.solution for fit in fits]
 
-    def _by_machine(self, method, limits, goal):
+    def _by_machine(self, method: str, limits: Limits, goal: float) -> "Callable[..., LinearSolution]":
         """How a problem with an L2 penalty is solved."""
         seed = seed_of(self.random_state)
 
-        def solve(products, problem, start):
+        def solve(products: "RowProducts", problem: Any, start: "LinearSolution | None") -> "LinearSolution":
             return linear_machine.solve(
                 products, problem.dual(), gap_tol=goal, limits=limits, solver=method, start=start, seed=seed
             )
@@ -132,12 +147,15 @@ class LinearEstimator(Certified, BaseEstimator):
 class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
     """Scores and labels from `coef_` and `intercept_`."""
 
-    def _values(self, X):
+    if TYPE_CHECKING:
+        coef_: Any
+
+    def _values(self, X: Rows) -> FloatArray:
         """The score of each machine, shape (n, n_machines)."""
         check_is_fitted(self)
         return linear_scores(prediction_rows(self, X), self.coef_, self.intercept_)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class.
 
         Parameters
@@ -151,13 +169,13 @@ class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
         scores = self._values(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def sparsify(self):
+    def sparsify(self) -> Self:
         """Keep `coef_` as a sparse matrix, which an L1 penalty makes small; returns self."""
         check_is_fitted(self)
         self.coef_ = sparse.csr_matrix(self.coef_)
         return self
 
-    def densify(self):
+    def densify(self) -> Self:
         """Undo `sparsify`; returns self."""
         check_is_fitted(self)
         if sparse.issparse(self.coef_):
@@ -165,7 +183,7 @@ class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
         return self
 
 
-def stacked(solutions):
+def stacked(solutions: "Sequence[LinearSolution]") -> tuple[FloatArray, FloatArray]:
     """(weights, intercepts) of several machines, a row for each; one for all classes has them already."""
     weights = np.concatenate([np.atleast_2d(each.w) for each in solutions])
     return weights, np.concatenate([np.atleast_1d(each.bias) for each in solutions])

@@ -1,6 +1,8 @@
 """The problems of a linear fit, solved side by side, each with its certificate."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -8,6 +10,7 @@ from sklearn.utils import check_random_state
 from mercer._jit.row_products import WORTH_A_THREAD, RowProducts
 from mercer._jit.row_views import view_rows
 from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
+from mercer._types import Rows
 from mercer.problems.certificate import Certificate
 from mercer.solvers.linear_result import LinearSolution
 
@@ -24,12 +27,18 @@ class LinearFit:
     certificate: Certificate
 
 
-def row_products(X, n_jobs):
+def row_products(X: Rows, n_jobs: int | None) -> RowProducts:
     """X as the solvers see it: the user's own arrays."""
     return RowProducts(view_rows(X), X.shape[1], n_jobs)
 
 
-def solve_each(products, problems, solve, starts, n_jobs):
+def solve_each(
+    products: RowProducts,
+    problems: Sequence[Any],
+    solve: Callable[..., LinearSolution],
+    starts: Sequence[LinearSolution | None],
+    n_jobs: int | None,
+) -> list[LinearFit]:
     """solve(products, problem, start) for every problem: one on all cores, several side by side."""
     with one_blas_thread():
         if len(problems) == 1:
@@ -39,23 +48,27 @@ def solve_each(products, problems, solve, starts, n_jobs):
         workers = 1 if is_small else min(thread_count(n_jobs), len(problems))
         # Not by the number of threads: the last bits of an answer would follow it.
         alone = products if is_small else products.alone()
-        fits = [None] * len(problems)
+        fits = cast(list[LinearFit], [None] * len(problems))
 
-        def run(k):
+        def run(k: int) -> None:
             fits[k] = _fit(alone, problems[k], solve, starts[k])
 
         run_parallel(run, range(len(problems)), workers)
         return fits
 
 
-def _fit(products, problem, solve, start):
+def _fit(
+    products: RowProducts, problem: Any, solve: Callable[..., LinearSolution], start: LinearSolution | None
+) -> LinearFit:
     # With a huge C objectives overflow: the status and the certificate say so.
     with np.errstate(over="ignore", invalid="ignore"):
         solution = solve(products, problem, start)
         return LinearFit(solution, problem.certificate(products, solution.w, solution.bias, solution.beta))
 
 
-def usable_starts(last, n, d, n_problems):
+def usable_starts(
+    last: Sequence[LinearSolution] | None, n: int, d: int, n_problems: int
+) -> Sequence[LinearSolution | None]:
     """The solutions of the last fit, if they fit this one; else a None for each problem."""
     if last is not None and len(last) == n_problems:
         shapes = {(len(s.beta), s.w.shape[-1]) for s in last}
@@ -64,7 +77,7 @@ def usable_starts(last, n, d, n_problems):
     return [None] * n_problems
 
 
-def seed_of(random_state):
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
     """A whole number for the order of rows: 0 unless a state is given, so that fits repeat."""
     if random_state is None:
         return 0

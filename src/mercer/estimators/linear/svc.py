@@ -1,10 +1,13 @@
 """Linear support vector classification, without a kernel."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.by_score import linear_scores
 from mercer.estimators.bases.probabilities import Calibration, Probable, calibration_method, folds_of_rows
 from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
@@ -22,6 +25,13 @@ from mercer.solvers.crammer_singer import linear as crammer_singer
 from mercer.solvers.linear import l1_proximal_newton
 from mercer.solvers.linear import solve as linear_machine
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.linear_result import LinearSolution
+
 
 # Scores feed a function of two numbers: to this relative gap they are accurate enough.
 SCORE_GAP = 1e-3
@@ -99,28 +109,28 @@ class LinearSVC(Probable, LinearClassifier):
 
     def __init__(
         self,
-        penalty="l2",
-        loss="squared_hinge",
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
         *,
-        dual="auto",
-        tol=1e-4,
-        C=1.0,
-        multi_class="ovr",
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        class_weight=None,
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-        bias="penalised",
-        solver="auto",
-        gap_tol=None,
-        time_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        warm_start=False,
-        probability=False,
-    ):
+        dual: bool | str = "auto",
+        tol: float = 1e-4,
+        C: "float | Regularization" = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        max_iter: int = 1000,
+        bias: str = "penalised",
+        solver: str = "auto",
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        warm_start: bool = False,
+        probability: bool | str = False,
+    ) -> None:
         self.penalty = penalty
         self.loss = loss
         self.dual = dual
@@ -142,7 +152,7 @@ class LinearSVC(Probable, LinearClassifier):
         self.warm_start = warm_start
         self.probability = probability
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
 
         Parameters
@@ -176,7 +186,7 @@ class LinearSVC(Probable, LinearClassifier):
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class.
 
         Where probabilities are asked for they are log-odds, log(p / (1 - p)) of each machine, so that they
@@ -192,10 +202,10 @@ class LinearSVC(Probable, LinearClassifier):
         """
         if getattr(self, "_calibration", None) is None:
             return super().decision_function(X)
-        odds = self._calibration.log_odds(self._values(X))
+        odds = cast(Calibration, self._calibration).log_odds(self._values(X))
         return odds[:, 0] if odds.shape[1] == 1 else odds
 
-    def _method_of_problem(self):
+    def _method_of_problem(self) -> str:
         if self.multi_class == "crammer_singer":
             if self._bias == "free":
                 raise ParameterError(
@@ -213,7 +223,7 @@ class LinearSVC(Probable, LinearClassifier):
             raise ParameterError("solver='dual_cd' cannot solve penalty='l1'; solver='newton' or 'auto' can")
         return self._method(primal_exists=self.loss == "squared_hinge")
 
-    def _weights(self, codes, y, sample_weight):
+    def _weights(self, codes: IndexArray, y: Array, sample_weight: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """C times the weights of class and sample for each row, and those weights."""
         factors = class_weights(self.class_weight, self.classes_, y)[codes]
         n = len(codes)
@@ -222,7 +232,9 @@ class LinearSVC(Probable, LinearClassifier):
             n, factors = total_weight(weights), factors * weights
         return self._C_of_rows(n, factors), factors
 
-    def _machines(self, X, codes, C, method, limits, goal):
+    def _machines(
+        self, X: Rows, codes: IndexArray, C: FloatArray, method: str, limits: "Limits", goal: float
+    ) -> "tuple[list[Any], Callable[..., LinearSolution]]":
         """The problems of a fit, and how each is solved: solve(products, problem, start)."""
         n_classes = len(self.classes_)
         if self.multi_class == "crammer_singer" and n_classes > 2:
@@ -238,11 +250,13 @@ class LinearSVC(Probable, LinearClassifier):
             problems = [LinearMargin(each, C, self.loss, self._bias, scale) for each in signs]
         return problems, self._by_machine(method, limits, goal)
 
-    def _sparse_machines(self, X, problems, limits, goal):
+    def _sparse_machines(
+        self, X: Rows, problems: list[Any], limits: "Limits", goal: float
+    ) -> "tuple[list[Any], Callable[..., LinearSolution]]":
         """Problems with an L1 penalty."""
         columns = l1_proximal_newton.columns_of(X)
 
-        def solve(products, problem, start):
+        def solve(products: "RowProducts", problem: Any, start: "LinearSolution | None") -> "LinearSolution":
             polish = linear_machine.is_tiny(products)
             return l1_proximal_newton.solve(
                 products, columns.alone(), problem, gap_tol=goal, limits=limits, start=start, polish=polish
@@ -250,12 +264,14 @@ class LinearSVC(Probable, LinearClassifier):
 
         return problems, solve
 
-    def _together(self, codes, C, limits, goal):
+    def _together(
+        self, codes: IndexArray, C: FloatArray, limits: "Limits", goal: float
+    ) -> "tuple[list[Any], Callable[..., LinearSolution]]":
         """The machine of Crammer and Singer for several classes."""
         scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
         seed, has_scores = seed_of(self.random_state), calibration_method(self.probability) is not None
 
-        def solve(products, problem, start):
+        def solve(products: "RowProducts", problem: Any, start: "LinearSolution | None") -> "LinearSolution":
             is_worth = has_scores and products.n * problem.n_classes <= FEW_SCORES
             polish = is_worth or linear_machine.is_tiny(products)
             return crammer_singer.solve(
@@ -264,7 +280,15 @@ class LinearSVC(Probable, LinearClassifier):
 
         return [CrammerSinger(codes, len(self.classes_), C, scale)], solve
 
-    def _out_of_fold(self, X, codes, C, method, limits, found):
+    def _out_of_fold(
+        self,
+        X: Rows,
+        codes: IndexArray,
+        C: FloatArray,
+        method: str,
+        limits: "Limits",
+        found: "Sequence[LinearSolution]",
+    ) -> FloatArray:
         """Scores of each row by machines that have not seen it, which start from those that have."""
         scores, quiet = linear_scores(X, *stacked(found)), limits.unwatched()
         folds = folds_of_rows(X, codes, C, self.random_state)
@@ -281,7 +305,7 @@ class LinearSVC(Probable, LinearClassifier):
             self.status_ = Status.worst([self.status_, *(each.status for each in parts)])
         return scores
 
-    def _calibrated(self, method, scores, codes, copies):
+    def _calibrated(self, method: str, scores: FloatArray, codes: IndexArray, copies: FloatArray) -> Calibration:
         """The calibration of one machine, or of one for each class."""
         positive, used = [1] if scores.shape[1] == 1 else range(scores.shape[1]), copies > 0
         cases = [(scores[used, k], codes[used] == c, copies[used]) for k, c in enumerate(positive)]

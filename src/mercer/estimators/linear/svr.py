@@ -1,10 +1,14 @@
 """Linear support vector regression, without a kernel."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, Labels, Rows
 from mercer.estimators.fitting.inputs import prediction_rows, regression_rows
 from mercer.estimators.fitting.parameters import require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -13,6 +17,9 @@ from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearEstimator
 from mercer.problems.linear.machine import LinearTube
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
+
+if TYPE_CHECKING:
+    from mercer.problems.regularization import Regularization
 
 
 class LinearSVR(RegressorMixin, LinearEstimator):
@@ -50,24 +57,24 @@ class LinearSVR(RegressorMixin, LinearEstimator):
     def __init__(
         self,
         *,
-        epsilon=0.0,
-        tol=1e-4,
-        C=1.0,
-        loss="epsilon_insensitive",
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        dual="auto",
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-        bias="penalised",
-        solver="auto",
-        gap_tol=None,
-        time_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        warm_start=False,
-    ):
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: "float | Regularization" = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        max_iter: int = 1000,
+        bias: str = "penalised",
+        solver: str = "auto",
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        warm_start: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.tol = tol
         self.C = C
@@ -86,7 +93,7 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         self.callbacks = callbacks
         self.warm_start = warm_start
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
@@ -116,7 +123,7 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The value predicted for each row of X.
 
         Parameters

@@ -2,14 +2,16 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 from reprlib import repr as brief
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import available_bytes
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.probabilities import folds_of
 from mercer.estimators.fitting.inputs import require_fitted
@@ -40,6 +42,18 @@ from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.policy import allows_single
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.mkl.cv import Fold
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.certificate import Certificate
+    from mercer.solvers.limits import Limits
+
+
 # Up to this many items, the sum of given matrices takes next to nothing beside them.
 SUMMED_AT_SIGHT = 2048
 
@@ -50,6 +64,14 @@ class WeightedKernelModel(KernelModel):
     Where it offers ``method="cv"``, a subclass says what is learnt from some rows and how others are
     scored (`_fold`; None where nothing can be learnt), and what is needed for that (`_enough`).
     """
+
+    if TYPE_CHECKING:
+        coef0: float
+        degree: float
+        gamma: float | str
+        cache_size: float | None
+        random_state: Any
+        _groups: Any
 
     # Parameters of a single kernel, and of the machines, that are not offered.
     coef0, degree, gamma = 0.0, 3, "scale"
@@ -71,17 +93,17 @@ class WeightedKernelModel(KernelModel):
     }
 
     @property
-    def kernel(self):
+    def kernel(self) -> "Kernel":
         """A kernel that takes the data that the kernels take."""
         return as_one(self.kernels)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         if is_given(self.kernels):
             tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
         return tags
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         require_kernels(self.kernels)
         super()._check_parameters()
         require_choice("method", self.method, self._methods)
@@ -93,10 +115,10 @@ class WeightedKernelModel(KernelModel):
         if isinstance(self.cv, int):
             require_count("cv", self.cv, least=2)
 
-    def _watchers(self):
+    def _watchers(self) -> list[Callable[[Any], Any]]:
         return watchers(self, _print_weights)
 
-    def _items_of(self, X):
+    def _items_of(self, X: Rows) -> Any:
         """The data as the checks of input take them: several given matrices are one set of items."""
         if not is_given(self.kernels):
             require_rows(self.kernels, X)
@@ -106,7 +128,7 @@ class WeightedKernelModel(KernelModel):
             raise DataError(f"precomputed matrices must be square, got shape {X.shape}; pass K_m(train, train)")
         return X
 
-    def _training_data(self, X, weights, budget):
+    def _training_data(self, X: Rows, weights: FloatArray | None, budget: "Budget") -> tuple[None, BaseKernelData]:
         """Bound kernels, checked on the rows; their matrices are computed later, within the limits."""
         named = bound_kernels(self.kernels, X, weights, self.n_jobs, self._dtype_of_sum(X))
         self.kernel_names_ = [name for name, _ in named]
@@ -115,14 +137,14 @@ class WeightedKernelModel(KernelModel):
         data.require_valid(np.flatnonzero(self._counts))
         return None, data
 
-    def _dtype_of_sum(self, X):
+    def _dtype_of_sum(self, X: Rows) -> Any:
         """The precision in which the sum of given matrices will be asked for; None where it will not, or is large."""
         is_asked_for = self.method in ("easy", "average") and self.normalize is None
         if not (is_asked_for and isinstance(X, GivenMatrices) and len(X) <= SUMMED_AT_SIGHT):
             return None
         return np.float32 if allows_single(len(X), self.tol) else np.float64
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: Any, setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         several = data.several()
         data.require_moderate(several)
         try:
@@ -139,18 +161,18 @@ class WeightedKernelModel(KernelModel):
         data.choose(weights)
         return solved
 
-    def _unsolved(self, data, setup, status):
+    def _unsolved(self, data: "BaseKernelData", setup: Any, status: Status) -> WeightedSolved:
         allowed = allowed_weights(self.method, self.p)
         data.choose(allowed.equal(len(data.kernels)))
         return WeightedSolved(setup, empty_solutions(setup, status), allowed, status, 0, [])
 
-    def _has_room(self, needed, n, budget):
+    def _has_room(self, needed: float, n: int, budget: "Budget") -> bool:
         """Whether the matrices of all kernels fit; asking the system takes as long as a small fit does."""
         if self.memory_limit is None and n <= policy.EXACT_SIZE:
             return needed <= ENOUGH_FOR_SMALL or needed <= available_bytes() // 4
         return needed <= budget.cache
 
-    def _folds(self, data, setup):
+    def _folds(self, data: BaseKernelData, setup: Any) -> "list[Fold]":
         """A `Fold` for each split; those of rows that nothing can be learnt from are left out, and counted."""
         splits = self._splits(data, setup)
         judged = [(copies, held[self._counts[held] > 0]) for copies, held in splits]
@@ -169,7 +191,7 @@ class WeightedKernelModel(KernelModel):
         self._left_out = len(folds) - len(found), len(folds)
         return found
 
-    def _splits(self, data, setup):
+    def _splits(self, data: "TrainingData", setup: Any) -> list[tuple[FloatArray, IndexArray]]:
         """(how often each row is learnt from, rows to judge by); a number of folds deals rows out by what they
         contain."""
         if not isinstance(self.cv, int):
@@ -184,9 +206,9 @@ class WeightedKernelModel(KernelModel):
         place = folds_of(data, setup.codes, self._counts, self.random_state, self.cv)
         return [((place != fold).astype(np.float64), np.flatnonzero(place == fold)) for fold in range(self.cv)]
 
-    def _warn_of_folds(self):
+    def _warn_of_folds(self) -> None:
         """Warn at the line that called `fit` where some splits could not be learnt from."""
-        failed, total = vars(self).pop("_left_out", (0, 0))
+        failed, total = vars(cast(Any, self)).pop("_left_out", (0, 0))
         if failed:
             text = (
                 f"{failed} of {total} splits of cv={brief(self.cv)} do not have {self._enough} to learn from, and are "
@@ -194,22 +216,22 @@ class WeightedKernelModel(KernelModel):
             )
             warnings.warn(text, FitFailedWarning, stacklevel=3)
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
         return WeightedEvidence
 
-    def _is_reached(self, certificate):
+    def _is_reached(self, certificate: "Certificate") -> bool:
         return certificate.is_optimal(self.tol, self.gap_tol if self.method in JOINT else None)
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: Any, setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         self.weights_, self.scales_, self.kernel_ = data.weights, data.scales, data.kernel
         del self._counts
-        vars(self).pop("_groups", None)
+        vars(cast(Any, self)).pop("_groups", None)
 
-    def _values(self, X):
+    def _values(self, X: Rows) -> FloatArray:
         return super()._values(self._given_rows(X) if is_given(self.kernels) else X)
 
-    def _given_rows(self, X):
+    def _given_rows(self, X: Rows) -> Any:
         require_fitted(self)
         X, expected = GivenMatrices.of(X), (len(self.weights_), self.shape_fit_[0])
         if (len(X.matrices), X.shape[1]) != expected:
@@ -220,7 +242,7 @@ class WeightedKernelModel(KernelModel):
         return X
 
 
-def _print_weights(point):
+def _print_weights(point: Any) -> None:
     """A callback that prints a line on standard error."""
     sys.stderr.write(
         f"[mercer] {point.seconds:8.2f} s  {point.iterations:4d} weights  gap {point.violation:9.2e}  "

@@ -1,8 +1,12 @@
 """Classification over several kernels whose weights are learnt (multiple kernel learning)."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from mercer._jit.threads import one_blas_thread
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -13,6 +17,10 @@ from mercer.estimators.mkl.cv import Fold, share_correct
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.mkl.alignment import class_targets
 from mercer.problems.svm.soft_margin import BIASES
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.regularization import Regularization
 
 
 class MKLClassifier(WeightedKernelModel, KernelClassifier):
@@ -117,30 +125,30 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: "Sequence[str | Kernel | Callable[..., Any]] | str | None" = None,
         *,
-        method="simple",
-        C=1.0,
-        p=2.0,
-        lam=0.1,
-        normalize="variance",
-        cv=5,
-        class_weight=None,
-        bias="free",
-        loss="hinge",
-        multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=False,
-        tol=1e-3,
-        gap_tol=1e-3,
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        random_state=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        method: str = "simple",
+        C: "float | Regularization" = 1.0,
+        p: float = 2.0,
+        lam: float = 0.1,
+        normalize: str | None = "variance",
+        cv: Any = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        bias: str = "free",
+        loss: str = "hinge",
+        multi_class: str = "ovo",
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        tol: float = 1e-3,
+        gap_tol: float = 1e-3,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernels = kernels
         self.method = method
         self.C = C
@@ -164,7 +172,9 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(
+        self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+    ) -> Self:
         """Learn kernel weights and machines from the rows of X and their labels.
 
         Parameters
@@ -188,7 +198,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X.
 
         Parameters
@@ -202,22 +212,24 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         refuse_ties_of_pairs(self)
         return super().predict(X)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_choice("bias", self.bias, BIASES)
         require_choice("loss", self.loss, MARGIN_LOSSES)
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         C = weighted_C(self.C, codes, class_weight, weights)
         return TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
 
-    def _targets(self, setup):
+    def _targets(self, setup: Any) -> FloatArray:
         return class_targets(setup.codes, setup.n_classes)
 
-    def _answers(self, setup):
+    def _answers(self, setup: Any) -> Array:
         return setup.codes
 
-    def _fold(self, setup, copies, held):
+    def _fold(self, setup: Any, copies: FloatArray, held: IndexArray) -> Fold | None:
         C = setup.C * copies
         learnt = np.unique(setup.codes[C > 0])
         if len(learnt) < 2:

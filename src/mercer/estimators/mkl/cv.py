@@ -1,14 +1,23 @@
 """Kernel weights by cross-validation: one kernel after the other, as long as scores rise."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from reprlib import repr as brief
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from mercer._errors import DataError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 from mercer.estimators.fitting import tasks
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.mkl.solve import Machines
+
 
 # How much of the weight may move to one kernel at a time.
 MOVES = (0.5, 0.25, 0.1)
@@ -16,7 +25,7 @@ MOVES = (0.5, 0.25, 0.1)
 RISE = 1e-9
 
 
-def splits_of(model, y, groups):
+def splits_of(model: "BaseEstimator", y: Array, groups: ArrayLike | None) -> list[tuple[FloatArray, IndexArray]]:
     """(how often each row is learnt from, rows to judge by) of each split of ``model.cv``."""
     rows = np.arange(len(y))
     try:
@@ -57,17 +66,20 @@ class FoldScores:
     folds : list of Fold
     """
 
-    def __init__(self, machines, folds):
+    if TYPE_CHECKING:
+        _betas: list[Any]
+
+    def __init__(self, machines: "Machines", folds: Sequence[Fold]) -> None:
         self.machines, self.folds = machines, folds
         self._betas = [None] * len(self.folds)
 
-    def __call__(self, weights):
+    def __call__(self, weights: FloatArray) -> float:
         matrix = self.machines.matrix(weights)
         return float(np.mean([self._fold(place, matrix) for place in range(len(self.folds))]))
 
-    def _fold(self, place, matrix):
+    def _fold(self, place: int, matrix: Any) -> float:
         fold = self.folds[place]
-        held, setup = fold.held, fold.setup
+        held, setup = fold.held, cast(Any, fold.setup)
         solutions = self.machines.solutions(matrix, self._betas[place], setup)
         # The next weights are near these, and so are the solutions.
         self._betas[place] = [one.beta for one in solutions]
@@ -76,10 +88,10 @@ class FoldScores:
             support = np.flatnonzero(one.beta)
             own = matrix.product(task.indices[support], one.beta[support], held) if len(support) else 0.0
             values[:, t] = own + problem.intercept(one.beta, one.bias)
-        return fold.score(values, held)
+        return cast(Any, fold.score)(values, held)
 
 
-def best_by_folds(scores, n_kernels):
+def best_by_folds(scores: FoldScores, n_kernels: int) -> FloatArray:
     """Weights of sum 1: the best of each kernel alone and all alike, then improved.
 
     A round tries to move a half, a quarter or a tenth of the weight to each kernel, and keeps what
@@ -95,7 +107,7 @@ def best_by_folds(scores, n_kernels):
         weights, best = found, score
 
 
-def _best(candidates, scores, least):
+def _best(candidates: Iterable[FloatArray], scores: FoldScores, least: float) -> tuple[Any, float]:
     """The first candidate of the highest score above `least`, or None."""
     found, best = None, least
     for weights in candidates:
@@ -105,10 +117,12 @@ def _best(candidates, scores, least):
     return found, best
 
 
-def share_correct(codes, counts, learnt, has_pairs):
+def share_correct(
+    codes: IndexArray, counts: FloatArray, learnt: Array, has_pairs: bool
+) -> Callable[[FloatArray, IndexArray], float]:
     """A score: the weighted share of rows whose class is found, among the classes that were learnt."""
 
-    def score(values, held):
+    def score(values: FloatArray, held: IndexArray) -> float:
         if len(learnt) == 2:
             predicted = (values[:, 0] > 0).astype(np.intp)
         else:
@@ -118,10 +132,10 @@ def share_correct(codes, counts, learnt, has_pairs):
     return score
 
 
-def less_squared_error(targets, counts):
+def less_squared_error(targets: FloatArray, counts: FloatArray) -> Callable[[FloatArray, IndexArray], float]:
     """A score: minus the weighted mean of squared errors."""
 
-    def score(values, held):
+    def score(values: FloatArray, held: IndexArray) -> float:
         return -float(np.average((values[:, 0] - targets[held]) ** 2, weights=counts[held]))
 
     return score

@@ -1,10 +1,14 @@
 """The base kernels of a fit: which they are, whether they take the data, and on what scale."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, MercerError, NotPositiveSemidefiniteError, ParameterError
 from mercer._jit.threads import thread_count
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.given_matrix import look_symmetric, require_gram
 from mercer.estimators.fitting.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.kernels.algebra.scaled_power import Scaled
@@ -22,6 +26,10 @@ from mercer.kernels.vector.linear import Linear
 from mercer.kernels.vector.rbf import RBF
 from mercer.solvers.linalg.definiteness import are_definite, is_definite
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+
+
 # Widths of the Gaussians where no kernels are named, in units of gamma="scale".
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 NORMALISATIONS = ("variance", "trace")
@@ -33,22 +41,22 @@ ROUNDING = 1e-7
 CONSTANT = 1e-12
 
 
-def is_given(kernels):
+def is_given(kernels: Any) -> bool:
     """Whether the data are the kernel matrices."""
     if isinstance(kernels, str):
         return kernels == "precomputed"
     return _is_list(kernels) and any(isinstance(kernel, Precomputed) or _names_it(kernel) for kernel in kernels)
 
 
-def _names_it(kernel):
+def _names_it(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def _is_list(kernels):
+def _is_list(kernels: Any) -> bool:
     return isinstance(kernels, list | tuple)
 
 
-def require_kernels(kernels):
+def require_kernels(kernels: Any) -> None:
     """Refuse what is no list of kernels and none of the words."""
     if kernels is None or (isinstance(kernels, str) and kernels in ("columns", "precomputed")):
         return
@@ -70,7 +78,7 @@ def require_kernels(kernels):
         )
 
 
-def require_rows(kernels, X):
+def require_rows(kernels: Any, X: Rows) -> None:
     """Where some kernels take rows of numbers and others do not, refuse items that are no rows."""
     if not _is_list(kernels) or is_given(kernels) or sparse.issparse(X):
         return
@@ -83,7 +91,7 @@ def require_rows(kernels, X):
             raise _refused(rows[0], chosen[rows[0]], error) from error
 
 
-def as_one(kernels):
+def as_one(kernels: Any) -> "Kernel":
     """A kernel that takes the same data as all of them together: what input checks look at."""
     if is_given(kernels):
         return GivenMatrix(0)
@@ -94,7 +102,9 @@ def as_one(kernels):
     return Sum(tuple(resolve(kernel) for kernel in kernels))
 
 
-def bound_kernels(kernels, X, weights, n_jobs=None, sum_dtype=None):
+def bound_kernels(
+    kernels: Any, X: Rows, weights: FloatArray | None, n_jobs: int | None = None, sum_dtype: Any = None
+) -> "list[tuple[str, Kernel]]":
     """(name, kernel bound to the rows X) of each base kernel; given matrices are summed in `sum_dtype`, if any."""
     if kernels is None:
         gamma = gamma_from_data("scale", X, weights)
@@ -108,7 +118,7 @@ def bound_kernels(kernels, X, weights, n_jobs=None, sum_dtype=None):
     return [(repr(kernel), _bound(place, kernel, X, weights)) for place, kernel in enumerate(chosen)]
 
 
-def _given(kernels, X, n_jobs, sum_dtype):
+def _given(kernels: Any, X: Rows, n_jobs: int | None, sum_dtype: Any) -> "list[tuple[str, Kernel]]":
     if _is_list(kernels) and len(kernels) != len(X.matrices):
         raise DataError(f"kernels names {len(kernels)} precomputed matrices, but X holds {len(X.matrices)}")
     entries = len(X.matrices) * len(X) ** 2
@@ -123,14 +133,14 @@ def _given(kernels, X, n_jobs, sum_dtype):
     return [(f"X[{place}]", GivenMatrix(place)) for place in range(len(X.matrices))]
 
 
-def _gram(kernel, items, n_jobs):
+def _gram(kernel: "Kernel", items: Any, n_jobs: int | None) -> FloatArray:
     """The matrix of some items, taken from what is given."""
     if isinstance(kernel, Precomputed):
         return _part(items.matrix, items.index)
     return tiles.fill(kernel, items, items, np.empty((len(items), len(items))), n_jobs)
 
 
-def _part(matrix, index):
+def _part(matrix: Array, index: IndexArray) -> Array:
     """matrix[index, index]; a view where the places are evenly spaced."""
     if len(index) > 1:
         spaced = slice(index[0], index[-1] + 1, index[1] - index[0])
@@ -139,14 +149,14 @@ def _part(matrix, index):
     return matrix[np.ix_(index, index)]
 
 
-def _bound(place, kernel, X, weights):
+def _bound(place: int, kernel: "Kernel", X: Rows, weights: FloatArray | None) -> "Kernel":
     try:
         return kernel.bind(X, weights)
     except (MercerError, TypeError, ValueError, AttributeError) as error:
         raise _refused(place, kernel, error) from error
 
 
-def _refused(place, kernel, error):
+def _refused(place: int, kernel: "Kernel", error: BaseException) -> DataError:
     return DataError(f"kernels[{place}] = {kernel!r} does not accept X: {error}")
 
 
@@ -164,21 +174,24 @@ class BaseKernelData(TrainingData):
         Whether all kernels are known to be positive semidefinite on these rows.
     """
 
-    def __init__(self, kernels, X, n_jobs=None):
+    if TYPE_CHECKING:
+        weights: FloatArray
+
+    def __init__(self, kernels: "Sequence[Kernel]", X: Rows, n_jobs: int | None = None) -> None:
         self.kernels, self.n_jobs = list(kernels), n_jobs
         self.scales, self.is_convex = np.ones(len(kernels)), True
         self.X, self.weights = X, np.ones(len(kernels))
         self._take_sum_of(self.kernels)
 
-    def choose(self, weights):
+    def choose(self, weights: FloatArray) -> None:
         """Make the weighted sum of the kernels the kernel of the fit."""
         self.weights = weights
         self._take_sum_of([Scaled.of(float(w), k) for w, k in zip(weights, self.kernels, strict=True) if w > 0])
 
-    def _take_sum_of(self, kernels):
+    def _take_sum_of(self, kernels: "Sequence[Kernel]") -> None:
         super().__init__(kernels[0] if len(kernels) == 1 else Sum(tuple(kernels)), self.X)
 
-    def several(self):
+    def several(self) -> SeveralKernels:
         """The kernels on all rows, prepared anew."""
         shared, items = {}, []
         for place, kernel in enumerate(self.kernels):
@@ -194,7 +207,7 @@ class BaseKernelData(TrainingData):
             found.total, self.X.total = self.X.total, None
         return found
 
-    def _prepared(self, place, kernel):
+    def _prepared(self, place: int, kernel: "Kernel") -> Any:
         if isinstance(self.X, GivenMatrices):
             return kernel.prepare(self.X, np.float64)
         try:
@@ -202,17 +215,17 @@ class BaseKernelData(TrainingData):
         except (MercerError, TypeError, ValueError, AttributeError) as error:
             raise _refused(place, kernel, error) from error
 
-    def support_vectors(self, indices):
+    def support_vectors(self, indices: IndexArray) -> Rows:
         if isinstance(self.X, GivenMatrices):
             return np.empty((0, 0))
         return super().support_vectors(indices)
 
-    def expansion_vectors(self, indices):
+    def expansion_vectors(self, indices: IndexArray) -> Any:
         if isinstance(self.X, GivenMatrices):
             return self.X.columns_only(indices)
         return super().expansion_vectors(indices)
 
-    def require_valid(self, used):
+    def require_valid(self, used: IndexArray) -> None:
         """Refuse a kernel that is not positive semidefinite on some of the rows in use, with a proof."""
         unknown = [place for place, kernel in enumerate(self.kernels) if kernel.is_psd is not True]
         if unknown:
@@ -224,7 +237,7 @@ class BaseKernelData(TrainingData):
                     self._require_valid(place, rows)
             self.is_convex = self.is_convex and len(some) == len(used)
 
-    def _are_given_definite(self, some):
+    def _are_given_definite(self, some: IndexArray) -> bool:
         """Whether all of several given matrices can be factored on some rows: one look at all of them."""
         if not isinstance(self.X, GivenMatrices):
             return False
@@ -235,7 +248,7 @@ class BaseKernelData(TrainingData):
         diagonals += np.maximum(1e-300, ROUNDING * np.abs(diagonals).sum(axis=1))[:, None]
         return are_definite(grams)
 
-    def _require_valid(self, place, rows):
+    def _require_valid(self, place: int, rows: IndexArray) -> None:
         kernel = self.kernels[place]
         gram = _gram(kernel, kernel.prepare(rows, np.float64), self.n_jobs)
         tolerance = ROUNDING * max(1e-300, float(np.abs(gram.diagonal()).sum()))
@@ -251,7 +264,7 @@ class BaseKernelData(TrainingData):
             )
 
     @staticmethod
-    def require_moderate(several):
+    def require_moderate(several: SeveralKernels) -> None:
         """Refuse kernels whose values cannot be multiplied and summed."""
         with np.errstate(over="ignore", invalid="ignore"):
             diagonals = several.diagonals()
@@ -259,7 +272,9 @@ class BaseKernelData(TrainingData):
             if not float(np.abs(diagonal).max(initial=0.0)) < LARGEST_ENTRY:
                 raise DataError(f"kernels[{place}]: {OVERFLOW}")
 
-    def normalise(self, several, how, weights, stop=None):
+    def normalise(
+        self, several: SeveralKernels, how: str | None, weights: FloatArray, stop: Callable[..., Any] | None = None
+    ) -> SeveralKernels:
         """Divide each kernel by its variance, or by the mean of k(x, x), over weighted rows.
 
         A kernel that is constant has no variance, and is divided by the mean; one that is zero is

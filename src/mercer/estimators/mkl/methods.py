@@ -1,7 +1,11 @@
 """Ways to choose kernel weights, by name."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.estimators.mkl.cv import best_by_folds
 from mercer.estimators.mkl.solve import ENDINGS, WeightedSolved, empty_solutions, stopped_at
 from mercer.problems.mkl.alignment import alignment_problem
@@ -12,19 +16,32 @@ from mercer.solvers.mkl.alignment import align
 from mercer.solvers.mkl.search import WeightSearch
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.mkl.solve import Machines
+    from mercer.solvers.limits import Limits
+
+
 # Methods that minimise the objective of the machines over the weights too.
 JOINT = ("simple", "lp-norm")
 FIXED = WeightSet(None)
 
 
-def allowed_weights(method, p):
+def allowed_weights(method: str, p: float) -> WeightSet:
     """The set over which a method minimises; `FIXED` where it chooses weights by other means."""
     if method not in JOINT:
         return FIXED
     return WeightSet(1.0 if method == "simple" else float(p))
 
 
-def solve_with_weights(machines, model, limits, targets, folds):
+def solve_with_weights(
+    machines: "Machines",
+    model: "BaseEstimator",
+    limits: "Limits",
+    targets: Callable[[], FloatArray],
+    folds: Callable[[], Any],
+) -> tuple[FloatArray, WeightedSolved]:
     """(weights, WeightedSolved) by the method of the model.
 
     Parameters
@@ -47,7 +64,7 @@ def solve_with_weights(machines, model, limits, targets, folds):
     return _outcome(search, machines, allowed, _ending(machines, limits) if status is None else status)
 
 
-def _ending(machines, limits):
+def _ending(machines: "Machines", limits: "Limits") -> Status:
     """The status of a search whose machines were ended by a limit."""
     status = limits.reached()
     if status is None and machines.partial is not None:
@@ -55,7 +72,13 @@ def _ending(machines, limits):
     return status or Status.STALLED
 
 
-def _run(search, machines, model, targets, folds):
+def _run(
+    search: Any,
+    machines: "Machines",
+    model: "BaseEstimator",
+    targets: Callable[[], FloatArray],
+    folds: Callable[[], Any],
+) -> Status | None:
     n_kernels = len(machines.several)
     if model.method in JOINT:
         solver = bundle_newton if search.allowed.p == 1.0 else lp_norm
@@ -65,7 +88,9 @@ def _run(search, machines, model, targets, folds):
     return None if found is None else Status.worst(one.status for one in found.solutions)
 
 
-def _chosen(model, machines, targets, folds):
+def _chosen(
+    model: "BaseEstimator", machines: "Machines", targets: Callable[[], FloatArray], folds: Callable[[], Any]
+) -> FloatArray:
     """Weights of sum 1, chosen without the objective of the machines."""
     if model.method == "average":
         return FIXED.equal(len(machines.several))
@@ -77,7 +102,7 @@ def _chosen(model, machines, targets, folds):
     return align(alignment_problem(machines.several, targets(), machines.counts, centred, machines.limits.stop))
 
 
-def _easy(machines, lam):
+def _easy(machines: "Machines", lam: float) -> FloatArray:
     """What each kernel contributes to the distance between the classes."""
     tasks, counts, ones = machines.setup.tasks, machines.counts, np.ones(len(machines.several))
     if machines.are_kept:
@@ -93,7 +118,9 @@ def _easy(machines, lam):
     return FIXED.normalised(np.maximum(q, 0.0))
 
 
-def _outcome(search, machines, allowed, status):
+def _outcome(
+    search: Any, machines: "Machines", allowed: WeightSet, status: Status
+) -> tuple[FloatArray, WeightedSolved]:
     """The best point, or where none was finished, what there is."""
     if search.best is not None:
         weights, solutions = search.best.weights, search.best.solutions

@@ -1,14 +1,21 @@
 """What is usual, by several kernels whose weights are learnt."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 from mercer._jit.threads import one_blas_thread
+from mercer._types import ArrayLike, Labels, Rows
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.svm.one_class import OneClassSVM
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
 
-class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):
+
+class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  # a kernel that is computed
     """One-class support vector machine over several kernels, with weights that are learnt.
 
     There are no labels to agree with: the weights minimise the objective of the machine, or are all the same.
@@ -46,21 +53,21 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: "Sequence[str | Kernel | Callable[..., Any]] | str | None" = None,
         *,
-        method="simple",
-        nu=0.5,
-        p=2.0,
-        normalize="variance",
-        tol=1e-3,
-        gap_tol=1e-3,
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        method: str = "simple",
+        nu: float = 0.5,
+        p: float = 2.0,
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        gap_tol: float = 1e-3,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernels = kernels
         self.method = method
         self.nu = nu
@@ -75,7 +82,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn kernel weights, and where the rows of X are.
 
         Parameters

@@ -1,9 +1,13 @@
 """Regression over several kernels whose weights are learnt."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer._jit.threads import one_blas_thread
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel, OneProblem
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
@@ -14,6 +18,11 @@ from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.cv import Fold, less_squared_error
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.regularization import Regularization
 
 
 class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
@@ -55,25 +64,25 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: "Sequence[str | Kernel | Callable[..., Any]] | str | None" = None,
         *,
-        method="simple",
-        C=1.0,
-        epsilon=0.1,
-        p=2.0,
-        normalize="variance",
-        cv=5,
-        bias="free",
-        tol=1e-3,
-        gap_tol=1e-3,
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        random_state=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        method: str = "simple",
+        C: "float | Regularization" = 1.0,
+        epsilon: float = 0.1,
+        p: float = 2.0,
+        normalize: str | None = "variance",
+        cv: Any = 5,
+        bias: str = "free",
+        tol: float = 1e-3,
+        gap_tol: float = 1e-3,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernels = kernels
         self.method = method
         self.C = C
@@ -92,7 +101,9 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(
+        self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+    ) -> Self:
         """Learn kernel weights and a function from the rows of X and their targets.
 
         Parameters
@@ -118,7 +129,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The value of the function at each row of X.
 
         Parameters
@@ -131,26 +142,26 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         """
         return self._function(X)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("epsilon", self.epsilon, least=0.0)
         require_choice("bias", self.bias, BIASES)
 
-    def _problem(self, y, weights, _data, _used):
+    def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         C = weighted_C(self.C, np.zeros(len(weights), np.intp), np.ones(1), weights)
         return EpsilonRegression(y, C, float(self.epsilon), self.bias)
 
-    def _answers(self, setup):
+    def _answers(self, setup: Any) -> Array:
         """The target of each row; 0 for rows that take no part."""
         y = np.zeros(len(setup.codes))
         y[setup.tasks[0].indices] = setup.problems[0].targets
         return y
 
-    def _targets(self, setup):
+    def _targets(self, setup: Any) -> FloatArray:
         y = self._answers(setup)
         return (y - np.average(y, weights=self._counts))[:, None]
 
-    def _fold(self, setup, copies, held):
+    def _fold(self, setup: Any, copies: FloatArray, held: IndexArray) -> Fold | None:
         (problem,), (task,) = setup.problems, setup.tasks
         times = copies[task.indices]
         kept = times > 0

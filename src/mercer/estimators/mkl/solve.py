@@ -1,11 +1,14 @@
 """The machines of a fit at given kernel weights: solve them, judge them, certify them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved
@@ -14,6 +17,16 @@ from mercer.solvers.dual_qp.policy import allows_single
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.mkl.bundle_newton import curvature_of
 from mercer.solvers.result import Solution, Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.training import Budget
+    from mercer.estimators.mkl.kernels import BaseKernelData
+    from mercer.kernels.gram.kernel_family import SeveralKernels
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.mkl.weighted_kernels import WeightSet
+    from mercer.solvers.limits import Limits
+
 
 # The machines may take this share of the gap asked for; they are solved more finely until they do.
 SHARE = 0.25
@@ -46,25 +59,39 @@ class Machines:
         How many rows each row counts for.
     """
 
-    def __init__(self, data, several, setup, budget, limits, tol, gap_tol=None, counts=None):
+    if TYPE_CHECKING:
+        partial: Any
+        _last: Any
+
+    def __init__(
+        self,
+        data: "BaseKernelData",
+        several: "SeveralKernels",
+        setup: Any,
+        budget: "Budget",
+        limits: "Limits",
+        tol: float,
+        gap_tol: float | None = None,
+        counts: FloatArray | None = None,
+    ) -> None:
         self.data, self.several, self.setup, self.budget = data, several, setup, budget
         self.counts = np.ones(several.n) if counts is None else counts
         self.limits, self.tol, self.gap_tol = limits.with_max_iter(-1).unwatched(), tol, gap_tol
         self.partial, self._last = None, None
 
     @property
-    def are_kept(self):
+    def are_kept(self) -> bool:
         """Whether the matrices of all kernels are in memory."""
         return self.several.matrices is not None
 
-    def matrix(self, weights, ridge=None):
+    def matrix(self, weights: FloatArray, ridge: FloatArray | None = None) -> "KernelMatrix":
         """The weighted sum of the kernel matrices: whole, with a ridge if it is to have one, or to be asked."""
         if self.are_kept:
             return self.several.weighted(weights, self._precision(weights), ridge)
         self.data.choose(weights)
         return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
 
-    def _precision(self, weights):
+    def _precision(self, weights: FloatArray) -> type[np.floating[Any]]:
         """Single where machines of many points are solved once, to a tolerance that leaves room for rounding."""
         largest = max(len(task.indices) for task in self.setup.tasks)
         if self.gap_tol is not None or not allows_single(largest, self.tol):
@@ -72,17 +99,23 @@ class Machines:
         largest = float((weights @ self.several.diagonals()).max(initial=0.0))
         return np.float32 if 1.0 / FAR_FROM_ONE < largest < FAR_FROM_ONE else np.float64
 
-    def release(self, matrix):
+    def release(self, matrix: "KernelMatrix") -> None:
         """Let the next sum have the memory of one that is not needed again."""
         if self.are_kept:
-            matrix.release()
+            cast(Any, matrix).release()
 
-    def solutions(self, matrix, betas=None, setup=None, problems=None):
+    def solutions(
+        self,
+        matrix: "KernelMatrix",
+        betas: Sequence[FloatArray] | None = None,
+        setup: Any = None,
+        problems: Sequence[Any] | None = None,
+    ) -> list[Solution]:
         """Solve every problem, or others in their place, from `betas` where they are given."""
         setup = setup or self.setup
         problems = problems or setup.problems
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> Solution:
             return solve_dual(
                 problem.dual(),
                 part,
@@ -95,7 +128,7 @@ class Machines:
 
         return solve_all(problems, setup.tasks, matrix, self.budget, solve, self.limits, self.data.n_jobs)
 
-    def solve(self, weights, start=None):
+    def solve(self, weights: FloatArray, start: Any = None) -> Judged | None:
         """The machines at these weights, as a `Judged`; None where a limit came first."""
         matrix, betas = self.matrix(weights), None if start is None else start.betas
         least = np.inf
@@ -119,21 +152,21 @@ class Machines:
                 least = judged.machines_gap
             betas = judged.betas
 
-    def tighten(self):
+    def tighten(self) -> bool:
         """Solve the machines more finely from now on; False where they are as fine as they get."""
         is_coarse = self.tol > self._finest
         self.tol = max(self._finest, 0.1 * self.tol)
         return is_coarse
 
     @computed_once
-    def _finest(self):
+    def _finest(self) -> float:
         spread = max(float(np.ptp(problem.dual().linear)) for problem in self.setup.problems)
         return FINEST_TOL * min(1.0, spread or 1.0)
 
-    def _is_fine(self, judged):
+    def _is_fine(self, judged: Judged) -> bool:
         return self.gap_tol is None or judged.machines_gap <= SHARE * self.gap_tol * judged.scale
 
-    def judge(self, weights, betas):
+    def judge(self, weights: FloatArray, betas: Sequence[FloatArray]) -> Judged:
         """What given coefficients are worth at these weights."""
         matrix = self.matrix(weights)
         solutions = []
@@ -145,10 +178,10 @@ class Machines:
         return self._judged(weights, matrix, solutions)
 
     @computed_once
-    def _untaught(self):
+    def _untaught(self) -> float:
         return float(sum(untaught_primal(problem) for problem in self.setup.problems))
 
-    def _judged(self, weights, matrix, solutions):
+    def _judged(self, weights: FloatArray, matrix: "KernelMatrix", solutions: list[Solution]) -> Judged:
         each = zip(self.setup.problems, solutions, strict=True)
         values = np.array([primal_and_dual(problem, one.beta, one.gradient) for problem, one in each])
         primal, dual = values.sum(axis=0)
@@ -162,16 +195,16 @@ class Machines:
         self._last = judged, matrix, chosen, products
         return judged
 
-    def _support(self, betas):
+    def _support(self, betas: Sequence[FloatArray]) -> tuple[IndexArray, FloatArray]:
         """Points with a coefficient in some problem, and the coefficients, a column for each problem."""
         return support_table(self.setup, betas, len(self.setup.codes))
 
-    def contributions(self, betas):
+    def contributions(self, betas: Sequence[FloatArray]) -> FloatArray:
         """beta' K_m beta of each kernel, summed over the problems."""
         chosen, coefficients = self._support(betas)
         return self.several.quadratic_forms(coefficients, chosen)
 
-    def curvature(self, judged):
+    def curvature(self, judged: Judged) -> FloatArray:
         """Second derivatives of the objective by the weights, at the point solved last."""
         _, matrix, chosen, products = self._last
         place = np.full(len(self.setup.codes), -1)
@@ -188,12 +221,12 @@ class Machines:
         return H
 
 
-def _was_ended(solution):
+def _was_ended(solution: Solution) -> bool:
     """Whether a limit came before a solution."""
     return solution.status == Status.MEMORY_LIMIT or not solution.is_gradient_complete
 
 
-def support_table(setup, betas, n):
+def support_table(setup: "Setup", betas: Sequence[FloatArray], n: int) -> tuple[IndexArray, FloatArray]:
     """(points with a coefficient in some problem, their coefficients with a column for each problem)."""
     table = np.zeros((n, len(betas)))
     for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):
@@ -212,19 +245,27 @@ class WeightedSolved(Solved):
     allowed : WeightSet
     """
 
-    def __init__(self, setup, solutions, allowed, status, iterations, trace):
+    def __init__(
+        self,
+        setup: "Setup",
+        solutions: list[Solution],
+        allowed: "WeightSet",
+        status: Status,
+        iterations: int,
+        trace: Sequence[Any],
+    ) -> None:
         super().__init__(setup, [replace(one, status=status) for one in solutions])
         self.allowed, self.statuses, self._trace = allowed, [status], trace
         self.iterations = np.array([max(1, iterations)], dtype=np.int32)
 
-    def traces(self):
+    def traces(self) -> list[Any]:
         return [self._trace]
 
 
 class WeightedEvidence(Evidence):
     """One certificate for the machines and the weights together, from data and coefficients alone."""
 
-    def _certify(self):
+    def _certify(self) -> list[Any]:
         data, setup, betas = self.data, self.setup, self.solved.betas()
         several = data.several()
         table = np.zeros((several.n, len(betas)))
@@ -241,12 +282,12 @@ class WeightedEvidence(Evidence):
         return [joint_certificate(self.solved.allowed, data.weights, q, machines)]
 
 
-def stopped_at(limits, error):
+def stopped_at(limits: "Limits", error: BaseException | None) -> Status:
     """The status of a fit that ended before its first step."""
     return Status.MEMORY_LIMIT if isinstance(error, MemoryError) else limits.reached() or Status.STALLED
 
 
-def empty_solutions(setup, status):
+def empty_solutions(setup: "Setup", status: Status) -> list[Solution]:
     """No support vectors in any machine."""
     return [Solution.empty(len(task.indices), status) for task in setup.tasks]
 

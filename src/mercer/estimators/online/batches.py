@@ -1,11 +1,18 @@
 """A stream of batches: which labels it holds, how often it can be read, and when it ends."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike
 from mercer.io.batches import open_batches
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
 
 
 class Stream:
@@ -19,7 +26,7 @@ class Stream:
     epochs : int
     """
 
-    def __init__(self, batches, classes, epochs):
+    def __init__(self, batches: Any, classes: ArrayLike | None, epochs: int) -> None:
         self.source, self.epochs = open_batches(batches), epochs
         is_read_once = iter(self.source) is self.source
         if is_read_once and (classes is None or epochs > 1):
@@ -30,7 +37,7 @@ class Stream:
             )
         self.classes = self._found_classes() if classes is None else classes
 
-    def feed(self, learn, limits):
+    def feed(self, learn: Callable[..., Any], limits: "Limits") -> Status:
         """Give every batch to `learn`; the status with which it ended."""
         is_empty = True
         for _ in range(self.epochs):
@@ -46,7 +53,7 @@ class Stream:
             raise DataError("the stream is empty: no batch has a row")
         return Status.OPTIMAL
 
-    def _found_classes(self):
+    def _found_classes(self) -> Array:
         """The labels, from a first reading."""
         if hasattr(self.source, "labels"):
             found = self.source.labels()
@@ -57,7 +64,7 @@ class Stream:
         return found
 
 
-def _parts(batch):
+def _parts(batch: Sequence[Any]) -> tuple[Any, ...]:
     """(X, y, sample_weight or None) of a batch."""
     if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
         raise DataError(f"a batch must be (X, y) or (X, y, sample_weight), got {type(batch).__name__}")

@@ -1,9 +1,12 @@
 """The perceptron on kernel values."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.equal_rows import comparable_rows
@@ -20,6 +23,20 @@ from mercer.estimators.svm.separation import IN_DOUBLE
 from mercer.problems.version_space.perceptron import PerceptronProgram
 from mercer.solvers.stochastic.perceptron import METHODS, ItemPerceptron, ItemSolution, train
 from mercer.solvers.stochastic.perceptron_lp import solve_kernel_program
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import Setup, SolvedProblems
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.certificate import Certificate
+    from mercer.problems.svm.soft_margin import SoftMargin
+    from mercer.problems.version_space.perceptron import MistakeBound
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+    from mercer.solvers.stochastic.perceptron import Schedule
+
 
 # Square matrices of double precision that the program needs beside each other.
 PROGRAM_MATRICES = 5
@@ -89,27 +106,27 @@ class KernelPerceptron(KernelClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
         *,
-        method="online",
-        fit_intercept=True,
-        max_iter=1000,
-        tol=None,
-        shuffle=True,
-        eta0=1.0,
-        random_state=0,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        method: str = "online",
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        random_state: int | np.random.RandomState = 0,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -130,7 +147,7 @@ class KernelPerceptron(KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
 
         Parameters
@@ -148,25 +165,27 @@ class KernelPerceptron(KernelClassifier):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_parameters(self, (*METHODS, "lp"))
         require_number("coef0", self.coef0)
         require_n_jobs(self.n_jobs)
 
-    def _watchers(self):
+    def _watchers(self) -> list[Callable[[Any], Any]]:
         return watchers(self, print_epoch)
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         copies = class_weight[codes] * (1.0 if weights is None else weights)
         bias = "penalised" if self.fit_intercept else "none"
         return TwoClassProblems(codes, len(class_weight), "ovr", copies, "hinge", bias)
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         used = setup.tasks[0].indices
         self._plan = visiting_plan(self, comparable_rows(data, used), setup.codes[used], setup.C[used])
         starts = self._starts(setup)
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             if self.method == "lp":
                 return _solve_program(problem, part, self._plan, budget, limits)
             machine = ItemPerceptron(part, self.method, float(self.eta0), problem.dual().shift)
@@ -178,7 +197,7 @@ class KernelPerceptron(KernelClassifier):
         matrix = data.matrix(IN_DOUBLE, None, budget, self.n_jobs)
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         self.n_updates_ = np.array([getattr(each, "updates", 0) for each in solved.solutions])
         self._mistakes = None
@@ -188,10 +207,10 @@ class KernelPerceptron(KernelClassifier):
             self._mistakes = MistakeEvidence(self, data, rows, setup.tasks, self._plan)
         del self._plan
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
         return ProgramEvidence
 
-    def _dual_vectors(self, setup, solved):
+    def _dual_vectors(self, setup: "Setup", solved: Solved) -> FloatArray | None:
         """a for every training row, also for those without weight; None where there are none."""
         if self.method != "lp":
             return None
@@ -204,24 +223,24 @@ class KernelPerceptron(KernelClassifier):
         return whole
 
     @property
-    def multipliers_(self):
+    def multipliers_(self) -> FloatArray:
         """The dual vector of each linear program."""
         require_fitted(self)
         return only_of_programs(self)
 
-    def _is_reached(self, certificate):
+    def _is_reached(self, certificate: "Certificate") -> bool:
         # An averaged function is not the one that has made no more mistakes.
         return self.method == "averaged" or certificate.is_optimal(SEPARATES)
 
     @property
-    def mistake_bound_(self):
+    def mistake_bound_(self) -> "MistakeBound | Any":
         """Updates beside the bound on them; computed when first read."""
         require_fitted(self)
         if self._mistakes is None:
             raise AttributeError("mistake_bound_ is known after a fit that starts from zero")
         return one_or_all(self._mistakes.bounds())
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         # The training data are not part of a model.
         if state.get("_mistakes") is not None:
@@ -229,7 +248,9 @@ class KernelPerceptron(KernelClassifier):
         return state
 
 
-def _solve_program(problem, part, plan, budget, limits):
+def _solve_program(
+    problem: "SoftMargin", part: "KernelMatrix", plan: "Schedule", budget: "Budget", limits: "Limits"
+) -> "Solution":
     """The linear program of one two-class problem, over the points that are visited."""
     order = plan.order
     if PROGRAM_MATRICES * 8 * len(order) ** 2 > 2 * budget.cache:
@@ -253,12 +274,12 @@ def _solve_program(problem, part, plan, budget, limits):
 class ProgramEvidence(Evidence):
     """Certificates of the perceptron's convex program, in the feature space."""
 
-    def _certify(self):
+    def _certify(self) -> list[Any]:
         each = zip(self.setup.tasks, self.solved.solutions, self.solved.intercepts, strict=True)
         has_bias = self.setup.bias != "none"
         return [self._of_program(*one, has_bias) for one in each]
 
-    def _of_program(self, task, solution, intercept, has_bias):
+    def _of_program(self, task: "BinaryTask", solution: "Solution", intercept: float, has_bias: bool) -> "Certificate":
         """With the dual variables, where there are any."""
         weights = self.setup.C[task.indices]
         program = PerceptronProgram(task.signs, weights)

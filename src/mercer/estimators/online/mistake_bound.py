@@ -1,8 +1,12 @@
 """What the perceptrons on rows and on kernel values share: parameters, words, and the bound on updates."""
 
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.certificate import fingerprint
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
@@ -17,6 +21,14 @@ from mercer.problems.version_space.perceptron import MistakeBound, PerceptronPro
 from mercer.solvers.result import Status
 from mercer.solvers.stochastic.perceptron_lp import residual
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.problems.certificate import Certificate
+    from mercer.solvers.stochastic.perceptron import Schedule
+
+
 REMEDIES = {
     Status.ITERATION_LIMIT: (
         "A point was on the wrong side in the last of max_iter={max_iter} epochs. Perhaps no hyperplane separates "
@@ -27,7 +39,7 @@ REMEDIES = {
 }
 
 
-def check_parameters(estimator, methods):
+def check_parameters(estimator: "BaseEstimator", methods: Collection[str]) -> None:
     """The parameters that all perceptrons have."""
     require_choice("method", estimator.method, methods)
     for name in ("fit_intercept", "shuffle", "warm_start"):
@@ -40,7 +52,7 @@ def check_parameters(estimator, methods):
     require_callbacks(estimator.callbacks)
 
 
-def row_certificate(X, signs, plan, learnt, with_bias):
+def row_certificate(X: Rows, signs: FloatArray, plan: "Schedule", learnt: Any, with_bias: bool) -> "Certificate":
     """The certificate of a linear function, and of multipliers where there are any."""
     visited = plan.order
     program = PerceptronProgram(signs[visited], plan.copies[visited])
@@ -57,7 +69,12 @@ class MistakeEvidence:
     The bound needs the widest margin, which may take longer than the fit.
     """
 
-    def __init__(self, estimator, data, rows, tasks, plan):
+    if TYPE_CHECKING:
+        _found: Any
+
+    def __init__(
+        self, estimator: "BaseEstimator", data: Any, rows: IndexArray, tasks: "Sequence[BinaryTask]", plan: "Schedule"
+    ) -> None:
         self.data, self.rows = data, rows
         self.signs = [task.signs[plan.order] for task in tasks]
         self.updates = estimator.n_updates_
@@ -66,7 +83,7 @@ class MistakeEvidence:
         self._mark = fingerprint(data.X)
         self._found = None
 
-    def bounds(self):
+    def bounds(self) -> list[MistakeBound]:
         """A `MistakeBound` for each two-class problem."""
         if self._found is None:
             if self.data is None or fingerprint(self.data.X) != self._mark:
@@ -75,18 +92,18 @@ class MistakeEvidence:
             self.data = None
         return self._found
 
-    def _bound(self, signs, updates):
+    def _bound(self, signs: FloatArray, updates: int) -> MistakeBound:
         margin, radius = margin_and_radius(self.data, self.rows, signs, self.bias)
         return MistakeBound(int(updates), radius, margin, self.step)
 
-    def without_data(self):
+    def without_data(self) -> "MistakeEvidence":
         """The same, for a model that leaves its training data behind."""
         copy = object.__new__(MistakeEvidence)
         copy.__dict__ = {**self.__dict__, "data": None, "rows": None, "signs": None}
         return copy
 
 
-def _smallest_step(copies):
+def _smallest_step(copies: FloatArray) -> float:
     """The smallest share of a whole update that weights ask for."""
     parts = np.modf(copies)[0]
     return float(parts[parts > 0].min(initial=1.0))

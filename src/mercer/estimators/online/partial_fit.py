@@ -1,8 +1,12 @@
 """Stochastic gradient descent on rows as they come: batches, and streams larger than memory."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.fitting.inputs import (
     classes_and_codes,
     is_precomputed,
@@ -19,13 +23,37 @@ from mercer.estimators.online.sgd_certificate import WeightedRows
 from mercer.solvers.result import Status
 from mercer.solvers.stochastic.pegasos import ball_radius
 
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
+
+
 REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
 
 
 class LearnsInBatches:
     """`partial_fit` and `fit_stream` for an estimator that keeps a form of `sgd_forms`."""
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    if TYPE_CHECKING:
+        # What the classifier has beside this.
+        kernel: Any
+        class_weight: Any
+        projected: bool
+        n_jobs: int | None
+        classes_: Array
+        class_weight_: FloatArray
+        _form: Any
+        _traces: list[Any]
+        _limits: Callable[[], Limits]
+        _check_parameters: Callable[[], None]
+        _measured_rho: Callable[[], float]
+        _note: Callable[..., None]
+        _lambda: Callable[..., float]
+        _keep: Callable[..., None]
+        _new_form: Callable[..., Any]
+
+    def partial_fit(
+        self, X: Rows, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Go on with more rows: each is visited once, in the order given.
 
         Parameters
@@ -49,7 +77,7 @@ class LearnsInBatches:
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
-    def fit_stream(self, batches, classes=None, epochs=1):
+    def fit_stream(self, batches: Any, classes: ArrayLike | None = None, epochs: int = 1) -> Self:
         """Learn from batches that together may be larger than memory, from the beginning.
 
         Parameters
@@ -83,7 +111,9 @@ class LearnsInBatches:
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
-    def _learn(self, X, y, classes, sample_weight, limits):
+    def _learn(
+        self, X: Rows, y: Labels, classes: ArrayLike | None, sample_weight: ArrayLike | None, limits: "Limits"
+    ) -> Status:
         """Visit the rows of a batch; how that ended."""
         if "_form" in vars(self):
             X, y = next_batch(self, X, y)
@@ -104,7 +134,7 @@ class LearnsInBatches:
             limits.report(point)
         return status
 
-    def _first_batch(self, X, y, classes):
+    def _first_batch(self, X: Rows, y: Labels, classes: ArrayLike | None) -> tuple[Rows, Array]:
         if classes is None:
             raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
         if is_precomputed(self.kernel):
@@ -127,6 +157,6 @@ class LearnsInBatches:
         self._note(Status.OPTIMAL, [[] for _ in range(n_problems)])
         return X, y
 
-    def _require_same_classes(self, classes):
+    def _require_same_classes(self, classes: ArrayLike | None) -> None:
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}")

@@ -1,5 +1,8 @@
 """Soft-SVM by stochastic gradient descent."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -7,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.given_matrix import require_gram
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, tell_input, training_input
@@ -35,6 +39,13 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.stochastic.kernel_pegasos import STRATEGIES
 from mercer.solvers.stochastic.pegasos import Steps, ball_radius, step_count
 from mercer.solvers.stochastic.visit_order import SAMPLINGS, Sampler, arranged
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.solvers.result import Status
+
 
 # Unless told: so many visits to each row, and no fewer visits in all than this.
 DEFAULT_EPOCHS = 10
@@ -134,33 +145,36 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
     True
     """
 
+    if TYPE_CHECKING:
+        _evidence: Any
+
     def __init__(
         self,
-        lam=1e-3,
-        T=None,
-        kernel="linear",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
+        lam: float = 1e-3,
+        T: int | None = None,
+        kernel: "str | Kernel | Callable[..., Any]" = "linear",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
         *,
-        C=None,
-        epochs=None,
-        average=True,
-        projected=False,
-        batch_size=1,
-        sampling="replacement",
-        bias="penalised",
-        form="auto",
-        budget=None,
-        budget_strategy="merging",
-        class_weight=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        random_state=0,
-        callbacks=None,
-        verbose=False,
-    ):
+        C: float | Regularization | None = None,
+        epochs: float | None = None,
+        average: bool = True,
+        projected: bool = False,
+        batch_size: int = 1,
+        sampling: str = "replacement",
+        bias: str = "penalised",
+        form: str = "auto",
+        budget: int | None = None,
+        budget_strategy: str = "merging",
+        class_weight: dict[Any, float] | str | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState = 0,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.lam = lam
         self.T = T
         self.kernel = kernel
@@ -185,14 +199,14 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = tell_input(super().__sklearn_tags__(), self.kernel)
         # The mean remembers first iterates of length 1/lambda: with class weights of 1000 against
         # 0.0001, as in a check of scikit-learn's, it needs more steps than the check has time for.
         tags.classifier_tags.poor_score = bool(self.average)
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels, from the beginning.
 
         Parameters
@@ -229,7 +243,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         require_number("lam", self.lam, above=0.0)
         require_number("coef0", self.coef0)
         require_optional_number("epochs", self.epochs, above=0.0)
@@ -249,7 +263,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         if self.form == "w" and (self.budget is not None or not self._is_linear):
             raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
 
-    def _lambda(self, m=None):
+    def _lambda(self, m: float | None = None) -> float:
         """lambda of m rows; of a stream, whose m is None, if it does not depend on m."""
         if self.C is None:
             return float(self.lam)
@@ -266,19 +280,21 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         return lam
 
     @property
-    def _is_linear(self):
+    def _is_linear(self) -> bool:
         return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
 
-    def _limits(self):
+    def _limits(self) -> Limits:
         return Limits(-1, self.time_limit, watchers(self, print_step))
 
-    def _seed(self):
+    def _seed(self) -> int:
         # A generator takes longer to make than a small fit takes steps; a number is its own seed.
         if isinstance(self.random_state, (int, np.integer)) and 0 <= self.random_state < 2**32:
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _new_form(self, X, counts, n_problems, lam, radius):
+    def _new_form(
+        self, X: Rows, counts: FloatArray | None, n_problems: int, lam: float, radius: float
+    ) -> WeightForm | KernelForm:
         steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
         if self.form == "w" or (self.form == "auto" and self._is_linear and self.budget is None):
             return WeightForm(X.shape[1], n_problems, steps)
@@ -286,18 +302,18 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ba
         if isinstance(kernel, Precomputed):
             require_gram(X)
         # The user's kernel may be given other parameters later; the model's must not change.
-        kernel = kernel.replace() if kernel is self.kernel else kernel
+        kernel = cast(Any, kernel).replace() if kernel is self.kernel else kernel
         return KernelForm(kernel, n_problems, steps, self.budget, self.budget_strategy, self.memory_limit)
 
-    def _keep(self, form, classes, class_weight, X):
+    def _keep(self, form: WeightForm | KernelForm, classes: Array, class_weight: FloatArray, X: Rows) -> None:
         self._form, self.classes_, self.class_weight_ = form, classes, class_weight
         self._sparse = isinstance(form, WeightForm) or sparse.issparse(X)
 
-    def _note(self, status, traces):
+    def _note(self, status: "Status", traces: list[Any]) -> None:
         self.status_, self._traces = status, traces
         self.n_iter_ = self._form.iterates[0].iterations
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class.
 
         Parameters

@@ -1,6 +1,8 @@
 """The perceptron on rows."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -8,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import unique_labels
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, require_fitted, training_input
 from mercer.estimators.fitting.progress import print_epoch, warn_unless_optimal, watchers
@@ -25,8 +28,16 @@ from mercer.solvers.result import Status
 from mercer.solvers.stochastic.perceptron import METHODS, RowPerceptron, never, train
 from mercer.solvers.stochastic.perceptron_lp import solve_program
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-def _can_stream(estimator):
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.problems.certificate import Certificate
+    from mercer.problems.version_space.perceptron import MistakeBound
+    from mercer.solvers.stochastic.perceptron import Schedule, Trained
+
+
+def _can_stream(estimator: BaseEstimator) -> bool:
     if estimator.method == "lp":
         raise AttributeError('partial_fit needs method="online", "averaged" or "batch", got "lp"')
     return True
@@ -102,6 +113,13 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     True
     """
 
+    if TYPE_CHECKING:
+        status_: Status
+        _machines: Any
+        _traces: Any
+        _certificates: Any
+        _mistakes: Any
+
     # Rows are checked as for a linear kernel; sparse rows may be predicted by a model of dense ones.
     kernel = "linear"
     _sparse = True
@@ -109,20 +127,20 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        method="online",
-        fit_intercept=True,
-        max_iter=1000,
-        tol=None,
-        shuffle=True,
-        eta0=1.0,
-        random_state=0,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        verbose=False,
-        time_limit=None,
-        callbacks=None,
-    ):
+        method: str = "online",
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        random_state: int | np.random.RandomState = 0,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        verbose: bool | int = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.method = method
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -137,12 +155,12 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         self.time_limit = time_limit
         self.callbacks = callbacks
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
 
         Parameters
@@ -173,7 +191,9 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         return self
 
     @available_if(_can_stream)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Rows, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Visit the rows of X once, in the order given.
 
         Parameters
@@ -210,7 +230,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         self._certificates = self._traces = self._mistakes = self._multipliers = None
         return self
 
-    def _batch_of_stream(self, X, y, is_first):
+    def _batch_of_stream(self, X: Rows, y: Labels, is_first: bool) -> tuple[Rows, Array]:
         if not is_first:
             # Only rows like those of the first batch.
             X = prediction_input(self, X)
@@ -220,17 +240,17 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = names
         return X, y
 
-    def _machine(self, n_features):
+    def _machine(self, n_features: int) -> RowPerceptron:
         return RowPerceptron(n_features, self.method, float(self.eta0), bool(self.fit_intercept))
 
-    def _starting_machines(self, n_problems, n_features):
+    def _starting_machines(self, n_problems: int, n_features: int) -> list[RowPerceptron]:
         """Those of the last fit, if they are to be continued and fit; else new ones."""
         last = vars(self).get("_machines")
         if self.warm_start and last and len(last) == n_problems and len(last[0].w) == n_features:
             return last
         return [self._machine(n_features) for _ in range(n_problems)]
 
-    def _train(self, X, tasks, plan, limits):
+    def _train(self, X: Rows, tasks: "Sequence[BinaryTask]", plan: "Schedule", limits: Limits) -> "list[Trained]":
         """Epochs for each two-class problem."""
         self._machines = self._starting_machines(len(tasks), X.shape[1])
         return [
@@ -238,13 +258,13 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
             for machine, task in zip(self._machines, tasks, strict=True)
         ]
 
-    def _solve_programs(self, X, tasks, plan, limits):
+    def _solve_programs(self, X: Rows, tasks: "Sequence[BinaryTask]", plan: "Schedule", limits: Limits) -> list[Any]:
         """The linear program of each two-class problem, over the points that are visited."""
         self._machines = None
         rows, copies = X[plan.order], plan.copies[plan.order]
         return [solve_program(rows, task.signs[plan.order], copies, self.fit_intercept, limits) for task in tasks]
 
-    def _keep(self, X, tasks, plan, learnt):
+    def _keep(self, X: Rows, tasks: "Sequence[BinaryTask]", plan: "Schedule", learnt: Sequence[Any]) -> None:
         """Set the fitted attributes."""
         self._keep_functions(learnt)
         self.n_updates_ = np.array([each.updates for each in learnt])
@@ -260,25 +280,25 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         if self.method != "lp" and all(each.is_fresh for each in learnt):
             self._mistakes = MistakeEvidence(self, TrainingData(Linear(), X), plan.order, tasks, plan)
 
-    def _keep_functions(self, learnt):
+    def _keep_functions(self, learnt: Sequence[Any]) -> None:
         self.coef_ = np.stack([each.coefficients for each in learnt])
         self.intercept_ = np.array([each.bias for each in learnt])
         self.expansion_ = Expansion.single(Linear(), self.coef_, np.eye(len(learnt)), self.intercept_)
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> "Certificate | Any":
         """The certificate of each linear program."""
         require_fitted(self)
         return _only(self._certificates, "certificate_")
 
     @property
-    def multipliers_(self):
+    def multipliers_(self) -> FloatArray:
         """The dual vector of each linear program."""
         require_fitted(self)
         return only_of_programs(self)
 
     @property
-    def mistake_bound_(self):
+    def mistake_bound_(self) -> "MistakeBound | Any":
         """Updates beside the bound on them; computed when first read."""
         require_fitted(self)
         if self._mistakes is None:
@@ -286,12 +306,12 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         return _only(self._mistakes.bounds(), "mistake_bound_")
 
     @property
-    def trace_(self):
+    def trace_(self) -> Any:
         """The epochs."""
         require_fitted(self)
         return _only(self._traces, "trace_")
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class.
 
         Parameters
@@ -307,7 +327,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         values = linear_scores(X, self.coef_, self.intercept_)
         return values[:, 0] if len(self.classes_) == 2 else values
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         # The training data are not part of a model.
         if state.get("_mistakes") is not None:
@@ -315,14 +335,14 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         return state
 
 
-def _only(values, name):
+def _only(values: Sequence[Any], name: str) -> Any:
     """The one of a two-class model, or all."""
     if values is None:
         raise AttributeError(f"{name} is not known after partial_fit")
     return one_or_all(values)
 
 
-def _codes(y, known, given):
+def _codes(y: Array, known: Array, given: ArrayLike | None) -> IndexArray:
     """The position of each label among the classes of a stream."""
     if given is not None and not np.array_equal(known, unique_labels(given)):
         raise ParameterError(f"classes={given!r} is not the same as on last call to partial_fit, was: {known!r}")

@@ -1,11 +1,20 @@
 """The dual vector of a perceptron's convex program, for every training row."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.estimators.online.visit_order import shared_out
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def dual_vectors(learnt, plan, copies):
+    from mercer.solvers.stochastic.perceptron import Schedule
+
+
+def dual_vectors(learnt: Sequence[Any], plan: "Schedule", copies: FloatArray) -> FloatArray | None:
     """a of each two-class problem (n_problems, n); None where there are no dual variables.
 
     Parameters
@@ -21,7 +30,7 @@ def dual_vectors(learnt, plan, copies):
     return np.stack([shared_out(each.multipliers, plan, copies) for each in learnt])
 
 
-def only_of_programs(estimator):
+def only_of_programs(estimator: "BaseEstimator") -> FloatArray:
     """The dual vector of a fitted model: one, or one a class."""
     found = vars(estimator).get("_multipliers")
     if found is None:

@@ -1,9 +1,12 @@
 """What stochastic gradient descent has learnt, and what it is worth."""
 
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.inputs import known_codes, next_batch
 from mercer.estimators.fitting.tasks import one_or_all, sides_of
 from mercer.estimators.fitting.weights import row_weights
@@ -12,18 +15,40 @@ from mercer.estimators.online.sgd_forms import WeightForm
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.regularised_risk import expected_bound
 
+if TYPE_CHECKING:
+    from mercer.estimators.online.sgd_forms import KernelForm
+    from mercer.kernels.base.expansion import Expansion
+    from mercer.problems.certificate import Certificate
+    from mercer.problems.svm.regularised_risk import ExpectedBound
+    from mercer.solvers.stochastic.pegasos import StepPoint
+
 
 class SGDModel:
     """Fitted attributes of an estimator that keeps a form of `sgd_forms`."""
 
+    if TYPE_CHECKING:
+        # What the classifier has beside this.
+        bias: str
+        budget: int | None
+        sampling: str
+        n_jobs: int | None
+        classes_: Array
+        class_weight_: FloatArray
+        n_iter_: int
+        _form: Any
+        _evidence: Any
+        _mean_weight: float
+        _rho: float
+        _traces: list[Any]
+
     @property
-    def trace_(self):
+    def trace_(self) -> "list[StepPoint] | Any":
         """How the run went."""
         check_is_fitted(self, "_form")
         return one_or_all(self._traces)
 
     @property
-    def bound_(self):
+    def bound_(self) -> "ExpectedBound":
         """What theory promises (see `ExpectedBound`)."""
         check_is_fitted(self, "_form")
         steps = self._form.iterates[0].steps
@@ -39,20 +64,20 @@ class SGDModel:
         return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
 
     @property
-    def lam_(self):
+    def lam_(self) -> float:
         """lambda of the steps that were taken."""
         check_is_fitted(self, "_form")
         return self._form.iterates[0].steps.lam
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> "Certificate | Any":
         """What was reached (see `Certificate`), on the training data of `fit`."""
         check_is_fitted(self, "_form")
         if self._evidence is None:
             raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
         return one_or_all(self._evidence.certificates())
 
-    def certify(self, X, y, sample_weight=None):
+    def certify(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> "Certificate | Any":
         """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
 
         Parameters
@@ -72,19 +97,19 @@ class SGDModel:
         return one_or_all(certificates(self._form, rows, self.lam_, self.bias, self.n_jobs))
 
     @property
-    def expansion_(self):
+    def expansion_(self) -> "Expansion":
         """The decision functions as sums of kernels."""
         check_is_fitted(self, "_form")
         return self._form.expansion()
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> FloatArray:
         """b of each decision function."""
         check_is_fitted(self, "_form")
         return self._form.coefficients()[1]
 
     @property
-    def coef_(self):
+    def coef_(self) -> FloatArray:
         """w of each decision function; only for a linear kernel."""
         check_is_fitted(self, "_form")
         coefficients = self._form.coefficients()[0]
@@ -94,14 +119,14 @@ class SGDModel:
             raise AttributeError("coef_ is only available when using a linear kernel")
         return coefficients @ self._form.items
 
-    def _alpha_form(self, name):
+    def _alpha_form(self, name: str) -> "KernelForm":
         check_is_fitted(self, "_form")
         if isinstance(self._form, WeightForm):
             raise AttributeError(f'{name} is only available in the alpha form; pass form="alpha"')
         return self._form
 
     @property
-    def support_(self):
+    def support_(self) -> IndexArray:
         """Positions of the support vectors in the rows of `fit`."""
         form = self._alpha_form("support_")
         if self._evidence is None:
@@ -109,20 +134,20 @@ class SGDModel:
         return form.support
 
     @property
-    def support_vectors_(self):
+    def support_vectors_(self) -> Rows:
         """Items that have a coefficient."""
         return self._alpha_form("support_vectors_").items
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> FloatArray:
         """Coefficients of the support vectors, one row for each decision function."""
         return self._alpha_form("dual_coef_").coefficients()[0]
 
-    def _measured_rho(self):
+    def _measured_rho(self) -> float:
         return self._rho if self._evidence is None else self._evidence.rho()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # A copy of a model has no training data.
         if vars(self).get("_evidence") is not None:
             self._evidence.settle()
-        return super().__getstate__()
+        return cast(dict[str, Any], super().__getstate__())

@@ -5,11 +5,14 @@ point of the dual, which SGD does not have: `solvers.dual_bound` finds one for l
 the solver of `SVC` one for kernels. Both values are then computed anew, in double precision.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.certificate import fingerprint
 from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_small
 from mercer.estimators.online.sgd_forms import EXACT, WeightForm
@@ -19,6 +22,13 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.stochastic.feasible_dual import raise_dual
 
+if TYPE_CHECKING:
+    from mercer.estimators.online.sgd_forms import KernelForm
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.certificate import Certificate
+
+
 # Pair steps for the bound of a kernel problem, beside two for each item; and their tolerance.
 FEWEST_PAIR_STEPS = 10_000
 BOUND_TOL = 1e-4
@@ -27,19 +37,25 @@ BOUND_TOL = 1e-4
 class SGDEvidence:
     """The training data of a fit, until its certificates and its radius are asked for."""
 
-    def __init__(self, form, data, lam, bias, n_jobs):
+    if TYPE_CHECKING:
+        # The data are let go of when all is known.
+        data: Any
+        _rho: Any
+        _found: Any
+
+    def __init__(self, form: Any, data: "WeightedRows", lam: float, bias: str, n_jobs: int | None) -> None:
         self.form, self.data, self.lam, self.bias, self.n_jobs = form, data, lam, bias, n_jobs
         self._mark = fingerprint(data.X)
         self._rho, self._found = None, None
 
-    def rho(self):
+    def rho(self) -> float:
         """The largest c |psi(x_i)|: no step is longer than this share of it."""
         if self._rho is None:
             self._require_same_data()
             self._rho = self.data.rho(self.form, self.data.step_weights())
         return self._rho
 
-    def certificates(self):
+    def certificates(self) -> "list[Certificate]":
         """One certificate for each two-class problem."""
         if self._found is None:
             self.rho()
@@ -48,13 +64,13 @@ class SGDEvidence:
             self.data = None
         return self._found
 
-    def settle(self):
+    def settle(self) -> None:
         """Measure rho, if the data are still the same, and let them go: a copy has none."""
         if self._rho is None and self.data is not None and fingerprint(self.data.X) == self._mark:
             self._rho = self.data.rho(self.form, self.data.step_weights())
         self.data = None
 
-    def _require_same_data(self):
+    def _require_same_data(self) -> None:
         if self.data is None:
             raise DataError("a copy of a model has no training data; certify(X, y) takes them")
         if fingerprint(self.data.X) != self._mark:
@@ -64,36 +80,36 @@ class SGDEvidence:
 class WeightedRows:
     """Rows with the sides they are on, how often they count and the weight of their losses."""
 
-    def __init__(self, X, sides, loss_weights, counts=None):
+    def __init__(self, X: Rows, sides: FloatArray, loss_weights: FloatArray, counts: FloatArray | None = None) -> None:
         self.X, self.sides, self.loss_weights = X, sides, loss_weights
         self._counts = counts
 
     @property
-    def counts(self):
+    def counts(self) -> FloatArray:
         """How often each row counts."""
         return np.ones(len(self.loss_weights)) if self._counts is None else self._counts
 
-    def mean_weight(self):
+    def mean_weight(self) -> float:
         """Mean weight c of the losses."""
         return float(np.average(self.loss_weights, weights=self._counts))
 
-    def draw_weights(self):
+    def draw_weights(self) -> FloatArray | None:
         """How likely each row is drawn, or None if all are alike: s_i c_i / c."""
         if self._counts is None and (self.loss_weights == self.loss_weights[0]).all():
             return None
         return self.counts * (self.loss_weights / self.mean_weight())
 
-    def step_weights(self):
+    def step_weights(self) -> FloatArray:
         """The factor on the step of a row that was drawn in proportion to its own weight: c."""
         return np.full(len(self.loss_weights), self.mean_weight())
 
-    def rho(self, form, factors):
+    def rho(self, form: Any, factors: FloatArray) -> float:
         """The largest factor_i |psi(x_i)| of the rows that count."""
         sizes = factors * np.sqrt(form.squares(self.X))
         return float(np.max(sizes, initial=0.0, where=self.counts * self.loss_weights > 0))
 
 
-def certificates(form, rows, lam, bias, n_jobs):
+def certificates(form: Any, rows: WeightedRows, lam: float, bias: str, n_jobs: int | None) -> "list[Certificate]":
     """One certificate for each two-class problem of `form` on `rows`."""
     judge = _certify_weights if isinstance(form, WeightForm) else _certify_coefficients
     risks = [RegularisedRisk(side, lam, rows.loss_weights, rows.counts, bias) for side in rows.sides]
@@ -101,7 +117,9 @@ def certificates(form, rows, lam, bias, n_jobs):
         return judge(form, rows.X, risks, n_jobs)
 
 
-def _certify_weights(form, X, risks, _n_jobs):
+def _certify_weights(
+    form: WeightForm, X: Rows, risks: Sequence[RegularisedRisk], _n_jobs: int | None
+) -> "list[Certificate]":
     weights, intercepts = form.coefficients()
     found = []
     for w, b, risk in zip(weights, intercepts, risks, strict=True):
@@ -115,7 +133,9 @@ def _certify_weights(form, X, risks, _n_jobs):
     return found
 
 
-def _certify_coefficients(form, X, risks, n_jobs):
+def _certify_coefficients(
+    form: "KernelForm", X: Rows, risks: Sequence[RegularisedRisk], n_jobs: int | None
+) -> "list[Certificate]":
     data, budget = TrainingData(form.kernel, X), Budget.resolve(form.memory_limit, None, X)
     matrix = stored_if_small(data.matrix(EXACT, None, budget, n_jobs), budget)
     values = form.expansion().values(X, n_jobs=n_jobs)
@@ -131,7 +151,7 @@ def _certify_coefficients(form, X, risks, n_jobs):
     return found
 
 
-def _values_at_support(form, X, coefficients, n_jobs):
+def _values_at_support(form: "KernelForm", X: Rows, coefficients: FloatArray, n_jobs: int | None) -> FloatArray:
     """sum_l coefficient_l k(x_l, x_j) at each support vector j, for each problem."""
     if form.is_precomputed:
         return X[np.ix_(form.support, form.support)].astype(np.float64) @ coefficients.T
@@ -139,7 +159,9 @@ def _values_at_support(form, X, coefficients, n_jobs):
     return tiles.product(form.kernel, vectors, vectors, coefficients.T, n_jobs)
 
 
-def _dual_point(risk, matrix, values, budget, kernel):
+def _dual_point(
+    risk: RegularisedRisk, matrix: "KernelMatrix", values: FloatArray, budget: Budget, kernel: "Kernel"
+) -> FloatArray:
     """Feasible dual coefficients from SVC's solver, which need not come to its end."""
     problem = risk.soft_margin()
     used = np.flatnonzero(problem.C > 0)

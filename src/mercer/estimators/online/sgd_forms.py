@@ -5,12 +5,16 @@ Both hold one iterate for each two-class problem, take rows from a fixed set or 
 and can go on from where they stopped.
 """
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import view_rows
 from mercer._jit.threads import run_parallel, thread_count
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_small
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
@@ -19,32 +23,56 @@ from mercer.solvers.result import Status
 from mercer.solvers.stochastic.kernel_pegasos import KernelIterate
 from mercer.solvers.stochastic.pegasos import LinearIterate, run_steps
 
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.stochastic.pegasos import Iterate, Steps
+
+
 # Kernel values in single precision could turn a step; below this tolerance they are in double.
 EXACT = 1e-12
 
 
-def _each(iterates, work, n_jobs):
+def _each(iterates: "Sequence[Iterate]", work: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
     """work(k) for each two-class problem, side by side; their answers in order."""
     answers = [None] * len(iterates)
 
-    def run(k):
+    def run(k: int) -> None:
         answers[k] = work(k)
 
     run_parallel(run, range(len(iterates)), thread_count(n_jobs))
     return answers
 
 
-def _sample(iterates, source, sides, weights, sampler, T, limits, n_jobs):
+def _sample(
+    iterates: "Sequence[Iterate]",
+    source: Any,
+    sides: FloatArray,
+    weights: FloatArray,
+    sampler: Any,
+    T: int,
+    limits: "Limits",
+    n_jobs: int | None,
+) -> tuple[Status, list[Any]]:
     """T steps of each problem over drawn rows: (status, traces)."""
     found = _each(iterates, lambda k: run_steps(iterates[k], source, sides[k], weights, sampler, T, limits), n_jobs)
     return Status.worst([status for status, _ in found]), [trace for _, trace in found]
 
 
-def _visit(iterates, source, sides, weights, places, limits, n_jobs):
+def _visit(
+    iterates: "Sequence[Iterate]",
+    source: Any,
+    sides: FloatArray,
+    weights: FloatArray,
+    places: IndexArray,
+    limits: "Limits",
+    n_jobs: int | None,
+) -> tuple[Status, list[Any]]:
     """One visit to each of `places` in order: (status, a point of the trace for each problem)."""
 
-    def work(k):
-        def draw(first, count):
+    def work(k: int) -> Any:
+        def draw(first: int, count: int) -> IndexArray:
             return places[first : first + count]
 
         status = iterates[k].run(source, sides[k], weights, (draw, len(places)), limits)
@@ -57,30 +85,41 @@ def _visit(iterates, source, sides, weights, places, limits, n_jobs):
 class WeightForm:
     """Weights of features, for the linear kernel."""
 
-    def __init__(self, n_features, n_problems, steps):
+    def __init__(self, n_features: int, n_problems: int, steps: "Steps") -> None:
         self.iterates = [LinearIterate(n_features, steps) for _ in range(n_problems)]
         self.has_bias = steps.has_bias
 
-    def fit(self, X, sides, weights, sampler, T, limits, n_jobs):
+    def fit(
+        self,
+        X: Rows,
+        sides: FloatArray,
+        weights: FloatArray,
+        sampler: Any,
+        T: int,
+        limits: "Limits",
+        n_jobs: int | None,
+    ) -> tuple[Status, list[Any]]:
         """T steps over rows of X that `sampler` draws."""
         return _sample(self.iterates, X, sides, weights, sampler, T, limits, n_jobs)
 
-    def visit(self, X, sides, weights, limits, n_jobs):
+    def visit(
+        self, X: Rows, sides: FloatArray, weights: FloatArray, limits: "Limits", n_jobs: int | None
+    ) -> tuple[Status, list[Any]]:
         """A visit to each row of X."""
         places = np.arange(X.shape[0])
         return _visit(self.iterates, X, sides, weights, places, limits, n_jobs)
 
-    def coefficients(self):
+    def coefficients(self) -> tuple[FloatArray, FloatArray]:
         """(weights (n_problems, d), intercepts)."""
         found = [iterate.weights() for iterate in self.iterates]
         return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
-    def expansion(self):
+    def expansion(self) -> Expansion:
         """The weights as functions: each is the linear kernel with one vector."""
         weights, intercepts = self.coefficients()
         return Expansion.single(Linear(), weights, np.eye(len(weights)), intercepts)
 
-    def squares(self, X):
+    def squares(self, X: Rows) -> FloatArray:
         """|x|^2 of each row, the feature of a penalised bias included."""
         return RowProducts(view_rows(X), X.shape[1]).squares() + float(self.has_bias)
 
@@ -99,13 +138,30 @@ class KernelForm:
     memory_limit : int, str or None
     """
 
-    def __init__(self, kernel, n_problems, steps, budget, strategy, memory_limit):
+    def __init__(
+        self,
+        kernel: "Kernel",
+        n_problems: int,
+        steps: "Steps",
+        budget: int | None,
+        strategy: str,
+        memory_limit: int | str | None,
+    ) -> None:
         self.kernel, self.memory_limit, self.has_bias = kernel, memory_limit, steps.has_bias
         self.iterates = [KernelIterate(0, steps, budget, strategy) for _ in range(n_problems)]
         self.items, self.vectors, self.origin = None, None, None
         self.support = np.empty(0, np.int64)
 
-    def fit(self, X, sides, weights, sampler, T, limits, n_jobs):
+    def fit(
+        self,
+        X: Rows,
+        sides: FloatArray,
+        weights: FloatArray,
+        sampler: Any,
+        T: int,
+        limits: "Limits",
+        n_jobs: int | None,
+    ) -> tuple[Status, list[Any]]:
         """T steps over items of X that `sampler` draws."""
         data, matrix = self._matrix(X, limits, n_jobs)
         self.iterates = [iterate.extended(matrix.n) for iterate in self.iterates]
@@ -114,7 +170,9 @@ class KernelForm:
         self._keep(data)
         return ended
 
-    def visit(self, X, sides, weights, limits, n_jobs):
+    def visit(
+        self, X: Rows, sides: FloatArray, weights: FloatArray, limits: "Limits", n_jobs: int | None
+    ) -> tuple[Status, list[Any]]:
         """A visit to each item of X, after the support vectors that are there already."""
         held = len(self.support)
         more = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -127,13 +185,13 @@ class KernelForm:
         self._keep(data)
         return ended
 
-    def _matrix(self, X, limits, n_jobs):
+    def _matrix(self, X: Rows, limits: "Limits", n_jobs: int | None) -> "tuple[TrainingData, KernelMatrix]":
         data, budget = TrainingData(self.kernel, X), Budget.resolve(self.memory_limit, None, X)
         matrix = data.matrix(EXACT, None, budget, n_jobs)
         # Without shares of the matrix: callbacks of stochastic descent expect points of another kind.
         return data, stored_if_small(matrix, budget, lambda _share=None: limits.stop())
 
-    def _keep(self, data):
+    def _keep(self, data: TrainingData) -> None:
         """Forget everything but the support vectors of any problem."""
         self.support = np.unique(np.concatenate([iterate.support() for iterate in self.iterates]))
         for iterate in self.iterates:
@@ -141,27 +199,27 @@ class KernelForm:
         self.items, self.vectors = data.support_vectors(self.support), data.expansion_vectors(self.support)
         self.origin = data.origin
 
-    def coefficients(self):
+    def coefficients(self) -> tuple[FloatArray, FloatArray]:
         """(coefficients (n_problems, n_support), intercepts)."""
         found = np.array([iterate.coefficients() for iterate in self.iterates])
         return found, found.sum(axis=1) * float(self.has_bias)
 
-    def expansion(self):
+    def expansion(self) -> Expansion:
         """The decision functions."""
         coefficients, intercepts = self.coefficients()
         return Expansion.single(self.kernel, self.vectors, coefficients.T, intercepts, self.origin)
 
-    def squares(self, X):
+    def squares(self, X: Rows) -> FloatArray:
         """k(x, x) of each item, the feature of a penalised bias included."""
         data = TrainingData(self.kernel, X)
         return np.maximum(self.kernel.diag_of(data.prepare(np.float64)), 0.0) + float(self.has_bias)
 
     @property
-    def is_precomputed(self):
+    def is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed)
 
 
-def _joined(items, more):
+def _joined(items: Any, more: Any) -> Any:
     """Items followed by others of their kind."""
     if items is None:
         return more

@@ -5,17 +5,23 @@ that are the same (and have the same label) are one point with the sum of their 
 order in which a table lists its rows does not matter, and a row of weight two is a row listed twice.
 """
 
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.equal_rows import are_equal, row_keys
 from mercer.solvers.stochastic.perceptron import Schedule
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def visiting_plan(estimator, X, codes, copies):
+
+def visiting_plan(estimator: "BaseEstimator", X: Rows, codes: IndexArray, copies: FloatArray) -> Schedule:
     """The `Schedule` of a fit to points of given weights; `X` is None for items that cannot be compared."""
-    order, seed = np.flatnonzero(copies > 0), None
-    stands_for = np.full(len(copies), -1)
+    order, seed = cast(IndexArray, np.flatnonzero(copies > 0)), None
+    stands_for = cast(IndexArray, np.full(len(copies), -1))
     stands_for[order] = np.arange(len(order))
     if estimator.shuffle:
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
@@ -25,7 +31,9 @@ def visiting_plan(estimator, X, codes, copies):
     return Schedule(order, copies, seed, *ends, stands_for=stands_for)
 
 
-def distinct_rows(X, codes, copies, chosen):
+def distinct_rows(
+    X: Rows, codes: IndexArray, copies: FloatArray, chosen: IndexArray
+) -> tuple[IndexArray, FloatArray, IndexArray]:
     """(one of each group of equal rows with equal labels, the weight of its group, the group of each row).
 
     The rows are in an order that depends on their contents alone.
@@ -45,8 +53,8 @@ def distinct_rows(X, codes, copies, chosen):
     return first, summed, group
 
 
-def shared_out(values, plan, copies):
+def shared_out(values: FloatArray, plan: Schedule, copies: FloatArray) -> FloatArray:
     """Values of the points that are visited, divided among the equal ones they stand for, by their weights."""
     whole = plan.copies[plan.order][plan.stands_for] if len(plan.order) else 1.0
     # First the share: what is at its bound stays there.
-    return np.where(plan.stands_for >= 0, (values[plan.stands_for] / whole) * copies, 0.0)
+    return np.where(cast(IndexArray, plan.stands_for) >= 0, (values[plan.stands_for] / whole) * copies, 0.0)

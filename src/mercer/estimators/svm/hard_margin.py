@@ -1,11 +1,14 @@
 """The hard-margin support vector classifier."""
 
 import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice
@@ -14,6 +17,14 @@ from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.estimators.svm.separation import SeparationEvidence, keep_normals, separate_all
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.solvers.limits import Limits
+
 
 _REMEDIES = {
     Status.OPTIMAL_INACCURATE: "The margin is tiny beside the data; scale the features.",
@@ -89,24 +100,24 @@ class HardMarginSVC(KernelClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-6,
-        max_iter=-1,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-6,
+        max_iter: int = -1,
         *,
-        bias="free",
-        multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=True,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-        on_not_separable="raise",
-    ):
+        bias: str = "free",
+        multi_class: str = "ovo",
+        decision_function_shape: str = "ovr",
+        break_ties: bool = True,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+        on_not_separable: str = "raise",
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -124,7 +135,7 @@ class HardMarginSVC(KernelClassifier):
         self.verbose = verbose
         self.on_not_separable = on_not_separable
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Find the hyperplane of largest margin.
 
         Parameters
@@ -154,21 +165,23 @@ class HardMarginSVC(KernelClassifier):
         del self._said
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_choice("bias", self.bias, BIASES)
         require_choice("on_not_separable", self.on_not_separable, ("raise", "warn"))
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         taking_part = np.ones(len(codes)) if weights is None else weights
         C = np.where(taking_part > 0, np.inf, 0.0)
         return TwoClassProblems(codes, len(class_weight), self.multi_class, C, "hinge", self.bias)
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         may_overlap = self.on_not_separable == "warn"
         return separate_all(data, setup, budget, limits, self.tol, self.n_jobs, may_overlap=may_overlap)
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         self._margins = solved.margins
         errors = [solved.overlaps.get(k) for k in range(len(solved.margins))]
@@ -176,24 +189,24 @@ class HardMarginSVC(KernelClassifier):
         self._said = next((str(error) for error in errors if error is not None), None)
         keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
         return SeparationEvidence
 
     @property
-    def margin_(self):
+    def margin_(self) -> "float | Any":
         """1 / norm(w_0); one for each two-class problem if there are several classes."""
         require_fitted(self)
         return float(self._margins[0]) if len(self._margins) == 1 else self._margins
 
     @property
-    def normalised_coef_(self):
+    def normalised_coef_(self) -> FloatArray:
         """w_0 / norm(w_0); only for a linear kernel."""
         coefficients = self.coef_
-        rows = coefficients.toarray() if sparse.issparse(coefficients) else coefficients
+        rows = cast(Any, coefficients).toarray() if sparse.issparse(coefficients) else coefficients
         return rows * self._margins[:, None]
 
     @property
-    def normalised_intercept_(self):
+    def normalised_intercept_(self) -> FloatArray:
         """b_0 / norm(w_0)."""
         require_fitted(self)
         return self.intercept_ * self._margins

@@ -1,8 +1,12 @@
 """Support vector classification by the share of support vectors."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.fitting.parameters import require_flag, require_number, require_optional_number
@@ -18,25 +22,36 @@ from mercer.solvers.dual_qp import resolved_margin
 from mercer.solvers.dual_qp.policy import is_exact
 from mercer.solvers.dual_qp.solve import solve_dual
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 class NuProblems(TwoClassProblems):
     """The two-class problems of a fit, in the nu-form; refuses a nu that one of them cannot have."""
 
-    def __init__(self, codes, class_weight, multi_class, weights, nu):
+    def __init__(
+        self, codes: IndexArray, class_weight: FloatArray, multi_class: str, weights: FloatArray, nu: float
+    ) -> None:
         super().__init__(codes, len(class_weight), multi_class, weights, "hinge", "free")
         self.nu, self.class_weight = nu, class_weight
 
     @property
-    def problems(self):
+    def problems(self) -> list[Any]:
         """A `NuMargin` for each task."""
         if "_problems" not in vars(self):
             self._problems = [self._problem(task) for task in self.tasks]
         return self._problems
 
-    def _problem(self, task):
+    def _problem(self, task: BinaryTask) -> NuMargin:
         return NuMargin(task.signs, self.C[task.indices], self.nu, self.class_weight[self.codes[task.indices]])
 
-    def put_sides_together(self):
+    def put_sides_together(self) -> None:
         """The points of two classes in the order of their sides: groups that follow each other are solved
         where their matrix stands, and need no copy of it."""
         (task,) = self.tasks
@@ -44,7 +59,7 @@ class NuProblems(TwoClassProblems):
         self.tasks = [BinaryTask(task.indices[order], task.signs[order], task.label)]
         vars(self).pop("_problems", None)
 
-    def require_feasible(self):
+    def require_feasible(self) -> None:
         """Refuse nu before anything is solved, with the largest value that all problems can have."""
         largest = [problem.largest_nu for problem in self.problems]
         k = int(np.argmin(largest))
@@ -60,7 +75,7 @@ class NuProblems(TwoClassProblems):
 class NuSolved(Solved):
     """As `Solved`, with classifiers divided by their margins, as LIBSVM does."""
 
-    def __init__(self, setup, solutions):
+    def __init__(self, setup: NuProblems, solutions: "Sequence[Solution]") -> None:
         super().__init__(setup, solutions)
         scaled = [s.beta / p.margin(s.bias) for p, s in zip(setup.problems, solutions, strict=True)]
         self.support = Support.of_tasks(setup, scaled)
@@ -123,29 +138,29 @@ the smaller class of 1 and 0, got 0.9; lower nu
     def __init__(
         self,
         *,
-        nu=0.5,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        cache_size=None,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        multi_class="ovo",
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-    ):
+        nu: float = 0.5,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = False,
+        tol: float = 1e-3,
+        cache_size: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        multi_class: str = "ovo",
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.nu = nu
         self.kernel = kernel
         self.degree = degree
@@ -169,14 +184,14 @@ the smaller class of 1 and 0, got 0.9; lower nu
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("nu", self.nu, above=0.0, most=1.0)
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_flag("shrinking", self.shrinking)
         calibration_method(self.probability)
 
-    def _sample_weights(self, given, codes, classes):
+    def _sample_weights(self, given: ArrayLike, codes: IndexArray, classes: Array) -> FloatArray:
         weights = row_weights(given, len(codes))
         if len(np.unique(codes[weights > 0])) == 1:
             raise ParameterError(
@@ -185,7 +200,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
             )
         return super()._sample_weights(given, codes, classes)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X; the most probable one where probabilities are asked for.
 
         Parameters
@@ -199,7 +214,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         refuse_ties_of_pairs(self)
         return super().predict(X)
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         warn_of_zero(
             self.status_,
@@ -211,17 +226,21 @@ the smaller class of 1 and 0, got 0.9; lower nu
             "errors of an SVC is a good first guess), or take a kernel that separates the classes better.",
         )
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         weights = np.ones(len(codes)) if weights is None else weights
         setup = NuProblems(codes, class_weight, self.multi_class, weights, float(self.nu))
         setup.copies = class_weight[codes] * weights
         return setup
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         setup.require_feasible()
         return self._solve_and_calibrate(data, setup, budget, limits)
 
-    def _solve_with_folds(self, data, setup, budget, limits, folds):
+    def _solve_with_folds(
+        self, data: "TrainingData", setup: NuProblems, budget: "Budget", limits: "Limits", folds: IndexArray | None
+    ) -> "tuple[SolvedProblems, list[FloatArray]]":
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         if setup.n_classes == 2 and is_worth_storing(matrix, len(setup.tasks[0].indices), budget):
@@ -229,7 +248,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         starts = self._starts(setup)
         options = {"memory": budget.working, "convex": data.kernel.is_psd is True, "shrinking": self.shrinking}
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             start = None if starts is None else starts[k]
             return resolved_margin.solve(
                 problem,
@@ -242,11 +261,11 @@ the smaller class of 1 and 0, got 0.9; lower nu
                 **options,
             )
 
-        def again(problem, solution):
+        def again(problem: NuMargin, solution: "Solution") -> Callable[..., Any]:
             # Scores are divided by the margin, and their errors with them.
             loosely = max(self.tol, SCORE_TOL * problem.margin(solution.bias))
 
-            def solve_fold(dual, matrix, start):
+            def solve_fold(dual: "DualProblem", matrix: "KernelMatrix", start: FloatArray | None) -> "Solution":
                 tol = self.tol if is_exact(matrix) else loosely
                 return solve_dual(dual, matrix, tol=tol, limits=limits.unwatched(), start=start, **options)
 
@@ -254,4 +273,4 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
         each = solve if folds is None else LeavingOut(solve, again, setup, folds)
         solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
-        return NuSolved(setup, solutions), [] if folds is None else each.scores
+        return NuSolved(setup, solutions), [] if folds is None else cast(LeavingOut, each).scores

@@ -1,9 +1,13 @@
 """One-class learning: what most of the data are like, and what is not like them."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from mercer._errors import DataError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel
 from mercer.estimators.fitting.auto_strength import choose_kernel
 from mercer.estimators.fitting.given_matrix import evaluate
@@ -16,6 +20,11 @@ from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.one_class import OneClass, SoftBall
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+
+
 # Diagonals of a given matrix that differ by less, relative to the largest, are equal.
 SAME = 1e-10
 
@@ -23,7 +32,7 @@ SAME = 1e-10
 class _Detector(OutlierMixin, OneFunctionModel):
     """What both forms do alike."""
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn where the rows of X are.
 
         Parameters
@@ -45,7 +54,7 @@ class _Detector(OutlierMixin, OneFunctionModel):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """+1 for each row that is inside, -1 for each that is not.
 
         Parameters
@@ -58,7 +67,7 @@ class _Detector(OutlierMixin, OneFunctionModel):
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """The scores less their offset: positive inside, 0 at the border, negative outside.
 
         Parameters
@@ -119,23 +128,23 @@ class OneClassSVM(_Detector):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        nu=0.5,
-        shrinking=True,
-        cache_size=None,
-        verbose=False,
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -153,14 +162,14 @@ class OneClassSVM(_Detector):
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("nu", self.nu, above=0.0, most=1.0)
 
-    def _problem(self, _y, weights, _data, _used):
+    def _problem(self, _y: Array | None, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         return OneClass(weights, float(self.nu))
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         self.offset_ = -self.intercept_
         warn_of_zero(
@@ -173,7 +182,7 @@ class OneClassSVM(_Detector):
             "such as the RBF, or SVDD, which needs no origin; a larger nu may help too.",
         )
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> FloatArray:
         """<w, psi(x)>: the larger, the more x is like the training data.
 
         Parameters
@@ -237,23 +246,23 @@ class SVDD(_Detector):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-6,
-        nu=0.1,
-        shrinking=True,
-        cache_size=None,
-        verbose=False,
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-6,
+        nu: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -271,11 +280,11 @@ class SVDD(_Detector):
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("nu", self.nu, least=0.0, most=1.0)
 
-    def _problem(self, _y, weights, data, used):
+    def _problem(self, _y: Array | None, weights: FloatArray, data: "TrainingData", used: IndexArray) -> Any:
         diag = data.diagonal(used)
         if isinstance(data.kernel, Precomputed) and self.kernel_is_given and np.ptp(diag) > SAME * np.abs(diag).max():
             raise DataError(
@@ -285,11 +294,11 @@ class SVDD(_Detector):
         return SoftBall.with_share(diag, weights, float(self.nu))
 
     @property
-    def kernel_is_given(self):
+    def kernel_is_given(self) -> bool:
         """Whether the kernel is a matrix rather than a function of the user's."""
         return not callable(self.kernel) or isinstance(self.kernel, Precomputed)
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         centre = data.squared_norm(self.support_, solved.support.dual_coef[0], self.n_jobs)
         squared = setup.problems[0].squared_radius(float(self.intercept_[0]), centre)
@@ -297,19 +306,19 @@ class SVDD(_Detector):
         self._constant = float(data.diagonal(self.support_[:1])[0]) if isinstance(data.kernel, Precomputed) else None
 
     @property
-    def coef_(self):
+    def coef_(self) -> FloatArray:
         """There are none: the border is a sphere."""
         raise AttributeError("SVDD has no coef_: the border is a sphere; center_ and radius_ describe it")
 
     @property
-    def center_(self):
+    def center_(self) -> FloatArray:
         """The centre, for a linear kernel."""
         require_fitted(self)
         if not isinstance(self.expansion_.kernel, Linear):
             raise AttributeError("center_ is only available when using a linear kernel")
         return np.asarray(linear_coefficients(self.expansion_)).ravel()
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> FloatArray:
         """Minus the squared distance from the centre.
 
         Parameters
@@ -322,11 +331,11 @@ class SVDD(_Detector):
         """
         return 2.0 * (self._function(X) - self.intercept_[0]) - self._norms(X) - self._centre
 
-    def _norms(self, X):
+    def _norms(self, X: Rows) -> Any:
         """k(x, x) of each row."""
         X = prediction_input(self, X)
         if self._items is not None:
-            return np.array([evaluate(self.kernel, X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
+            return np.array([evaluate(cast(Any, self.kernel), X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
         if self._constant is not None:
             return self._constant
         return self.expansion_.kernel.diag(X)

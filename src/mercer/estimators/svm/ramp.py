@@ -1,11 +1,13 @@
 """Classification with the ramp loss."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import ArrayLike, BoolArray, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.parameters import (
@@ -25,15 +27,26 @@ from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.dual_qp import ramp_cccp
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.certificate import Certificate
+    from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 class _RampProblems(TwoClassProblems):
     """The two-class problems of a fit, with the ramp loss."""
 
-    def __init__(self, codes, n_classes, multi_class, C, s, bias):
+    def __init__(self, codes: IndexArray, n_classes: int, multi_class: str, C: FloatArray, s: float, bias: str) -> None:
         super().__init__(codes, n_classes, multi_class, C, "ramp", bias)
         self.problems = [RampMargin(task.signs, C[task.indices], s, bias) for task in self.tasks]
 
-    def outliers_of_start(self, start):
+    def outliers_of_start(self, start: ArrayLike) -> list[BoolArray]:
         """For each task the mask of rows that `start` takes for outliers: as a mask of all rows, or where its
         decision values fall short of s."""
         given, n, many = np.asarray(start), len(self.codes), len(self.tasks)
@@ -57,10 +70,10 @@ class _RampProblems(TwoClassProblems):
 class _RampEvidence(Evidence):
     """A margin at the kink is judged with kernel values of its own."""
 
-    def _certificate(self, problem, task, beta, intercept):
+    def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         projections = self._projections(task, beta)
 
-        def gram(places):
+        def gram(places: IndexArray) -> FloatArray:
             points = self.data.prepare(np.float64, task.indices[places])
             return tiles.product(self.data.kernel, points, points, np.eye(len(places)), self.n_jobs)
 
@@ -155,34 +168,34 @@ class RampSVC(KernelClassifier):
 
     def __init__(
         self,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        class_weight=None,
+        C: "float | Regularization" = 1.0,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        class_weight: dict[Any, float] | str | None = None,
         *,
-        s=0.0,
-        max_steps=100,
-        start=None,
-        n_starts=1,
-        bias="free",
-        multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=True,
-        shrinking=True,
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        cache_size=None,
-        n_jobs=None,
-        warm_start=False,
-        random_state=0,
-        callbacks=None,
-        verbose=False,
-    ):
+        s: float = 0.0,
+        max_steps: int = 100,
+        start: ArrayLike | None = None,
+        n_starts: int = 1,
+        bias: str = "free",
+        multi_class: str = "ovo",
+        decision_function_shape: str = "ovr",
+        break_ties: bool = True,
+        shrinking: bool = True,
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        cache_size: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState = 0,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -210,7 +223,7 @@ class RampSVC(KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("s", self.s, below=1.0)
         require_count("max_steps", self.max_steps)
@@ -219,7 +232,9 @@ class RampSVC(KernelClassifier):
         require_flag("shrinking", self.shrinking)
         require_choice("bias", self.bias, BIASES)
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         C = weighted_C(self.C, codes, class_weight, weights)
         if not np.isfinite(C).all():
             raise ParameterError(
@@ -228,12 +243,12 @@ class RampSVC(KernelClassifier):
             )
         return _RampProblems(codes, len(class_weight), self.multi_class, C, float(self.s), self.bias)
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         starts, first = self._starts(setup), self._first_outliers(setup)
         rng = check_random_state(self.random_state)
         others = [ramp_cccp.random_outliers(len(task.indices), self.n_starts - 1, rng) for task in setup.tasks]
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             return ramp_cccp.solve_from_several(
                 problem,
                 part,
@@ -254,7 +269,7 @@ class RampSVC(KernelClassifier):
         setup.problems = [getattr(s, "problem", p) for s, p in zip(solutions, setup.problems, strict=True)]
         return Solved(setup, solutions)
 
-    def _first_outliers(self, setup):
+    def _first_outliers(self, setup: _RampProblems) -> list[BoolArray] | list[None]:
         """For each task, the outliers of the first convex problem: those of `start`, or of the last fit if that is to
         be continued, or none."""
         if self.start is not None:
@@ -264,10 +279,10 @@ class RampSVC(KernelClassifier):
         last = self.outliers_ if isinstance(self.outliers_, list) else [self.outliers_]
         return [np.isin(task.indices, rows) for task, rows in zip(setup.tasks, last, strict=True)]
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
         return _RampEvidence
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         masks = [problem.current_outliers for problem in setup.problems]
         outliers = [task.indices[mask] for task, mask in zip(setup.tasks, masks, strict=True)]
         steps = [getattr(solution, "steps", []) for solution in solved.solutions]

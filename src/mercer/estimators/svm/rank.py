@@ -1,11 +1,14 @@
 """Learning to rank."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.one_function import OneProblem
 from mercer.estimators.fitting.certificate import Evidence
@@ -22,6 +25,20 @@ from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.rank import LOSSES, Ranking
 from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
 from mercer.solvers.smooth import ranking_newton
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.certificate import Certificate
+    from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 # Up to this many rows accuracy costs nothing.
 SMALL = 2000
@@ -79,24 +96,24 @@ class RankSVM(KernelModel):
 
     def __init__(
         self,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
+        C: "float | Regularization" = 1.0,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
         *,
-        loss="squared_hinge",
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        cache_size=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-        verbose=False,
-    ):
+        loss: str = "squared_hinge",
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        cache_size: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -114,12 +131,20 @@ class RankSVM(KernelModel):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
 
-    def fit(self, X, y=None, qid=None, *, pairs=None, sample_weight=None):
+    def fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn an order of the rows of X.
 
         Parameters
@@ -152,14 +177,16 @@ class RankSVM(KernelModel):
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_optional_number("cache_size", self.cache_size, above=0.0)
         require_flag("warm_start", self.warm_start)
         require_choice("loss", self.loss, LOSSES)
 
-    def _problem_of(self, X, y, qid, pairs, sample_weight):
+    def _problem_of(
+        self, X: Rows, y: Any, qid: ArrayLike | None, pairs: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, Ranking, IndexArray, FloatArray]:
         """(rows, problem, rows that take part, weights)."""
         if pairs is None:
             X, y = regression_input(self, X, y)
@@ -179,11 +206,11 @@ class RankSVM(KernelModel):
         _require_a_pair(problem, n, pairs)
         return X, problem, used, weights
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: Budget, limits: "Limits") -> "SolvedProblems":
         indices, problem = setup.tasks[0].indices, setup.problems[0]
         (start,) = self._starts(setup) or [None]
 
-        def solve(matrix):
+        def solve(matrix: "KernelMatrix") -> "Solution":
             return ranking_newton.solve(
                 problem,
                 matrix,
@@ -199,10 +226,10 @@ class RankSVM(KernelModel):
         )
         return Solved(setup, [whole_matrix(matrix, indices, budget, limits, solve, np.zeros((len(indices), 1)))])
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
         return _RankEvidence
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """A score for each row of X: higher comes first.
 
         Parameters
@@ -215,7 +242,7 @@ class RankSVM(KernelModel):
         """
         return self._values(X)[:, 0]
 
-    def score(self, X, y, qid=None, sample_weight=None):
+    def score(self, X: Rows, y: Labels, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Share of the pairs that are put in the right order; a tie counts half.
 
         Parameters
@@ -229,7 +256,7 @@ class RankSVM(KernelModel):
         """
         require_fitted(self)
         f = self.predict(X)
-        y = column_or_1d(y)
+        y = cast(Array, column_or_1d(y))
         check_consistent_length(f, y)
         weights = target_weights(sample_weight, len(y))
         used = np.flatnonzero(weights)
@@ -241,21 +268,21 @@ class RankSVM(KernelModel):
 class _RankEvidence(Evidence):
     """The dual point of a ranking has coefficients of its own, and a product of its own."""
 
-    def _certificate(self, problem, task, beta, intercept):
+    def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         points = self.data.prepare(np.float64, task.indices)
 
-        def product(values):
+        def product(values: FloatArray) -> FloatArray:
             return tiles.product(self.data.kernel, points, points, values, self.n_jobs)
 
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, product(beta), intercept, product)
 
 
-def _queries(qid, n):
+def _queries(qid: ArrayLike | None, n: int) -> IndexArray:
     """The query of each row as 0, 1, ..."""
     if qid is None:
         return np.zeros(n, np.int64)
-    qid = column_or_1d(qid)
+    qid = cast(Array, column_or_1d(qid))
     if len(qid) != n:
         raise DataError(f"qid must have one entry for each of the {n} rows, got {len(qid)}")
     _require_every_query(qid)
@@ -267,7 +294,7 @@ def _queries(qid, n):
         return np.array([numbers.setdefault(value, len(numbers)) for value in qid], np.int64)
 
 
-def _require_every_query(qid):
+def _require_every_query(qid: Array) -> None:
     if qid.dtype.kind not in "fmMO":
         return
     # As double: single-precision NaNs are no Python floats.
@@ -280,7 +307,7 @@ def _require_every_query(qid):
         )
 
 
-def _require_a_pair(problem, n, pairs=None):
+def _require_a_pair(problem: Ranking, n: int, pairs: Any = None) -> None:
     """Refuse a problem without a pair that counts, and say why there is none."""
     if problem.n_pairs > 0:
         return
@@ -299,7 +326,7 @@ def _require_a_pair(problem, n, pairs=None):
     raise DataError(f"there must be a pair of rows to put in order{told}")
 
 
-def _given(pairs, used, n):
+def _given(pairs: ArrayLike, used: IndexArray, n: int) -> GivenPairs:
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise DataError(f"pairs must be whole numbers of shape (m, 2), got {pairs.dtype} of shape {pairs.shape}")

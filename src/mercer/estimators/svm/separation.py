@@ -1,10 +1,14 @@
 """Hard-margin solutions of all two-class problems of a fit, or the error that proves there are none."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, NotPositiveSemidefiniteError, NotSeparableError, ParameterError
 from mercer._jit.threads import one_blas_thread
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.fitting.training import Budget, require_no_overflow, solve_all, stored_if_small
@@ -18,6 +22,16 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.hard_margin.solve import MOST_FEATURES, Overlap, Separation, separate_features, separate_matrix
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.fitting.two_class import TwoClassProblems
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.certificate import Certificate
+    from mercer.solvers.result import Solution
+
 
 # Kernel values in double precision, whatever the tolerance.
 IN_DOUBLE = 1e-12
@@ -42,18 +56,20 @@ class SeparationSolved(Solved):
         Of a problem that has no solution: the `NotSeparableError` that was not raised.
     """
 
-    def __init__(self, setup, solutions, overlaps, has_normals=False):
+    def __init__(
+        self, setup: "Setup", solutions: "Sequence[Solution]", overlaps: Any, has_normals: bool = False
+    ) -> None:
         super().__init__(setup, solutions)
         self.overlaps = overlaps
         self.intercepts = np.array([solution.bias for solution in solutions])
         self.margins = np.array([getattr(solution, "distance", 0.0) for solution in solutions])
-        self.normals = [solution.normal if has_normals else None for solution in solutions]
+        self.normals = [cast(Any, solution).normal if has_normals else None for solution in solutions]
 
 
 class SeparationEvidence(Evidence):
     """Certificates of hard margins, in the coordinates of the rows where the kernel is linear."""
 
-    def _certificate(self, problem, task, beta, intercept):
+    def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         k = next(k for k, each in enumerate(self.setup.tasks) if each is task)
         problem, normal = HardMargin(task.signs, self.setup.bias), self.solved.normals[k]
         if normal is None:
@@ -66,7 +82,16 @@ class SeparationEvidence(Evidence):
         return problem.certificate(beta, projections, intercept, (float(normal @ normal), float(total @ total)))
 
 
-def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False):
+def separate_all(
+    data: "TrainingData",
+    setup: "TwoClassProblems",
+    budget: Budget,
+    limits: Limits,
+    tol: float,
+    n_jobs: int | None,
+    *,
+    may_overlap: bool = False,
+) -> SeparationSolved:
     """Separate the classes of every two-class problem, in coordinates where there are few.
 
     Where `may_overlap`, a problem that has no solution gets that of a soft margin so narrow that losses
@@ -80,7 +105,7 @@ def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False)
     problems = [HardMargin(task.signs, setup.bias) for task in setup.tasks]
     features, overlaps = explicit_features(data), {}
 
-    def answered(k, answer):
+    def answered(k: int, answer: Any) -> Any:
         if not isinstance(answer, Overlap):
             return answer
         where = "proofs_ has it, and a soft margin took its place" if may_overlap else IN_THE_ERROR
@@ -101,7 +126,7 @@ def separate_all(data, setup, budget, limits, tol, n_jobs, *, may_overlap=False)
             ]
         return SeparationSolved(setup, solutions, overlaps, isinstance(data.kernel, Linear))
 
-    def solve(problem, part, k):
+    def solve(problem: Any, part: "KernelMatrix", k: int) -> Any:
         return answered(k, known.get(k) or separate_matrix(problem, part, limits, tol, budget.cache))
 
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
@@ -158,7 +183,14 @@ def sums_are_off(data, setup, solved, tol):
     return False
 
 
-def _softened(data, setup, task, budget, limits, n_jobs):
+def _softened(
+    data: "TrainingData",
+    setup: "TwoClassProblems",
+    task: "BinaryTask",
+    budget: Budget,
+    limits: Limits,
+    n_jobs: int | None,
+) -> Separation:
     """The soft margin of rows that no hyperplane separates, with a C beside which the norm of w is little."""
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(task.indices)
     C = STIFF / max(float(np.mean(matrix.diag)), np.finfo(float).tiny ** 0.5)
@@ -170,11 +202,11 @@ def _softened(data, setup, task, budget, limits, n_jobs):
     return Separation(found.beta, found.gradient, intercept, Status.STALLED, found.iterations, trace=found.trace)
 
 
-def _part(features, rows):
+def _part(features: Array, rows: IndexArray) -> Array:
     return features if len(rows) == features.shape[0] else features[rows]
 
 
-def _contradictions(data, setup):
+def _contradictions(data: "TrainingData", setup: "TwoClassProblems") -> dict[int, Any]:
     """The problems in which equal rows have different labels: proof for any kernel, and the shortest there is."""
     X = comparable_rows(data)
     if X is None:
@@ -189,7 +221,9 @@ def _contradictions(data, setup):
     return found
 
 
-def margin_and_radius(data, rows, signs, bias, n_jobs=None):
+def margin_and_radius(
+    data: "TrainingData", rows: IndexArray, signs: FloatArray, bias: str, n_jobs: int | None = None
+) -> tuple[float, float]:
     """(largest margin, largest norm) of some rows in the feature space; the margin is 0 where nothing separates."""
     problem, limits = HardMargin(signs, bias), Limits()
     features = explicit_features(data)
@@ -206,7 +240,7 @@ def margin_and_radius(data, rows, signs, bias, n_jobs=None):
     return margin, float(np.sqrt(max(0.0, squares.max() + problem.shift)))
 
 
-def explicit_features(data):
+def explicit_features(data: "TrainingData") -> Array | None:
     """psi of the rows in double precision where it has at most MOST_FEATURES coordinates; else None."""
     if data.kernel.takes_items or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
         return None
@@ -225,7 +259,14 @@ def explicit_features(data):
     return features
 
 
-def _not_separable(data, features, setup, task, overlap, where):
+def _not_separable(
+    data: "TrainingData",
+    features: Array | None,
+    setup: "TwoClassProblems",
+    task: "BinaryTask",
+    overlap: Any,
+    where: str,
+) -> NotSeparableError:
     """The error; `where` says who keeps the proof."""
     bias, classes = setup.bias, setup.classes
     proof = _proof(data, features, bias, task, overlap)
@@ -245,12 +286,12 @@ def _not_separable(data, features, setup, task, overlap, where):
     return NotSeparableError(f"no {plane}{space} separates {who}{said}; {where}. {soft}; {remedy}", proof)
 
 
-def _met(bias, proof):
+def _met(bias: str, proof: NotSeparableProof) -> str:
     what = "their convex hulls have a point in common" if bias == "free" else "the origin is in the hull of y_i x_i"
     return f": {what}, a weighted mean of {len(proof.weights)} rows (to {proof.distance:.1e})"
 
 
-def _too_near(bias, proof):
+def _too_near(bias: str, proof: NotSeparableProof) -> str:
     """What double precision can tell, which is less than a proof."""
     if proof.twins is not None:
         first, second = proof.twins
@@ -265,7 +306,9 @@ def _too_near(bias, proof):
     )
 
 
-def _proof(data, features, bias, task, overlap):
+def _proof(
+    data: "TrainingData", features: Array | None, bias: str, task: "BinaryTask", overlap: Any
+) -> NotSeparableProof:
     rows = task.indices[overlap.members]
     shown = None if features is None else features[rows]
     items = data.prepare(np.float64, rows) if not isinstance(data.kernel, Precomputed) else None
@@ -281,14 +324,14 @@ def _proof(data, features, bias, task, overlap):
         weights=overlap.weights,
         signs=task.signs[overlap.members],
         bias=bias,
-        features=shown.toarray() if sparse.issparse(shown) else shown,
+        features=cast(Any, shown).toarray() if sparse.issparse(shown) else shown,
         gram=_same_for_same_items(gram, vectors),
         radius=overlap.radius,
         is_exact=_is_exact(vectors, task.signs[overlap.members], bias, shown is not None),
     )
 
 
-def _is_exact(items, signs, bias, has_coordinates):
+def _is_exact(items: Any, signs: FloatArray, bias: str, has_coordinates: bool) -> bool:
     """Whether the rows of a proof show it by themselves: they are equal, or known by coordinates and no mere pair."""
     if sparse.issparse(items):
         items = items.toarray()
@@ -297,7 +340,7 @@ def _is_exact(items, signs, bias, has_coordinates):
     return has_coordinates and (len(signs) > 2 or bias != "free")
 
 
-def _same_for_same_items(gram, items):
+def _same_for_same_items(gram: FloatArray, items: Any) -> FloatArray:
     """Rows and columns of equal items made equal, so that they cancel in full."""
     if sparse.issparse(items):
         items = items.toarray()

@@ -1,8 +1,12 @@
 """Support vector classification."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.fitting import all_pairs
@@ -29,6 +33,19 @@ from mercer.solvers.calibration.out_of_fold import SCORE_TOL
 from mercer.solvers.crammer_singer import kernel as kernel_crammer_singer
 from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.regularization import Regularization
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.problems.svm.soft_margin import SoftMargin
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 # What support vectors may cost a hard margin of 1; beyond it, the weights themselves are kept.
 SUM_ERROR = 1e-9
@@ -131,33 +148,33 @@ class SVC(AutomaticC, Probable, KernelClassifier):
 
     def __init__(
         self,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        cache_size=None,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
+        C: "float | str | Regularization" = 1.0,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = False,
+        tol: float = 1e-3,
+        cache_size: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: int | np.random.RandomState | None = None,
         *,
-        bias="free",
-        loss="hinge",
-        multi_class="ovo",
-        solver="auto",
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-    ):
+        bias: str = "free",
+        loss: str = "hinge",
+        multi_class: str = "ovo",
+        solver: str = "auto",
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -184,7 +201,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_flag("shrinking", self.shrinking)
@@ -195,7 +212,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         if self.multi_class == "crammer_singer":
             self._require_together()
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The label of each row of X; the most probable one where probabilities are asked for.
 
         Parameters
@@ -209,7 +226,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         refuse_ties_of_pairs(self)
         return super().predict(X)
 
-    def _require_together(self):
+    def _require_together(self) -> None:
         """Refuse what the machine for all classes together does not have."""
         if self.loss != "hinge":
             raise ParameterError(f"loss must be 'hinge' with multi_class='crammer_singer', got {self.loss!r}")
@@ -221,7 +238,9 @@ class SVC(AutomaticC, Probable, KernelClassifier):
                 "or KernelLogisticRegression, whose one problem has probabilities"
             )
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         """The problems to solve, with C times the weights of class and sample for each point."""
         C, n_classes = weighted_C(self._C, codes, class_weight, weights), len(class_weight)
         if self.multi_class == "crammer_singer":
@@ -235,7 +254,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         if isinstance(setup, TogetherProblem):
             self._calibration = None
             return self._solve_together(data, setup, budget, limits)
@@ -259,12 +278,14 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         solved = self._solve_and_calibrate(data, setup, budget, limits)
         return separated if self.solver == "auto" else solved
 
-    def _solve_together(self, data, setup, budget, limits):
+    def _solve_together(
+        self, data: "TrainingData", setup: TogetherProblem, budget: "Budget", limits: "Limits"
+    ) -> JointSolved:
         """The machine of Crammer and Singer."""
         starts, indices = self._starts(setup), setup.tasks[0].indices
         start = None if starts is None else np.stack(starts, axis=1)
 
-        def solve(matrix):
+        def solve(matrix: "KernelMatrix") -> "Solution":
             return kernel_crammer_singer.solve(
                 setup.joint,
                 matrix,
@@ -286,14 +307,21 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         if isinstance(solved, SeparationSolved) and sums_are_off(data, setup, solved, SUM_ERROR):
             keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup, solved):
+    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
         if isinstance(setup, TogetherProblem):
             return JointEvidence
         return SeparationEvidence if isinstance(solved, SeparationSolved) else super()._kind_of_evidence(setup, solved)
 
-    def _solve_with_folds(self, data, setup, budget, limits, folds):
+    def _solve_with_folds(
+        self,
+        data: "TrainingData",
+        setup: TwoClassProblems,
+        budget: "Budget",
+        limits: "Limits",
+        folds: IndexArray | None,
+    ) -> "tuple[SolvedProblems, list[FloatArray]]":
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""
-        starts, solver = self._starts(setup), SOLVERS[self.solver]
+        starts, solver = self._starts(setup), cast(Any, SOLVERS[self.solver])
         options = {
             "tol": self.tol,
             "memory": budget.working,
@@ -301,14 +329,14 @@ class SVC(AutomaticC, Probable, KernelClassifier):
             "shrinking": self.shrinking,
         }
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             start = None if starts is None else starts[k]
             return solver(
                 problem.dual(), part, limits=limits, start=start, gap=problem.gap, gap_tol=self.gap_tol, **options
             )
 
-        def again(_problem, _solution):
-            def solve_fold(dual, matrix, start):
+        def again(_problem: "SoftMargin", _solution: "Solution") -> Callable[..., Any]:
+            def solve_fold(dual: "DualProblem", matrix: "KernelMatrix", start: FloatArray | None) -> "Solution":
                 more = {**options, "score_tol": SCORE_TOL, "solver": solver}
                 return solve_for_scores(dual, matrix, limits=limits.unwatched(), start=start, **more)
 
@@ -320,4 +348,4 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         each = solve if folds is None else LeavingOut(solve, again, setup, folds)
         solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
-        return Solved(setup, solutions), [] if folds is None else each.scores
+        return Solved(setup, solutions), [] if folds is None else cast(LeavingOut, each).scores

@@ -1,11 +1,14 @@
 """Support vector regression: with a given tube, and with one that is found."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel
 from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
@@ -19,11 +22,18 @@ from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.solve import solve_dual
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.regularization import Regularization
+    from mercer.solvers.result import Solution
+
 
 class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
     """What both forms do alike."""
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
@@ -41,7 +51,7 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
-    def _fit(self, X, y, sample_weight=None):
+    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         self._check_parameters()
         limits = self._limits()
         with fitting(self, limits):
@@ -50,7 +60,7 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
             self._choose_C(X, sample_weight, y)
             self._fit_rows(X, y, sample_weight, limits)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The value of the function at each row of X.
 
         Parameters
@@ -63,7 +73,7 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         """
         return self._function(X)
 
-    def _weighted_C(self, weights):
+    def _weighted_C(self, weights: FloatArray) -> FloatArray:
         return weighted_C(self._C, np.zeros(len(weights), np.intp), np.ones(1), weights)
 
 
@@ -137,25 +147,25 @@ class SVR(_Regression):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        C=1.0,
-        epsilon=0.1,
-        shrinking=True,
-        cache_size=None,
-        verbose=False,
-        max_iter=-1,
-        bias="free",
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-    ):
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: "float | str | Regularization" = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        bias: str = "free",
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -175,12 +185,12 @@ class SVR(_Regression):
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("epsilon", self.epsilon, least=0.0)
         require_choice("bias", self.bias, BIASES)
 
-    def _problem(self, y, weights, _data, _used):
+    def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         return EpsilonRegression(y, self._weighted_C(weights), float(self.epsilon), self.bias)
 
 
@@ -226,24 +236,24 @@ class NuSVR(_Regression):
     def __init__(
         self,
         *,
-        nu=0.5,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=None,
-        verbose=False,
-        max_iter=-1,
-        gap_tol=None,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        callbacks=None,
-    ):
+        nu: float = 0.5,
+        C: "float | str | Regularization" = 1.0,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.nu = nu
         self.C = C
         self.kernel = kernel
@@ -262,17 +272,19 @@ class NuSVR(_Regression):
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("nu", self.nu, above=0.0, most=1.0)
 
-    def _problem(self, y, weights, _data, _used):
+    def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         C = self._weighted_C(weights)
         if not np.isfinite(C).all():
             raise ParameterError(f"C must be finite where nu is given, got {self.C!r}; SVR takes C=inf")
         return NuRegression(y, C, float(self.nu))
 
-    def _solve_one(self, problem, matrix, *, start, **options):
+    def _solve_one(  # type: ignore[override]  # of copies of the rows, from a start that is folded out
+        self, problem: NuRegression, matrix: "KernelMatrix", *, start: FloatArray | None, **options: Any
+    ) -> "Solution":
         copies = RepeatedMatrix(matrix)
         if copies.n <= policy.EXACT_SIZE:
             copies = copies.stored(options["limits"].stop)
@@ -280,6 +292,6 @@ class NuSVR(_Regression):
         found = solve_dual(problem.dual(), copies, start=start, **options)
         return replace(found, beta=problem.folded(found.beta), gradient=found.gradient[: matrix.n])
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         self.epsilon_ = setup.problems[0].found_epsilon(solved.solutions[0].bias)

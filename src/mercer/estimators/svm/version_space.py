@@ -1,11 +1,13 @@
 """Classifiers that are centres of the version space."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer._jit.threads import thread_count
+from mercer._types import FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -17,11 +19,21 @@ from mercer.problems.version_space.centres import VersionSpace
 from mercer.solvers.result import Status
 from mercer.solvers.version_space import solve as centres
 
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.protocols import SolvedProblems
+    from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 class _VersionSpaces(TwoClassProblems):
     """The version space of each two-class problem of a fit."""
 
-    def __init__(self, codes, n_classes, multi_class, weights, slack, bias):
+    def __init__(
+        self, codes: IndexArray, n_classes: int, multi_class: str, weights: FloatArray, slack: float, bias: str
+    ) -> None:
         super().__init__(codes, n_classes, multi_class, weights, "none", bias)
         self.problems = [VersionSpace(task.signs, weights[task.indices], slack, bias) for task in self.tasks]
 
@@ -33,20 +45,22 @@ class _VersionSpaceMachine(KernelClassifier):
     decision_function_shape = "ovr"
     break_ties = True
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("slack", self.slack, least=0.0)
         require_choice("bias", self.bias, ("penalised", "none"))
 
-    def _two_class_problems(self, codes, class_weight, weights):
+    def _two_class_problems(
+        self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
+    ) -> TwoClassProblems:
         each = weighted_C(1.0, codes, class_weight, weights)
         return _VersionSpaces(codes, len(class_weight), self.multi_class, each, float(self.slack), self.bias)
 
-    def _solve(self, data, setup, budget, limits):
+    def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         room = 2 * budget.cache // min(len(setup.tasks), thread_count(self.n_jobs))
         find = self._centre_finder(len(setup.tasks), limits, convex=data.kernel.is_psd is True)
 
-        def solve(problem, part, k):
+        def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             centres.require_room(part.n, room)
             return find(problem, part, k)
 
@@ -119,22 +133,22 @@ class AnalyticCentreMachine(_VersionSpaceMachine):
 
     def __init__(
         self,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-5,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-5,
         *,
-        slack=0.1,
-        bias="penalised",
-        multi_class="ovo",
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        slack: float = 0.1,
+        bias: str = "penalised",
+        multi_class: str = "ovo",
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -150,8 +164,8 @@ class AnalyticCentreMachine(_VersionSpaceMachine):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def _centre_finder(self, n_problems, limits, convex):
-        def find(problem, part, _):
+    def _centre_finder(self, n_problems: int, limits: "Limits", convex: bool) -> "Callable[..., Solution]":
+        def find(problem: Any, part: "KernelMatrix", _: int) -> "Solution":
             return centres.solve_analytic(problem, part, tol=self.tol, limits=limits, convex=convex)
 
         return find
@@ -233,26 +247,26 @@ class BayesPointMachine(_VersionSpaceMachine):
 
     def __init__(
         self,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=0.02,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 0.02,
         *,
-        slack=0.1,
-        bias="penalised",
-        n_chains=4,
-        n_draws=1000,
-        min_ess=200,
-        random_state=None,
-        multi_class="ovo",
-        max_iter=-1,
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-        verbose=False,
-    ):
+        slack: float = 0.1,
+        bias: str = "penalised",
+        n_chains: int = 4,
+        n_draws: int = 1000,
+        min_ess: float = 200,
+        random_state: int | np.random.RandomState | None = None,
+        multi_class: str = "ovo",
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -272,7 +286,7 @@ class BayesPointMachine(_VersionSpaceMachine):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X: Rows, y: Labels) -> Self:  # type: ignore[override]  # no weights
         """Learn from the rows of X and their labels.
 
         Parameters
@@ -288,17 +302,17 @@ class BayesPointMachine(_VersionSpaceMachine):
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         require_count("n_chains", self.n_chains, least=2)
         require_count("n_draws", self.n_draws, least=16)
         require_number("min_ess", self.min_ess, above=0.0)
 
-    def _centre_finder(self, n_problems, limits, convex):
+    def _centre_finder(self, n_problems: int, limits: "Limits", convex: bool) -> "Callable[..., Solution]":
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         seeds = [each.spawn(self.n_chains) for each in np.random.SeedSequence(seed).spawn(n_problems)]
 
-        def find(problem, part, k):
+        def find(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             return centres.solve_bayes(
                 problem,
                 part,
@@ -313,15 +327,15 @@ class BayesPointMachine(_VersionSpaceMachine):
 
         return find
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         found = [getattr(each, "diagnostics", None) or centres.nothing(self.n_chains) for each in solved.solutions]
         self.diagnostics_ = one_or_all(found)
         super()._keep(X, data, setup, solved)
 
-    def _keep_evidence(self, data, setup, solved):
+    def _keep_evidence(self, data: "TrainingData", setup: Any, solved: Any) -> None:
         """Nothing: there is no certificate to be computed."""
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> Any:
         """A sample has no duality gap."""
         raise AttributeError("a sampled centre has no certificate_; diagnostics_ says how well it is known")

@@ -23,16 +23,23 @@ that nobody knows and no comparison needs: order, ratios and level sets are thos
 """
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy import special
 from scipy.spatial.distance import cdist
 
 from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray
 from mercer.kernels.vector.density_window import NAMES as WINDOWS
 from mercer.kernels.vector.density_window import Window
 from mercer.kernels.vector.matern import Matern
 from mercer.kernels.vector.rbf import RBF
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+
 
 NAMES = ("gaussian", "exponential", *WINDOWS)
 _LOG_RADII = np.linspace(-60.0, 330.0, 78_001)
@@ -41,24 +48,24 @@ _TOGETHER = 64
 _STEP = float(_LOG_RADII[1] - _LOG_RADII[0])
 
 
-def kernel_of(name):
+def kernel_of(name: str) -> "Kernel":
     """The kernel of bandwidth one that a name of scikit-learn's stands for."""
     if name == "gaussian":
         return RBF(gamma=0.5)
     return Matern(nu=0.5, length_scale=1.0) if name == "exponential" else Window(name)
 
 
-def log_normaliser(kernel, d):
+def log_normaliser(kernel: "Kernel", d: int) -> float:
     """log Z of a kernel that is bound, in d dimensions."""
     log_surface = _log_surface(_norm_of(kernel, d), d)
     if isinstance(kernel, RBF):
-        return 0.5 * d * math.log(math.pi / kernel.gamma)
+        return 0.5 * d * math.log(math.pi / cast(float, kernel.gamma))
     if isinstance(kernel, Window):
         return log_surface + math.log(_window_integral(kernel.shape, d))
     return log_surface + _log_integral(kernel, d)
 
 
-def _window_integral(shape, d):
+def _window_integral(shape: str, d: int) -> float:
     """Integral of the window times r^(d - 1) over [0, 1]."""
     closed = {"tophat": 1 / d, "epanechnikov": 2 / (d * (d + 2)), "linear": 1 / (d * (d + 1))}
     if shape in closed:
@@ -68,7 +75,7 @@ def _window_integral(shape, d):
     return float((0.5 * weights * np.cos(0.5 * np.pi * r) * r ** (d - 1)).sum())
 
 
-def _log_integral(kernel, d):
+def _log_integral(kernel: "Kernel", d: int) -> float:
     """log of the integral of phi(r) r^(d - 1) over r > 0."""
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(_profile(kernel, np.exp(_LOG_RADII)), 0.0)) + d * _LOG_RADII
@@ -77,7 +84,7 @@ def _log_integral(kernel, d):
     return float(special.logsumexp(logs)) + math.log(_STEP)
 
 
-def _profile(kernel, radii):
+def _profile(kernel: "Kernel", radii: FloatArray) -> FloatArray:
     """phi(r): the kernel of points on a line and the origin."""
     values = kernel(np.zeros((1, 1)), radii[:, None])[0]
     # Some kernels do not fall below exp(-80), which is as good as nothing but has an integral.
@@ -85,7 +92,7 @@ def _profile(kernel, radii):
     return values - floor
 
 
-def _norm_of(kernel, d):
+def _norm_of(kernel: "Kernel", d: int) -> int:
     """2 or 1: the norm in which the kernel is a function of distance alone."""
     if not kernel.is_translation_invariant:
         raise ParameterError(f"kernel must depend on the distance of two rows alone, got {kernel!r}")
@@ -100,13 +107,13 @@ def _norm_of(kernel, d):
     raise ParameterError(f"kernel must depend on the distance of two rows alone, got {kernel!r}")
 
 
-def _log_surface(norm, d):
+def _log_surface(norm: int, d: int) -> float:
     if norm == 1:
         return d * math.log(2.0) - float(special.gammaln(d))
     return math.log(2.0) + 0.5 * d * math.log(math.pi) - float(special.gammaln(0.5 * d))
 
 
-def bandwidth(rule, weights, d):
+def bandwidth(rule: float | str, weights: FloatArray, d: int) -> float:
     """A number as it is, or Scott's or Silverman's rule for rows whose columns vary by about one."""
     if not isinstance(rule, str):
         return float(rule)
@@ -114,22 +121,29 @@ def bandwidth(rule, weights, d):
     return float((n if rule == "scott" else n * (d + 2) / 4) ** (-1.0 / (d + 4)))
 
 
-def log_tail(kernel):
+def log_tail(kernel: "Kernel") -> Callable[[FloatArray], FloatArray] | None:
     """log phi as a function of squared distance, where it is known beyond what a double can hold."""
     if isinstance(kernel, RBF):
-        return lambda squared: -kernel.gamma * squared
+        return lambda squared: -cast(float, kernel.gamma) * squared
     if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
         return lambda squared: _log_matern(np.sqrt(2.0 * kernel.nu * squared) / kernel.length_scale, kernel.nu)
     return None
 
 
-def _log_matern(a, nu):
+def _log_matern(a: FloatArray, nu: float) -> FloatArray:
     """log of the half-integer Matern functions of the scaled distance a."""
     polynomial = {0.5: 0.0, 1.5: np.log1p(a), 2.5: np.log1p(a + a**2 / 3.0)}
-    return polynomial[nu] - a
+    return cast(FloatArray, polynomial[nu]) - a
 
 
-def log_sums(sums, kernel, points, rows, weights, own=None):
+def log_sums(
+    sums: FloatArray,
+    kernel: "Kernel",
+    points: FloatArray,
+    rows: FloatArray,
+    weights: FloatArray,
+    own: FloatArray | None = None,
+) -> FloatArray:
     """log of sums of kernels; those too small to be held exactly are worked out by logarithms.
 
     Where the points are the rows themselves, `own` is what is left of a row's weight at itself.
@@ -150,7 +164,7 @@ def log_sums(sums, kernel, points, rows, weights, own=None):
     return logs
 
 
-def _squared_distances(points, rows):
+def _squared_distances(points: FloatArray, rows: FloatArray) -> FloatArray:
     """Between all of some points and all rows, to within what the sum of logarithms shows.
 
     By products of matrices where these lose less than 1e-9 of the smallest distance that is asked about, a
@@ -164,7 +178,7 @@ def _squared_distances(points, rows):
     return np.maximum(norms[0] + norms[1] - 2.0 * (left @ right.T), 0.0)
 
 
-def common_diagonal(diag, remedy):
+def common_diagonal(diag: FloatArray, remedy: str) -> float:
     """c, the k(x, x) that all items share; refused where they do not."""
     if not (diag.min() > 0 and np.ptp(diag) <= 1e-6 * diag.max()):
         raise ParameterError(
@@ -174,7 +188,7 @@ def common_diagonal(diag, remedy):
     return float(diag[0])
 
 
-def log_of_items(sums):
+def log_of_items(sums: FloatArray) -> FloatArray:
     """log of sums of kernels between items; a kernel that has made one negative is no density."""
     if sums.min(initial=0.0) < -1e-9 * np.abs(sums).max(initial=0.0):
         raise DataError("a density needs a kernel that is nowhere negative, but at some items it sums to less than 0")
@@ -182,18 +196,18 @@ def log_of_items(sums):
         return np.log(np.maximum(sums, 0.0))
 
 
-def without_one(weights):
+def without_one(weights: FloatArray) -> FloatArray:
     """What is left of each row's weight when one copy of it is taken away."""
     return np.maximum(weights - 1.0, 0.0)
 
 
-def log_mass_without_one(weights):
+def log_mass_without_one(weights: FloatArray) -> FloatArray:
     """log of the sum of the weights when one copy of a row is taken away, for each row."""
     left = weights.sum() - np.minimum(weights, 1.0)
     return np.log(left, out=np.full(len(weights), np.inf), where=left > 0)
 
 
-def level_of(logs, weights, share, alone):
+def level_of(logs: FloatArray, weights: FloatArray, share: float, alone: float) -> float:
     """The log density below which lies a share of the weight, at most.
 
     Where that share has nobody near, it is just above `alone`, the log density at a row that stands alone.
@@ -205,11 +219,11 @@ def level_of(logs, weights, share, alone):
     return alone + 1e-9 if level == -np.inf and len(logs) > 1 else level
 
 
-def draws(kernel, shape, rng):
+def draws(kernel: "Kernel", shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Random vectors with the kernel's own density."""
     normal = rng.standard_normal(shape)
     if isinstance(kernel, RBF):
-        return normal / math.sqrt(2.0 * kernel.gamma)
+        return normal / math.sqrt(2.0 * cast(float, kernel.gamma))
     if isinstance(kernel, Window) and kernel.shape == "tophat":
         directions = normal / np.linalg.norm(normal, axis=1, keepdims=True)
         return directions * rng.uniform(size=(shape[0], 1)) ** (1.0 / shape[1])

@@ -19,27 +19,29 @@ one, and with :math:`S = \mathrm{diag}(w)^{1/2}` the same holds of :math:`S\bar 
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from mercer._types import FloatArray, IndexArray
 from mercer.problems.kernel_methods.ridge import Ridge
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def indicators(codes, counts):
+def indicators(codes: IndexArray, counts: FloatArray) -> FloatArray:
     """E: centred, scaled class indicators, shape (n, n_classes); `counts` are the weights of the classes."""
     E = np.tile(-counts / counts.sum(), (len(codes), 1))
     E[np.arange(len(codes)), codes] += 1.0
     return E / np.sqrt(counts)
 
 
-def class_counts(codes, weights, n_classes):
+def class_counts(codes: IndexArray, weights: FloatArray, n_classes: int) -> FloatArray:
     """n_c: how much weight each class has."""
     return np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
 
 
-def indicator_regression(codes, weights, n_classes, penalty):
+def indicator_regression(codes: IndexArray, weights: FloatArray, n_classes: int, penalty: float) -> Ridge:
     """The ridge regression whose solution is U."""
     E = indicators(codes, class_counts(codes, weights, n_classes))
     return Ridge(E, np.full(n_classes, float(penalty)), np.sqrt(weights))
@@ -65,7 +67,7 @@ class FisherRule:
     log_priors: np.ndarray
 
     @classmethod
-    def of(cls, problem, U, counts, priors, count):
+    def of(cls, problem: Ridge, U: FloatArray, counts: FloatArray, priors: FloatArray, count: int) -> Self:
         """From the solution U of the regression `problem`, the classes' weights, and how many directions are asked."""
         E, mu = problem.right(), float(problem.penalties[0])
         fitted = E - mu * U
@@ -76,6 +78,6 @@ class FisherRule:
         means = (E.T @ (fitted @ V)) / np.sqrt(counts)[:, None]
         return cls(problem.scale[:, None] * (U @ V), lam / (1.0 - lam), means, np.log(priors))
 
-    def scores(self, coordinates):
+    def scores(self, coordinates: FloatArray) -> FloatArray:
         """Logarithms of the classes' densities times priors, up to a common term (n, n_classes)."""
         return coordinates @ self.means.T - 0.5 * (self.means**2).sum(axis=1) + self.log_priors

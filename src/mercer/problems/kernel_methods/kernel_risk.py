@@ -18,15 +18,17 @@ t = 1 for a penalised bias. At the optimum :math:`\beta_i = -C_i s_i \varphi'(z_
 """
 
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
+from mercer._types import FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
-from mercer.problems.losses.margin_losses import Loss
+from mercer.problems.losses.margin_losses import Loss, QuadraticForm
 from mercer.problems.svm.signed_dual import DualProblem
 
 
-def every_few(targets, share):
+def every_few(targets: FloatArray, share: int) -> IndexArray:
     """Every `share`-th of the points in the order of their targets: all parts of the range are there."""
     return np.sort(np.argsort(targets, kind="stable")[share // 2 :: share])
 
@@ -54,36 +56,36 @@ class KernelRisk:
     n_functions = 1
 
     @property
-    def signs(self):
+    def signs(self) -> FloatArray:
         """s."""
         return self.targets if self.loss.of == "margin" else np.ones(len(self.targets))
 
     @property
-    def linear(self):
+    def linear(self) -> FloatArray:
         """s o: what the dual gains from each coefficient."""
         return np.zeros(len(self.targets)) if self.loss.of == "margin" else self.targets
 
-    def arguments(self, f):
+    def arguments(self, f: FloatArray) -> FloatArray:
         """z."""
         return self.targets * f if self.loss.of == "margin" else f - self.targets
 
-    def risk(self, f):
+    def risk(self, f: FloatArray) -> float:
         """Sum of C_i loss(z_i)."""
         return float(self.C @ self.loss.value(self.arguments(f)))
 
-    def response(self, f):
+    def response(self, f: FloatArray) -> FloatArray:
         """The coefficients that the loss asks for where the predictions are f."""
         return -self.C * self.signs * self.loss.derivative(self.arguments(f))
 
-    def curvature(self, f):
+    def curvature(self, f: FloatArray) -> FloatArray:
         """Second derivative of each point's loss in f."""
         return self.C * self.loss.curvature(self.arguments(f))
 
-    def root(self, f):
+    def root(self, f: FloatArray) -> "DiagonalRoot":
         """The square root of the Hessian in f, as an operator."""
         return DiagonalRoot(np.sqrt(self.curvature(f)))
 
-    def sample(self, share):
+    def sample(self, share: int) -> "tuple[IndexArray, KernelRisk] | None":
         """(rows, problem) of every `share`-th row by target, each of `share` times the weight; None if one
         side has none."""
         chosen = every_few(self.targets, share)
@@ -91,16 +93,16 @@ class KernelRisk:
         is_whole = self.loss.of == "residual" or len(np.unique(part.targets)) == len(np.unique(self.targets))
         return (chosen, part) if is_whole else None
 
-    def penalty(self, beta, projections, intercept):
+    def penalty(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Half the squared norm, with that of the bias if it is penalised."""
         half = 0.5 * float(np.sum(beta * projections))
         return half + 0.5 * float(np.sum(np.square(intercept))) if self.bias == "penalised" else half
 
-    def primal(self, beta, projections, intercept):
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i."""
         return self.penalty(beta, projections, intercept) + self.risk(projections + intercept)
 
-    def dual_value(self, beta, projections):
+    def dual_value(self, beta: FloatArray, projections: FloatArray) -> float:
         """Dual objective; minus infinity where beta is outside the domain of the conjugate."""
         paid = self.C * self.loss.conjugate(-self.signs * beta / self.C)
         half = 0.5 * float(beta @ projections)
@@ -108,40 +110,40 @@ class KernelRisk:
             half += 0.5 * float(beta.sum()) ** 2
         return float(beta @ self.linear - paid.sum()) - half
 
-    def gap(self, beta, projections, intercept):
+    def gap(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Relative duality gap."""
         return relative_gap(self.primal(beta, projections, intercept), self.dual_value(beta, projections))
 
-    def box(self):
+    def box(self) -> tuple[FloatArray, FloatArray]:
         """(lower, upper) bounds of beta: where the conjugate is finite."""
         low, high = self._domain()
         with np.errstate(invalid="ignore"):
             ends = -self.signs * self.C * low, -self.signs * self.C * high
         return np.minimum(*ends), np.maximum(*ends)
 
-    def _domain(self):
+    def _domain(self) -> tuple[float, float]:
         if self.loss.form is not None:
             return self.loss.form.lower, self.loss.form.upper
         return {"logistic": (-1.0, 0.0), "exponential": (-np.inf, 0.0)}.get(self.loss.name, (-np.inf, np.inf))
 
-    def feasible(self, beta):
+    def feasible(self, beta: FloatArray) -> FloatArray:
         """The nearest coefficients, about, that are feasible for the dual."""
         lower, upper = self.box()
         return DualProblem(self.linear, lower, upper, self.bias == "free").feasible(beta)
 
-    def stationarity(self, beta, f):
+    def stationarity(self, beta: FloatArray, f: FloatArray) -> float:
         """Largest difference between beta and what the loss asks for at f, as a share of C."""
         return float(np.max(np.abs(beta - self.response(f)) / self.C, initial=0.0))
 
-    def intercept(self, beta, free_bias):
+    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b: that of the solver where it is free, else what w implies."""
-        return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
+        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
 
     # --- losses whose dual is a quadratic program ------------------------------------------
 
-    def quadratic(self):
+    def quadratic(self) -> DualProblem:
         """The dual as a `DualProblem`."""
-        form = self.loss.form
+        form = cast(QuadraticForm, self.loss.form)
         lower, upper = self.box()
         return DualProblem(
             self.linear + form.linear * self.signs,
@@ -155,7 +157,7 @@ class KernelRisk:
 
     # --- the certificate --------------------------------------------------------------------
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution.
 
         Parameters
@@ -171,7 +173,7 @@ class KernelRisk:
             conditions = self._conditions(beta, projections, intercept)
         return Certificate(primal, dual, primal - dual, relative_gap(primal, dual), **conditions)
 
-    def _conditions(self, beta, projections, intercept):
+    def _conditions(self, beta: FloatArray, projections: FloatArray, intercept: float) -> dict[str, Any]:
         lower, upper = self.box()
         plain = DualProblem(self.linear, lower, upper, self.bias == "free")
         found = dual_conditions(plain, beta, np.zeros(len(beta)))
@@ -192,27 +194,27 @@ class DiagonalRoot:
 
     values: np.ndarray
 
-    def in_single(self):
+    def in_single(self) -> "DiagonalRoot":
         """The same in single precision."""
         return DiagonalRoot(self.values.astype(np.float32))
 
-    def times(self, x):
+    def times(self, x: FloatArray) -> FloatArray:
         """A x."""
         return self.values[:, None] * x
 
     transposed_times = times
 
-    def blocks(self, factor):
+    def blocks(self, factor: FloatArray) -> FloatArray:
         """factor' H factor, in the precision of the factor."""
         scaled = self.values.astype(factor.dtype)[:, None] * factor
         return scaled.T @ scaled
 
     @property
-    def largest(self):
+    def largest(self) -> float:
         """No eigenvalue of the Hessian is larger."""
         return float(np.square(self.values).max(initial=0.0))
 
     @property
-    def total(self):
+    def total(self) -> FloatArray:
         """Sum of the points' Hessians, shape (1, 1)."""
         return np.array([[float(self.values @ self.values)]])

@@ -8,8 +8,14 @@ the limit of ridge regression as the penalty goes to zero. At the solution
 """
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mercer._types import FloatArray
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
 
 
 @dataclass(frozen=True)
@@ -40,22 +46,29 @@ class LeastSquaresCertificate:
     condition: float
     cutoff: float = 0.0
 
-    def is_optimal(self, tol=1e-8):
+    def is_optimal(self, tol: float = 1e-8) -> bool:
         """Whether the normal equations hold to within `tol`, but for eigenvalues that were taken to be zero."""
         return self.residual <= max(tol, self.cutoff)
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"loss {self.loss:.10g}  norm {self.norm:.6g}  rank {self.rank} (condition {self.condition:.1e})\n"
             f"residual of the normal equations {self.residual:.2e}"
         )
 
 
-def certificate(operator, scale, targets, alpha, eigenvalues, cutoff):
+def certificate(
+    operator: "SymmetricOperator",
+    scale: FloatArray,
+    targets: FloatArray,
+    alpha: FloatArray,
+    eigenvalues: FloatArray,
+    cutoff: float,
+) -> LeastSquaresCertificate:
     """Of coefficients (n, t); `operator` is SKS, `eigenvalues` those that are more than `cutoff` times the largest."""
     S = scale[:, None]
     u = alpha / S

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._jit.once import computed_once
+from mercer._types import FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.kernel_methods.kernel_risk import every_few
 
@@ -29,13 +30,13 @@ from mercer.problems.kernel_methods.kernel_risk import every_few
 _PROJECTIONS = 50
 
 
-def softmax(f):
+def softmax(f: FloatArray) -> FloatArray:
     """Probabilities of each row, shape as f."""
     shifted = np.exp(f - f.max(axis=1, keepdims=True))
     return shifted / shifted.sum(axis=1, keepdims=True)
 
 
-def log_probabilities(values):
+def log_probabilities(values: FloatArray) -> FloatArray:
     """Log-probability of each class, from decision values; a single column is that of the second of two.
 
     Examples
@@ -62,39 +63,39 @@ class Multinomial:
     bias: str = "free"
 
     @property
-    def indicators(self):
+    def indicators(self) -> FloatArray:
         """e, shape (n, n_classes)."""
         return (self.codes[:, None] == np.arange(self.n_functions)).astype(np.float64)
 
-    def risk(self, f):
+    def risk(self, f: FloatArray) -> float:
         """Sum of C_i times minus the log-probability of the label."""
         highest = f.max(axis=1)
         total = highest + np.log(np.exp(f - highest[:, None]).sum(axis=1))
         return float(self.C @ (total - f[np.arange(len(f)), self.codes]))
 
-    def response(self, f):
+    def response(self, f: FloatArray) -> FloatArray:
         """The coefficients that the loss asks for where the values are f."""
         return self.C[:, None] * (self.indicators - softmax(f))
 
-    def root(self, f):
+    def root(self, f: FloatArray) -> "SoftmaxRoot":
         """The square root of the Hessian in f, as an operator."""
         return SoftmaxRoot(softmax(f), self.C)
 
-    def sample(self, share):
+    def sample(self, share: int) -> "tuple[IndexArray, Multinomial] | None":
         """As `KernelRisk.sample`; None if a class has none."""
         chosen = every_few(self.codes, share)
         part = replace(self, codes=self.codes[chosen], C=share * self.C[chosen])
         return (chosen, part) if len(np.unique(part.codes)) == self.n_functions else None
 
-    def penalty(self, beta, projections, intercept):
+    def penalty(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> float:
         half = 0.5 * float(np.sum(beta * projections))
         return half + 0.5 * float(np.sum(np.square(intercept))) if self.bias == "penalised" else half
 
-    def primal(self, beta, projections, intercept):
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> float:
         """Primal objective, given <w_c, psi(x_i)>, shape (n, n_classes)."""
         return self.penalty(beta, projections, intercept) + self.risk(projections + intercept)
 
-    def dual_value(self, beta, projections):
+    def dual_value(self, beta: FloatArray, projections: FloatArray) -> float:
         """Dual objective; minus infinity where beta makes no distributions."""
         q = self.indicators - beta / self.C[:, None]
         if q.min(initial=0.0) < -1e-9 or np.abs(q.sum(axis=1) - 1.0).max(initial=0.0) > 1e-9:
@@ -105,11 +106,11 @@ class Multinomial:
             half += 0.5 * float(np.sum(beta.sum(axis=0) ** 2))
         return float(self.C @ entropy) - half
 
-    def gap(self, beta, projections, intercept):
+    def gap(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> float:
         """Relative duality gap."""
         return relative_gap(self.primal(beta, projections, intercept), self.dual_value(beta, projections))
 
-    def feasible(self, beta):
+    def feasible(self, beta: FloatArray) -> FloatArray:
         """Coefficients near `beta` whose q are distributions, and that sum to zero where they have to.
 
         Mixing q with the labels keeps every row a distribution; columns are balanced by scaling
@@ -130,15 +131,15 @@ class Multinomial:
         q /= q.sum(axis=1, keepdims=True)
         return self.C[:, None] * (self.indicators - q)
 
-    def stationarity(self, beta, f):
+    def stationarity(self, beta: FloatArray, f: FloatArray) -> float:
         """Largest difference between beta and what the loss asks for at f, as a share of C."""
         return float(np.max(np.abs(beta - self.response(f)) / self.C[:, None], initial=0.0))
 
-    def intercept(self, beta, free_bias):
+    def intercept(self, beta: FloatArray, free_bias: FloatArray) -> FloatArray:
         """b, one for each class."""
         return {"free": free_bias, "penalised": beta.sum(axis=0), "none": np.zeros(self.n_functions)}[self.bias]
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> Certificate:
         """As `KernelRisk.certificate`, for all classes together; counts are of coefficients."""
         primal, dual = self.primal(beta, projections, intercept), self.dual_value(beta, projections)
         share = self.indicators - beta / self.C[:, None]
@@ -162,33 +163,33 @@ class Multinomial:
 class SoftmaxRoot:
     """A with A A' = H, for every point at once; x and A x have shape (n, n_classes)."""
 
-    def __init__(self, p, C):
+    def __init__(self, p: FloatArray, C: FloatArray) -> None:
         self.p, self.C = p, C
 
-    def in_single(self):
+    def in_single(self) -> "SoftmaxRoot":
         """The same in single precision."""
         return SoftmaxRoot(self.p.astype(np.float32), self.C.astype(np.float32))
 
     @computed_once
-    def _halves(self):
+    def _halves(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """sqrt(p), and p and that times sqrt(C): not for those who only ask for sums."""
         half, scale = np.sqrt(self.p), np.sqrt(self.C)[:, None]
         return half, scale * self.p, scale * half
 
-    def times(self, x):
+    def times(self, x: FloatArray) -> FloatArray:
         """A x."""
         half, scaled, scaled_half = self._halves
         out = scaled_half * x
         out -= scaled * np.einsum("ij,ij->i", half, x)[:, None]
         return out
 
-    def transposed_times(self, x):
+    def transposed_times(self, x: FloatArray) -> FloatArray:
         """A' x."""
         out = x - np.einsum("ij,ij->i", self.p, x)[:, None]
         out *= self._halves[2]
         return out
 
-    def blocks(self, factor):
+    def blocks(self, factor: FloatArray) -> FloatArray:
         """factor' H factor, in blocks of pairs of classes; in the precision of the factor."""
         n, r = factor.shape
         k, p = self.p.shape[1], self.p.astype(factor.dtype)
@@ -202,12 +203,12 @@ class SoftmaxRoot:
         return out
 
     @property
-    def largest(self):
+    def largest(self) -> float:
         """No eigenvalue of the Hessian is larger."""
         return 0.5 * float(self.C.max(initial=0.0))
 
     @property
-    def total(self):
+    def total(self) -> FloatArray:
         """Sum of the points' Hessians, shape (n_classes, n_classes)."""
         weighted = self.C[:, None] * self.p
         return np.diag(weighted.sum(axis=0)) - weighted.T @ self.p

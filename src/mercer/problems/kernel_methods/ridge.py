@@ -22,9 +22,11 @@ Leaving row i out changes nothing but its own equation (Golub, Heath & Wahba 197
 """
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
+from mercer._types import Array, FloatArray
 from mercer.problems.certificate import relative_gap
 
 
@@ -50,15 +52,15 @@ class RidgeCertificate:
     relative_gap: float
     residual: float
 
-    def is_optimal(self, tol=1e-6):
+    def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the normal equations hold to within `tol`, relative to the targets."""
         return self.residual <= tol
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"primal {self.primal:.10g}  dual {self.dual:.10g}  gap {self.gap:.2e} "
             f"(relative {self.relative_gap:.1e})\nresidual of the normal equations {self.residual:.2e}"
@@ -73,11 +75,11 @@ class Ridge:
     penalties: np.ndarray
     scale: np.ndarray
 
-    def right(self):
+    def right(self) -> FloatArray:
         """S y, the right-hand side of the normal equations."""
         return self.targets * self.scale[:, None]
 
-    def certificate(self, alpha, fitted):
+    def certificate(self, alpha: FloatArray, fitted: FloatArray) -> RidgeCertificate:
         """From coefficients and f = K alpha, both of shape (n, t)."""
         scale, lam = self.scale[:, None], self.penalties
         loss = scale * (self.targets - fitted)
@@ -87,7 +89,7 @@ class Ridge:
         gap = float(0.5 * (residual**2).sum())
         return RidgeCertificate(primal, primal - gap, gap, relative_gap(primal, primal - gap), self._share(residual))
 
-    def _share(self, residual):
+    def _share(self, residual: FloatArray) -> float:
         norms = np.linalg.norm(self.right(), axis=0)
         return float((np.linalg.norm(residual, axis=0) / np.where(norms > 0, norms, 1.0)).max(initial=0.0))
 
@@ -101,7 +103,7 @@ class LeaveOneOut:
     generalised: float
 
     @classmethod
-    def of(cls, problem, alpha, inverse_diagonal):
+    def of(cls, problem: Ridge, alpha: FloatArray, inverse_diagonal: FloatArray) -> Self:
         """From coefficients (n, t) and the diagonal of (SKS + lambda I)^-1 for each target (n, t)."""
         weights = problem.scale[:, None] ** 2
         errors = _ratio(alpha, inverse_diagonal * weights)
@@ -114,14 +116,14 @@ class LeaveOneOut:
             float((common**2).sum() / total),
         )
 
-    def like(self, coefficients, used):
+    def like(self, coefficients: FloatArray, used: Array) -> "LeaveOneOut":
         """The same with predictions in the shape of `coefficients`; NaN for rows that took no part."""
         predictions = np.full((len(coefficients), self.predictions.shape[1]), np.nan)
         predictions[used] = self.predictions
         return replace(self, predictions=predictions.reshape(coefficients.shape))
 
 
-def _ratio(alpha, inverse):
+def _ratio(alpha: FloatArray, inverse: FloatArray) -> FloatArray:
     """alpha / inverse; NaN where a pseudo-inverse has zero: what a row adds to its equations is not known then."""
     inverse = np.broadcast_to(inverse, alpha.shape)
     return np.divide(alpha, inverse, out=np.full(alpha.shape, np.nan), where=inverse != 0)

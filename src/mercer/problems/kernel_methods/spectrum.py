@@ -17,8 +17,15 @@ with :math:`m_i` the mean of row i of K and M the mean of all: an expansion in k
 """
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mercer._types import FloatArray
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.symmetric_operator import CentredOperator, SymmetricOperator
+
 
 _EPS = float(np.finfo(np.float64).eps)
 # Entries computed from differences of large numbers err by up to this share of the largest.
@@ -48,22 +55,22 @@ class EigenCertificate:
     orthogonality: float
     explained: float
 
-    def is_optimal(self, tol=1e-8):
+    def is_optimal(self, tol: float = 1e-8) -> bool:
         """Whether every pair is an eigenpair to within `tol`."""
         return self.residual <= tol and self.orthogonality <= tol
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return {**asdict(self), "residuals": self.residuals.tolist()}
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"{len(self.residuals)} pairs: residual {self.residual:.2e}  orthogonality {self.orthogonality:.1e}  "
             f"share of the trace {self.explained:.2%}"
         )
 
 
-def certificate(operator, values, vectors):
+def certificate(operator: "SymmetricOperator", values: FloatArray, vectors: FloatArray) -> EigenCertificate:
     """Of eigenpairs of a `SymmetricOperator`."""
     largest = float(values.max(initial=0.0)) or operator.size or 1.0
     residuals = np.linalg.norm(operator.product(vectors) - vectors * values, axis=0) / largest
@@ -73,14 +80,14 @@ def certificate(operator, values, vectors):
     return EigenCertificate(residuals, float(residuals.max(initial=0.0)), float(grown.max(initial=0.0)), explained)
 
 
-def with_signs(vectors):
+def with_signs(vectors: FloatArray) -> FloatArray:
     """Columns whose entry of largest size is positive, so that a fit has one answer."""
     places = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[places, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
-def numerical_rank(values, n, before=0.0):
+def numerical_rank(values: FloatArray, n: int, before: float = 0.0) -> int:
     """How many of some eigenvalues, given with the largest, are more than rounding.
 
     `before` is the largest eigenvalue, or a bound from below, of the matrix before it was centred: what is left
@@ -90,12 +97,12 @@ def numerical_rank(values, n, before=0.0):
     return int(np.sum(values > n * _EPS * max(largest, before)))
 
 
-def largest_before(operator):
+def largest_before(operator: "CentredOperator") -> float:
     """A bound from below on the largest eigenvalue of a centred matrix before it was: its value at 11'/n."""
     return operator.n * abs(operator.grand_mean)
 
 
-def rounding(operator):
+def rounding(operator: "SymmetricOperator") -> float:
     """How far below zero rounding may move an eigenvalue of a positive semidefinite `SymmetricOperator`.
 
     Ten errors of its largest entry in every place, or what subtractions before it was a kernel value may have
@@ -106,7 +113,9 @@ def rounding(operator):
     return share * operator.size + subtracted + 4.0 * operator.noise
 
 
-def centred_expansion(coefficients, means, shares=None):
+def centred_expansion(
+    coefficients: FloatArray, means: FloatArray, shares: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Coefficients and intercepts in k of functions whose coefficients are in the centred kernel.
 
     `shares` are those of the items in the mean that was subtracted; equal unless told.

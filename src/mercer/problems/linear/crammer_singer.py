@@ -14,11 +14,16 @@ A penalised bias is the weight of a constant feature of value s, one for each cl
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.linear.dual import ROUNDING
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
 
 
 @dataclass(frozen=True)
@@ -39,31 +44,31 @@ class CrammerSinger:
     C: np.ndarray
     scale: float = 1.0
 
-    def penalty(self, W, b):
+    def penalty(self, W: FloatArray, b: FloatArray) -> float:
         """|W|^2/2 and what the biases cost."""
         bias = float(b @ b) / self.scale**2 if self.scale else 0.0
         return 0.5 * (float(np.sum(W * W)) + bias)
 
-    def primal(self, W, b, values):
+    def primal(self, W: FloatArray, b: FloatArray, values: FloatArray) -> float:
         """Primal objective, given the score of every row for every class."""
         rows = np.arange(len(self.codes))
         margins = 1.0 + values - values[rows, self.codes][:, None]
         margins[rows, self.codes] -= 1.0
         return self.penalty(W, b) + float(self.C @ margins.max(axis=1))
 
-    def dual(self, alpha, W):
+    def dual(self, alpha: FloatArray, W: FloatArray) -> float:
         """Dual objective, given W = X^T alpha."""
         rows = np.arange(len(self.codes))
         linear = float(alpha.sum() - alpha[rows, self.codes].sum())
         return -self.penalty(W, self.scale**2 * alpha.sum(axis=0)) - linear
 
-    def upper(self):
+    def upper(self) -> FloatArray:
         """Bounds of alpha."""
         bounds = np.zeros((len(self.codes), self.n_classes))
         bounds[np.arange(len(self.codes)), self.codes] = self.C
         return bounds
 
-    def certificate(self, products, W, b, alpha):
+    def certificate(self, products: "RowProducts", W: FloatArray, b: FloatArray, alpha: FloatArray) -> Certificate:
         """The certificate of the (K, d) weights W, the biases b and the (n, K) coefficients alpha."""
         values = np.column_stack([products.dots(w) for w in W]) + b
         sums = np.array([products.combination(np.ascontiguousarray(column)) for column in alpha.T])
@@ -83,7 +88,7 @@ class CrammerSinger:
             n_zero=int(np.sum(~used)),
         )
 
-    def _violation(self, values, alpha):
+    def _violation(self, values: FloatArray, alpha: FloatArray) -> float:
         """Largest g_i^m over all m, minus smallest over those that may shrink, with g = scores + e."""
         gradient = values + 1.0
         gradient[np.arange(len(self.codes)), self.codes] -= 1.0

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray
+
 # No bound: compiled code, which sees the box, does not know infinity.
 UNBOUNDED = 1e300
 # Coefficients this close to a bound, as a share of the largest, are at it.
@@ -51,32 +53,32 @@ class LinearDual:
     scale: float = 0.0
     has_equality: bool = False
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.linear)
 
     @property
-    def reach(self):
+    def reach(self) -> FloatArray:
         """The largest |beta_i| that the box allows."""
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
 
-    def value(self, beta, w):
+    def value(self, beta: FloatArray, w: FloatArray) -> float:
         """The dual objective at beta, given w = sum beta_i x_i."""
         separable = self.linear @ beta - self.epsilon * np.abs(beta).sum() - 0.5 * (self.ridge * beta) @ beta
         bias = 0.0 if self.has_equality else (self.scale * beta.sum()) ** 2
         return float(separable - 0.5 * (w @ w + bias))
 
-    def penalty(self, w, b):
+    def penalty(self, w: FloatArray, b: float) -> float:
         """|w|^2/2 and what the bias costs."""
         bias = 0.0 if self.has_equality or self.scale == 0 else (b / self.scale) ** 2
         return 0.5 * float(w @ w + bias)
 
-    def at_bounds(self, beta):
+    def at_bounds(self, beta: FloatArray) -> tuple[BoolArray, BoolArray]:
         """(where beta is at its lower bound, at its upper one), to within rounding."""
         size = np.max(np.abs(beta), initial=0.0)
         slack = ROUNDING * np.minimum(self.reach, size)
         return beta <= self.lower + slack, beta >= self.upper - slack
 
-    def violation(self, beta, values):
+    def violation(self, beta: FloatArray, values: FloatArray) -> float:
         """Largest violation of the optimality conditions, given f(x_i) for every i."""
         at_lower, at_upper = self.at_bounds(beta)
         sign = np.where(np.abs(beta) <= ROUNDING * np.max(np.abs(beta), initial=0.0), 0.0, np.sign(beta))
@@ -86,13 +88,13 @@ class LinearDual:
         highest = np.max(rise, initial=0.0, where=~at_upper)
         return float(max(highest, np.max(fall, initial=0.0, where=~at_lower)))
 
-    def feasible(self, beta):
+    def feasible(self, beta: FloatArray) -> FloatArray:
         """The nearest starting point in the box; with a free bias the heavier side is made lighter."""
         beta = np.clip(beta, self.lower, self.upper)
         return balanced(beta) if self.has_equality else beta
 
 
-def balanced(beta):
+def balanced(beta: FloatArray) -> FloatArray:
     """beta with the heavier of its two signs scaled down, so that the sum is zero."""
     up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
     out = beta.copy()

@@ -14,11 +14,16 @@ LIBLINEAR), for a free one :math:`\sum_i\beta_i = 0`. Any beta becomes feasible 
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.linear.dual import balanced
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
 
 
 @dataclass(frozen=True)
@@ -39,30 +44,30 @@ class SparseMargin:
     scale: float = 1.0
 
     @property
-    def bias_weight(self):
+    def bias_weight(self) -> float:
         """What |b| costs."""
         return 1.0 / self.scale if self.bias == "penalised" else 0.0
 
-    def primal(self, w, b, values):
+    def primal(self, w: FloatArray, b: float, values: FloatArray) -> float:
         """Primal objective, given f(x_i) for every i."""
         slack = np.maximum(0.0, 1.0 - self.signs * values)
         return float(np.abs(w).sum() + self.bias_weight * abs(b) + self.C @ slack**2)
 
-    def response(self, values):
+    def response(self, values: FloatArray) -> FloatArray:
         """The beta that belongs to these values at the optimum: 2 C_i times the slack, with its sign."""
         return 2.0 * self.C * self.signs * np.maximum(0.0, 1.0 - self.signs * values)
 
-    def dual(self, beta):
+    def dual(self, beta: FloatArray) -> float:
         """The dual objective."""
         used = self.C > 0
         return float(self.signs @ beta - 0.25 * np.sum(beta[used] ** 2 / self.C[used]))
 
-    def correlations(self, beta, gradient):
+    def correlations(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Largest |sum beta_i x_ij|, the constant feature included."""
         largest = np.max(np.abs(gradient), initial=0.0)
         return float(max(largest, self.scale * abs(beta.sum())) if self.bias == "penalised" else largest)
 
-    def feasible(self, beta, gradient):
+    def feasible(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         """The best feasible multiple of beta, given sum beta_i x_ij for every j."""
         linear, square = self.signs @ beta, 4.0 * (self.signs @ beta - self.dual(beta))
         best = 2.0 * linear / square if square > 0 else 0.0
@@ -70,7 +75,7 @@ class SparseMargin:
         # A hair below the bound, so that rounding does not make it infeasible.
         return beta * min(best, (1.0 - 1e-15) / largest if largest > 0 else best)
 
-    def certificate(self, products, w, b, beta):
+    def certificate(self, products: "RowProducts", w: FloatArray, b: float, beta: FloatArray) -> Certificate:
         """The certificate of (w, b) and a feasible beta; "free" rows have a loss, none is bounded."""
         values = products.dots(w) + b
         primal_value, dual_value = self.primal(w, b, values), self.dual(beta)
@@ -88,7 +93,7 @@ class SparseMargin:
             n_zero=int(np.sum(beta == 0)),
         )
 
-    def _violation(self, w, b, gradient, values):
+    def _violation(self, w: FloatArray, b: float, gradient: FloatArray, values: FloatArray) -> float:
         """How far 0 is from the subdifferential of the primal, feature by feature."""
         found = np.where(w == 0, np.abs(gradient) - 1.0, np.abs(np.sign(w) - gradient)).max(initial=0.0)
         balance = self.response(values).sum()
@@ -99,6 +104,6 @@ class SparseMargin:
         )
         return float(max(found, bias))
 
-    def even(self, beta):
+    def even(self, beta: FloatArray) -> FloatArray:
         """beta, or with a free bias its heavier side scaled down so that the sum is zero."""
         return balanced(beta) if self.bias == "free" else beta

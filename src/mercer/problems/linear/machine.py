@@ -9,13 +9,19 @@ constant feature of value s, as LIBLINEAR has it. The dual is that of `mercer.pr
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.linear.dual import UNBOUNDED, LinearDual
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.protocols import BoxedLoss
 
 
 @dataclass(frozen=True)
@@ -40,36 +46,36 @@ class LinearMachine:
     bias: str = "penalised"
     scale: float = 1.0
 
-    def losses(self, values):
+    def losses(self, values: FloatArray) -> FloatArray:
         """Loss of each row, given f(x_i)."""
         raise NotImplementedError
 
-    def _dual(self):
+    def _dual(self) -> LinearDual:
         raise NotImplementedError
 
-    def dual(self):
+    def dual(self) -> LinearDual:
         """The dual problem."""
         found = self.__dict__.get("_kept")
         if found is None:
             found = self.__dict__["_kept"] = self._dual()
         return found
 
-    def _bias(self):
+    def _bias(self) -> dict[str, Any]:
         kinds = {"free": (1.0, True), "penalised": (self.scale, False), "none": (0.0, False)}
         scale, has_equality = kinds[self.bias]
         return {"scale": float(scale), "has_equality": has_equality}
 
-    def _box(self, loss):
+    def _box(self, loss: "BoxedLoss") -> tuple[FloatArray, FloatArray]:
         """(largest |beta|, diagonal of R); a row of weight zero has no loss and stays at zero."""
         is_used, ridge = self.C > 0, loss.ridge(np.where(self.C > 0, self.C, 1.0))
         reach = np.where(is_used, np.minimum(loss.box(self.C), UNBOUNDED), 0.0)
         return reach, np.zeros_like(self.C) if ridge is None else ridge
 
-    def primal(self, w, b, values):
+    def primal(self, w: FloatArray, b: float, values: FloatArray) -> float:
         """Primal objective, given f(x_i) for every i."""
         return self.dual().penalty(w, b) + float(self.C @ self.losses(values))
 
-    def certificate(self, products, w, b, beta):
+    def certificate(self, products: "RowProducts", w: FloatArray, b: float, beta: FloatArray) -> Certificate:
         """The certificate of (w, b) and beta.
 
         Parameters
@@ -105,10 +111,10 @@ class LinearMachine:
 class LinearMargin(LinearMachine):
     """Two classes, with the hinge or its square."""
 
-    def losses(self, values):
+    def losses(self, values: FloatArray) -> FloatArray:
         return MARGIN_LOSSES[self.loss].value(self.targets * values)
 
-    def _dual(self):
+    def _dual(self) -> LinearDual:
         reach, ridge = self._box(MARGIN_LOSSES[self.loss])
         return LinearDual(
             linear=self.targets,
@@ -125,10 +131,10 @@ class LinearTube(LinearMachine):
 
     epsilon: float = 0.0
 
-    def losses(self, values):
+    def losses(self, values: FloatArray) -> FloatArray:
         return TUBE_LOSSES[self.loss](self.epsilon).value(values - self.targets)
 
-    def _dual(self):
+    def _dual(self) -> LinearDual:
         reach, ridge = self._box(TUBE_LOSSES[self.loss])
         return LinearDual(
             linear=self.targets,

@@ -13,11 +13,12 @@ Other losses have a derivative and a curvature, for Newton's method.
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class QuadraticForm:
     lower: float = -inf
     upper: float = inf
 
-    def value(self, a):
+    def value(self, a: FloatArray) -> FloatArray:
         """The conjugate at each a; infinite outside the interval, but for rounding."""
         reach = 1e-12 * np.maximum(1.0, np.abs(a))
         inside = (a >= self.lower - reach) & (a <= self.upper + reach)
@@ -70,11 +71,18 @@ class Loss:
     bounds_error: ClassVar[bool] = False
     form: QuadraticForm | None = None
 
-    def conjugate(self, a):
-        """Where there is a quadratic form, it is that."""
-        return self.form.value(np.asarray(a))
+    if TYPE_CHECKING:
+        # What a loss has of its own; the 0-1 loss and the ramp have no slope to go by.
+        def value(self, z: ArrayLike) -> Array: ...
+        def derivative(self, z: ArrayLike) -> Array: ...
+        def curvature(self, z: ArrayLike) -> Array: ...
+        def slope(self, reach: float, /) -> float: ...
 
-    def lipschitz(self, rho=1.0, B=inf):
+    def conjugate(self, a: ArrayLike) -> Array:
+        """Where there is a quadratic form, it is that."""
+        return cast(QuadraticForm, self.form).value(np.asarray(a))
+
+    def lipschitz(self, rho: float = 1.0, B: float = inf) -> float:
         """Lipschitz constant of w -> loss(y <w, x>) over norm(x) <= rho and norm(w) <= B.
 
         Claim 15.6 of Shalev-Shwartz & Ben-David (2014) is the case of the hinge: rho, whatever B is.
@@ -97,7 +105,7 @@ class Loss:
         return 0.0 if rho == 0 else float(rho * self.slope(rho * B))
 
 
-def _at_most_one(_reach):
+def _at_most_one(_reach: float) -> float:
     return 1.0
 
 
@@ -108,11 +116,11 @@ class ZeroOne(Loss):
     is_convex, bounds_error = False, True
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.where(np.asarray(z) <= 0.0, 1.0, 0.0)
 
     @staticmethod
-    def slope(_reach):
+    def slope(_reach: float) -> float:
         return inf
 
 
@@ -124,20 +132,20 @@ class Hinge(Loss):
     slope = staticmethod(_at_most_one)
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.maximum(0.0, 1.0 - np.asarray(z))
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         return np.where(np.asarray(z) < 1.0, -1.0, 0.0)
 
     @staticmethod
-    def box(C):
+    def box(C: FloatArray) -> FloatArray:
         """Upper bounds of alpha."""
         return C
 
     @staticmethod
-    def ridge(C):
+    def ridge(C: FloatArray) -> FloatArray | None:
         """Diagonal added to the kernel matrix."""
         return None
 
@@ -154,16 +162,16 @@ class PerceptronLoss(Loss):
     slope = staticmethod(_at_most_one)
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.maximum(0.0, -np.asarray(z, dtype=np.float64))
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         # At 0 the rule makes a step, too.
         return np.where(np.asarray(z) <= 0.0, -1.0, 0.0)
 
 
-def _slope_of_a_square(reach):
+def _slope_of_a_square(reach: float) -> float:
     """The slope of (1 - z)^2 at z = -reach."""
     return 2.0 * (1.0 + reach)
 
@@ -176,23 +184,23 @@ class SquaredHinge(Loss):
     slope = staticmethod(_slope_of_a_square)
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.maximum(0.0, 1.0 - np.asarray(z)) ** 2
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         return -2.0 * np.maximum(0.0, 1.0 - np.asarray(z))
 
     @staticmethod
-    def curvature(z):
+    def curvature(z: ArrayLike) -> Array:
         return np.where(np.asarray(z) < 1.0, 2.0, 0.0)
 
     @staticmethod
-    def box(C):
+    def box(C: FloatArray) -> FloatArray:
         return np.full_like(C, np.inf)
 
     @staticmethod
-    def ridge(C):
+    def ridge(C: FloatArray) -> FloatArray | None:
         # C = inf is the hard margin: no slack, no ridge.
         return 1.0 / (2.0 * C)
 
@@ -205,7 +213,7 @@ class Ramp(Loss):
     slope = staticmethod(_at_most_one)
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.minimum(1.0, Hinge.value(z))
 
 
@@ -218,19 +226,19 @@ class Logistic(Loss):
     name, formula = "logistic", "log(1 + exp(-z))"
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.logaddexp(0.0, -np.asarray(z))
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         return -_sigmoid(-np.asarray(z))
 
     @staticmethod
-    def curvature(z):
+    def curvature(z: ArrayLike) -> Array:
         return _sigmoid(z) * _sigmoid(-np.asarray(z))
 
     @staticmethod
-    def conjugate(a):
+    def conjugate(a: ArrayLike) -> Array:
         """Minus the entropy of a coin that falls one way with probability -a."""
         share = -np.asarray(a, dtype=np.float64)
         inside = (share >= -1e-12) & (share <= 1.0 + 1e-12)
@@ -238,18 +246,18 @@ class Logistic(Loss):
         return np.where(inside, _times_log(share) + _times_log(1.0 - share), np.inf)
 
     @staticmethod
-    def slope(reach):
+    def slope(reach: float) -> float:
         return 1.0 / (1.0 + np.exp(-reach))
 
 
-def _sigmoid(z):
+def _sigmoid(z: ArrayLike) -> FloatArray:
     # Half a tanh does not overflow, but loses what is near zero; so each side is written out.
     z = np.asarray(z, dtype=np.float64)
     small = np.exp(-np.abs(z))
     return np.where(z >= 0, 1.0, small) / (1.0 + small)
 
 
-def _times_log(share):
+def _times_log(share: FloatArray) -> FloatArray:
     return share * np.log(np.where(share > 0, share, 1.0))
 
 
@@ -259,22 +267,22 @@ class Exponential(Loss):
     name, formula, bounds_error = "exponential", "exp(-z)", True
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.exp(-np.asarray(z))
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         return -np.exp(-np.asarray(z))
 
     curvature = value
 
     @staticmethod
-    def conjugate(a):
+    def conjugate(a: ArrayLike) -> Array:
         share = -np.asarray(a, dtype=np.float64)
         return np.where(share >= 0.0, _times_log(np.maximum(share, 0.0)) - share, np.inf)
 
     @staticmethod
-    def slope(reach):
+    def slope(reach: float) -> float:
         return np.exp(reach)
 
 
@@ -286,15 +294,15 @@ class SquaredMargin(Loss):
     slope = staticmethod(_slope_of_a_square)
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return (1.0 - np.asarray(z)) ** 2
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         return -2.0 * (1.0 - np.asarray(z))
 
     @staticmethod
-    def curvature(z):
+    def curvature(z: ArrayLike) -> Array:
         return np.full(np.shape(z), 2.0)
 
 

@@ -16,13 +16,15 @@ from itertools import chain, combinations
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from mercer._types import BoolArray, FloatArray, IndexArray
+
 # Up to so many rows at a kink, all combinations of sides are tried; of more, each row alone, and all of them.
 MOST_COMBINED, MOST_ALONE = 4, 100
 # Rows at a margin of 1 that may make up for a change of sides: more are left out, which errs on the safe side.
 MOST_AT_MARGIN = 300
 
 
-def changes_of_side(places, outliers):
+def changes_of_side(places: IndexArray, outliers: BoolArray) -> list[list[int]]:
     """Sets of the rows at `places` that change sides together, the smallest sets first."""
     if len(places) <= MOST_COMBINED:
         return [list(some) for some in chain(*(combinations(places, k + 1) for k in range(len(places))))]
@@ -30,7 +32,7 @@ def changes_of_side(places, outliers):
     return [*([i] for i in places[:MOST_ALONE]), *(some for some in whole if len(some) > 1)]
 
 
-def steepest_slope(gram, moved, room):
+def steepest_slope(gram: FloatArray, moved: FloatArray, room: tuple[FloatArray, FloatArray]) -> float:
     """The length of the shortest gradient, as a share of what the rows that change sides could make it.
 
     Parameters

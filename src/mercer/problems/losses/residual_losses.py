@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import Array, ArrayLike, FloatArray
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS, Loss, QuadraticForm
 
 # Where a user's loss is tried before it is believed.
@@ -17,7 +18,7 @@ _HALVINGS = 150
 _FARTHEST = 1e20
 
 
-def _require(name, value, low, high, told):
+def _require(name: str, value: float, low: float, high: float, told: str) -> None:
     if not isinstance(value, Real) or isinstance(value, bool) or not low < value < high:
         raise ParameterError(f"{name} must be {told}, got {value!r}")
 
@@ -29,19 +30,19 @@ class Squared(Loss):
     form = QuadraticForm(curvature=0.5)
 
     @staticmethod
-    def value(z):
+    def value(z: ArrayLike) -> Array:
         return np.asarray(z) ** 2
 
     @staticmethod
-    def derivative(z):
+    def derivative(z: ArrayLike) -> Array:
         return 2.0 * np.asarray(z)
 
     @staticmethod
-    def curvature(z):
+    def curvature(z: ArrayLike) -> Array:
         return np.full(np.shape(z), 2.0)
 
     @staticmethod
-    def slope(reach):
+    def slope(reach: float) -> float:
         return 2.0 * reach
 
 
@@ -60,25 +61,25 @@ class Huber(Loss):
 
     name, formula, of = "huber", "z^2 if |z| <= delta else 2 delta |z| - delta^2", "residual"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _require("delta", self.delta, 0.0, inf, "a positive, finite number")
 
     @property
-    def form(self):
+    def form(self) -> QuadraticForm:  # type: ignore[override]
         return QuadraticForm(curvature=0.5, lower=-2.0 * self.delta, upper=2.0 * self.delta)
 
-    def value(self, z):
+    def value(self, z: ArrayLike) -> Array:
         size = np.abs(z)
         near = np.minimum(size, self.delta)
         return near**2 + 2.0 * self.delta * (size - near)
 
-    def derivative(self, z):
+    def derivative(self, z: ArrayLike) -> Array:
         return 2.0 * np.clip(z, -self.delta, self.delta)
 
-    def curvature(self, z):
+    def curvature(self, z: ArrayLike) -> Array:
         return np.where(np.abs(z) <= self.delta, 2.0, 0.0)
 
-    def slope(self, reach):
+    def slope(self, reach: float) -> float:
         return 2.0 * min(self.delta, reach)
 
 
@@ -97,29 +98,29 @@ class EpsilonInsensitive(Loss):
 
     name, formula, of = "epsilon_insensitive", "max(0, |z| - epsilon)", "residual"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _require("epsilon", self.epsilon, -5e-324, inf, "a finite number, 0 or more")
 
     @property
-    def form(self):
+    def form(self) -> QuadraticForm:  # type: ignore[override]
         return QuadraticForm(tube=self.epsilon, lower=-1.0, upper=1.0)
 
-    def value(self, z):
+    def value(self, z: ArrayLike) -> Array:
         return np.maximum(0.0, np.abs(z) - self.epsilon)
 
-    def derivative(self, z):
+    def derivative(self, z: ArrayLike) -> Array:
         return np.where(np.abs(z) > self.epsilon, np.sign(z), 0.0)
 
-    def slope(self, reach):
+    def slope(self, reach: float) -> float:
         return 1.0 if reach > self.epsilon else 0.0
 
     @staticmethod
-    def box(C):
+    def box(C: FloatArray) -> FloatArray:
         """The largest |beta|."""
         return C
 
     @staticmethod
-    def ridge(C):
+    def ridge(C: FloatArray) -> FloatArray | None:
         """Diagonal added to the kernel matrix."""
         return None
 
@@ -131,27 +132,27 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
     name, formula = "squared_epsilon_insensitive", "max(0, |z| - epsilon)^2"
 
     @property
-    def form(self):
+    def form(self) -> QuadraticForm:  # type: ignore[override]
         return QuadraticForm(tube=self.epsilon, curvature=0.5)
 
-    def value(self, z):
+    def value(self, z: ArrayLike) -> Array:
         return super().value(z) ** 2
 
-    def derivative(self, z):
+    def derivative(self, z: ArrayLike) -> Array:
         return 2.0 * np.sign(z) * super().value(z)
 
-    def curvature(self, z):
+    def curvature(self, z: ArrayLike) -> Array:
         return np.where(np.abs(z) > self.epsilon, 2.0, 0.0)
 
-    def slope(self, reach):
+    def slope(self, reach: float) -> float:
         return 2.0 * max(0.0, reach - self.epsilon)
 
     @staticmethod
-    def box(C):
+    def box(C: FloatArray) -> FloatArray:
         return np.full_like(C, np.inf)
 
     @staticmethod
-    def ridge(C):
+    def ridge(C: FloatArray) -> FloatArray | None:
         return 1.0 / (2.0 * C)
 
 
@@ -170,21 +171,21 @@ class Pinball(Loss):
 
     name, formula, of = "pinball", "max(-quantile z, (1 - quantile) z)", "residual"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _require("quantile", self.quantile, 0.0, 1.0, "strictly between 0 and 1")
 
     @property
-    def form(self):
+    def form(self) -> QuadraticForm:  # type: ignore[override]
         return QuadraticForm(lower=-self.quantile, upper=1.0 - self.quantile)
 
-    def value(self, z):
+    def value(self, z: ArrayLike) -> Array:
         z = np.asarray(z)
         return np.maximum(-self.quantile * z, (1.0 - self.quantile) * z)
 
-    def derivative(self, z):
+    def derivative(self, z: ArrayLike) -> Array:
         return np.where(np.asarray(z) < 0.0, -self.quantile, 1.0 - self.quantile)
 
-    def slope(self, _reach):
+    def slope(self, _reach: float) -> float:
         return max(self.quantile, 1.0 - self.quantile)
 
 
@@ -224,7 +225,7 @@ class CustomLoss(Loss):
 
     name, formula = "custom", "given by the user"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.of not in ("residual", "margin"):
             raise ParameterError(f"of must be 'residual' or 'margin', got {self.of!r}")
         given = ["function", "slope_of"] if self.second is None else ["function", "slope_of", "second"]
@@ -236,7 +237,7 @@ class CustomLoss(Loss):
                 self._require_numbers(name)
             self._require_convex()
 
-    def _require_numbers(self, name):
+    def _require_numbers(self, name: str) -> None:
         """Far away numbers may overflow, but there must be some, and near zero none may be missing."""
         found = self._evaluated(name, _PROBES)
         missing = np.flatnonzero(np.isnan(found) & (np.abs(_PROBES) <= 1.0))
@@ -245,7 +246,7 @@ class CustomLoss(Loss):
         if not np.isfinite(found).any():
             raise ParameterError(f"{name} must return finite numbers, got none for z between -100 and 100")
 
-    def _require_convex(self):
+    def _require_convex(self) -> None:
         values, slopes = self.value(_PROBES), self.derivative(_PROBES)
         known = np.isfinite(values) & np.isfinite(slopes)
         z, values, slopes = _PROBES[known], values[known], slopes[known]
@@ -260,13 +261,13 @@ class CustomLoss(Loss):
         if len(wrong):
             raise ParameterError(f"slope_of must be the derivative of function, but is not near z = {z[wrong[0]]:.4g}")
 
-    def value(self, z):
+    def value(self, z: ArrayLike) -> Array:
         return self._evaluated("function", z)
 
-    def derivative(self, z):
+    def derivative(self, z: ArrayLike) -> Array:
         return self._evaluated("slope_of", z)
 
-    def _evaluated(self, name, z):
+    def _evaluated(self, name: str, z: ArrayLike) -> Array:
         z = np.asarray(z, dtype=np.float64)
         found = getattr(self, name)(z)
         try:
@@ -277,14 +278,14 @@ class CustomLoss(Loss):
             raise ParameterError(f"{name} must return one number for each z: shape {z.shape}, got {found.shape}")
         return found
 
-    def curvature(self, z):
+    def curvature(self, z: ArrayLike) -> Array:
         z = np.asarray(z, dtype=np.float64)
         if self.second is not None:
             return np.maximum(0.0, self._evaluated("second", z))
         step = 1e-5 * np.maximum(1.0, np.abs(z))
         return np.maximum(0.0, (self.derivative(z + step) - self.derivative(z - step)) / (2.0 * step))
 
-    def conjugate(self, a):
+    def conjugate(self, a: ArrayLike) -> Array:
         """a z - loss(z) where the derivative is a, found by halving; infinite where it never is."""
         a = np.asarray(a, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -296,7 +297,7 @@ class CustomLoss(Loss):
             found = np.maximum(a * low - self.value(low), a * high - self.value(high))
         return np.where(np.maximum(np.abs(low), np.abs(high)) < _FARTHEST, found, np.inf)
 
-    def _bracket(self, a):
+    def _bracket(self, a: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Ends between which the derivative passes a, if it does so before `_FARTHEST`."""
         low, high = np.full(a.shape, -1.0), np.full(a.shape, 1.0)
         while True:
@@ -306,7 +307,7 @@ class CustomLoss(Loss):
                 return low, high
             low, high = np.where(too_high, 4.0 * low, low), np.where(too_low, 4.0 * high, high)
 
-    def slope(self, reach):
+    def slope(self, reach: float) -> float:
         ends = np.array([-min(reach, _FARTHEST), min(reach, _FARTHEST)])
         return float(np.abs(self.derivative(ends)).max())
 
@@ -320,7 +321,7 @@ CONVEX_LOSSES = {
 }
 
 
-def resolve_loss(loss):
+def resolve_loss(loss: str | Loss) -> Loss:
     """The loss that a name stands for, or a loss of the user's."""
     if isinstance(loss, Loss) and loss.is_convex:
         return loss

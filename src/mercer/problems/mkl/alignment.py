@@ -15,9 +15,17 @@ place of :math:`K_m`, with :math:`H = I - 11^T/n`; so a constant that all entrie
 nothing. Rows with weights count as that many rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mercer._types import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_family import SeveralKernels
+
 
 # A kernel of which centring leaves less than this share, squared, is constant but for rounding.
 CONSTANT = 1e-12
@@ -31,18 +39,24 @@ class AlignmentProblem:
     a: np.ndarray
     target_norm: float
 
-    def alignment(self, weights):
+    def alignment(self, weights: FloatArray) -> float:
         """A of the weighted sum; 0 where it vanishes."""
         size = float(weights @ self.M @ weights) ** 0.5 * self.target_norm
         return float(self.a @ weights) / size if size > 0 else 0.0
 
 
-def class_targets(codes, n_classes):
+def class_targets(codes: IndexArray, n_classes: int) -> FloatArray:
     """y_t for each class, such that T is 1 within a class and -1 / (n_classes - 1) between two."""
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0 / max(1, n_classes - 1))
 
 
-def alignment_problem(several, targets, weights, centred, stop=None):
+def alignment_problem(
+    several: "SeveralKernels",
+    targets: FloatArray,
+    weights: FloatArray,
+    centred: bool,
+    stop: Callable[..., Any] | None = None,
+) -> AlignmentProblem:
     """The program of `SeveralKernels` and targets of shape (n, t).
 
     Parameters

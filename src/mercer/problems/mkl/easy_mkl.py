@@ -15,10 +15,11 @@ the nearest points of two hulls. The weight of a kernel is what it contributes t
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.svm.soft_margin import SoftMargin
 
 
-def hull_problem(signs, lam, copies):
+def hull_problem(signs: FloatArray, lam: float, copies: FloatArray) -> SoftMargin:
     """The soft margin whose coefficients are those of the nearest points.
 
     A point that stands for several copies has that many times the room for its ridge.
@@ -26,23 +27,23 @@ def hull_problem(signs, lam, copies):
     return SoftMargin(signs, 0.5 * (1.0 - lam) / lam * copies, "squared_hinge")
 
 
-def hull_ridge(lam, copies):
+def hull_ridge(lam: float, copies: FloatArray) -> FloatArray:
     """What the diagonal of a kernel matrix has to have more, for `ridged_hull_problem`; nothing for points that
     take no part."""
     return np.where(copies > 0, lam / (1.0 - lam) / np.where(copies > 0, copies, 1.0), 0.0)
 
 
-def ridged_hull_problem(signs):
+def ridged_hull_problem(signs: FloatArray) -> SoftMargin:
     """As `hull_problem`, where the ridge is in the kernel matrix: what is left is a hard margin."""
     return SoftMargin(signs, np.full(len(signs), np.inf))
 
 
-def distributions(beta):
+def distributions(beta: FloatArray) -> FloatArray:
     """Y gamma from the coefficients of the soft margin: of sum 1 over each class."""
     total = float(np.maximum(beta, 0.0).sum())
     return beta / total if total > 0 else beta
 
 
-def squared_distance(beta, projections, lam, copies):
+def squared_distance(beta: FloatArray, projections: FloatArray, lam: float, copies: FloatArray) -> float:
     """The objective, given Y gamma and (sum_m K_m) Y gamma."""
     return (1.0 - lam) * float(beta @ projections) + lam * float(beta**2 @ (1.0 / copies))

@@ -31,11 +31,18 @@ A search ends by the gap in units of the objective itself, however small that is
 values, or targets in small units, have objectives far below 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
+
+if TYPE_CHECKING:
+    from mercer.problems.protocols import Problem
+
 
 # An objective below this share of what it costs to have learnt nothing is the rounding of the losses that cancel.
 NO_OBJECTIVE = 1e-13
@@ -55,16 +62,16 @@ class WeightSet:
 
     p: float | None
 
-    def equal(self, n_kernels):
+    def equal(self, n_kernels: int) -> FloatArray:
         """Weights that are all the same, on the border of the set; of sum 1 where they are fixed."""
         return np.full(n_kernels, float(n_kernels) ** (-1.0 / (self.p or 1.0)))
 
-    def normalised(self, weights):
+    def normalised(self, weights: FloatArray) -> FloatArray:
         """A multiple of the weights on the border of the set; equal ones where all are zero."""
         size = np.linalg.norm(weights, self.p or 1.0)
         return weights / size if size > 0 else self.equal(len(weights))
 
-    def support_value(self, q, weights):
+    def support_value(self, q: FloatArray, weights: FloatArray) -> float:
         """max of mu . q over the set: the dual norm of q, which is not negative; mu . q where mu is fixed."""
         if self.p is None:
             return float(weights @ q)
@@ -72,7 +79,7 @@ class WeightSet:
             return float(np.max(q))
         return float(np.linalg.norm(q, self.p / (self.p - 1.0)))
 
-    def violation(self, weights):
+    def violation(self, weights: FloatArray) -> float:
         """How far the weights are from the set."""
         too_much = 0.0 if self.p is None else float(np.linalg.norm(weights, self.p)) - 1.0
         return max(0.0, too_much, float(-weights.min()))
@@ -93,12 +100,14 @@ class WeightedCertificate(Certificate):
     weights_gap: float = 0.0
     weights_violation: float = 0.0
 
-    def __str__(self):
+    def __str__(self) -> str:
         weights = f"weights: gap {self.weights_gap:.2e}, outside their set by {self.weights_violation:.1e}"
         return f"{super().__str__()}\n{weights}"
 
 
-def joint_certificate(allowed, weights, q, machines):
+def joint_certificate(
+    allowed: WeightSet, weights: FloatArray, q: FloatArray, machines: Sequence[Certificate]
+) -> WeightedCertificate:
     """One certificate from those of the machines.
 
     Parameters
@@ -154,43 +163,43 @@ class Judged:
     untaught: float = 0.0
 
     @property
-    def betas(self):
+    def betas(self) -> list[FloatArray]:
         """Signed dual coefficients of each machine."""
         return [solution.beta for solution in self.solutions]
 
-    def bound(self, allowed):
+    def bound(self, allowed: WeightSet) -> float:
         """The dual value: a lower bound of the primal, whatever the weights."""
         return self.constant - 0.5 * allowed.support_value(self.q, self.weights)
 
-    def better_weights(self, allowed):
+    def better_weights(self, allowed: WeightSet) -> FloatArray:
         """The best weights for the same w_m, of which the machines' objective is no larger (Kloft et al. 2011)."""
         sizes = self.weights**2 * np.maximum(self.q, 0.0)
-        return allowed.normalised(sizes ** (1.0 / (allowed.p + 1.0)))
+        return allowed.normalised(sizes ** (1.0 / (cast(float, allowed.p) + 1.0)))
 
     @property
-    def scale(self):
+    def scale(self) -> float:
         """The unit of objectives, and of their gaps: the primal, unless that is rounding; at most a certificate's."""
         size = abs(self.primal)
         return min(max(size, NO_OBJECTIVE * abs(self.untaught), LEAST), max(1.0, size))
 
-    def gap(self, allowed):
+    def gap(self, allowed: WeightSet) -> float:
         """Of the machines and the weights together, relative to `scale`; infinite where the primal is."""
         return (self.primal - self.bound(allowed)) / self.scale if np.isfinite(self.primal) else np.inf
 
     @property
-    def machines_gap(self):
+    def machines_gap(self) -> float:
         """The part of the gap that is the machines' own."""
         return self.primal - (self.constant - 0.5 * float(self.weights @ self.q))
 
 
-def untaught_primal(problem):
+def untaught_primal(problem: "Problem") -> float:
     """The primal of a machine that has no coefficients, with a bias in the middle; 0 where that is infinite."""
     linear = problem.dual().linear
     found = primal_and_dual(problem, np.zeros(len(linear)), linear)[0]
     return found if np.isfinite(found) else 0.0
 
 
-def primal_and_dual(problem, beta, gradient):
+def primal_and_dual(problem: "Problem", beta: FloatArray, gradient: FloatArray) -> tuple[float, float]:
     """(primal, dual) of one machine, from the gradient of its dual at every point."""
     dual = problem.dual()
     projections = dual.linear - gradient - dual.shift * beta.sum()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.linear.crammer_singer import CrammerSinger
 
@@ -24,16 +25,16 @@ class KernelCrammerSinger(CrammerSinger):
     is_free: bool = False
 
     @property
-    def n_functions(self):
+    def n_functions(self) -> int:
         """One for each class."""
         return self.n_classes
 
     @property
-    def shift(self):
+    def shift(self) -> float:
         """s."""
         return float(self.scale**2)
 
-    def objectives(self, alpha, scores, bias=None):
+    def objectives(self, alpha: FloatArray, scores: FloatArray, bias: FloatArray | None = None) -> tuple[float, float]:
         """(primal, dual), given alpha (n, K), all scores F, and the biases if they are free."""
         rows = np.arange(len(self.codes))
         half = 0.5 * float(np.sum(alpha * scores))
@@ -47,20 +48,22 @@ class KernelCrammerSinger(CrammerSinger):
         linear = float(alpha.sum() - alpha[rows, self.codes].sum())
         return half + float(self.C @ margins.max(axis=1)), -half - linear - unsettled
 
-    def violation(self, alpha, scores):
+    def violation(self, alpha: FloatArray, scores: FloatArray) -> float:
         """Largest violation of the optimality conditions of a row, in units of the scores."""
         return self._violation(scores, alpha)
 
-    def intercept(self, alpha, bias):
+    def intercept(self, alpha: FloatArray, bias: FloatArray) -> FloatArray:
         """The bias of each class; free ones are the solver's."""
         return bias if self.is_free else self.shift * alpha.sum(axis=0)
 
-    def residual(self, alpha):
+    def residual(self, alpha: FloatArray) -> float:
         """Largest sum over the classes of a row and, if biases are free, over the rows of a class."""
         of_rows = float(np.abs(alpha.sum(axis=1)).max(initial=0.0))
         return max(of_rows, float(np.abs(alpha.sum(axis=0)).max(initial=0.0))) if self.is_free else of_rows
 
-    def certificate(self, alpha, projections, intercept):
+    def certificate(  # type: ignore[override]  # of a kernel, which has no rows to multiply
+        self, alpha: FloatArray, projections: FloatArray, intercept: FloatArray
+    ) -> Certificate:
         """The certificate of coefficients alpha, given K alpha in double precision and the biases."""
         scores = projections + intercept
         primal, dual = self.objectives(alpha, scores, intercept)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.svm.signed_dual import DualProblem
 
 
@@ -34,12 +35,12 @@ class EnclosingBall:
 
     diag: np.ndarray
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """Half of the dual above."""
         n = len(self.diag)
         return DualProblem(linear=0.5 * self.diag, lower=np.zeros(n), upper=np.ones(n), total=1.0)
 
-    def bounds(self, weights, projections):
+    def bounds(self, weights: FloatArray, projections: FloatArray) -> tuple[float, float]:
         """(lower, upper) bound on R^2 that feasible weights prove.
 
         Parameters

@@ -20,9 +20,11 @@ each point, one of which only rises from 0 and one only falls, it is a dual with
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.svm.signed_dual import DualProblem
 
@@ -49,7 +51,7 @@ class EpsilonRegression:
     epsilon: float
     bias: str = "free"
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """The dual quadratic program."""
         return DualProblem(
             linear=self.targets,
@@ -60,11 +62,11 @@ class EpsilonRegression:
             kink=self.epsilon,
         )
 
-    def intercept(self, beta, free_bias):
+    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the prediction: that of the dual where it is free, else what w implies."""
-        return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
+        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
 
-    def primal(self, beta, projections, intercept):
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i."""
         half_norm = 0.5 * float(beta @ projections)
         if self.bias == "penalised":
@@ -74,14 +76,14 @@ class EpsilonRegression:
             return float("inf")
         return half_norm + float(self.C[~hard] @ outside[~hard])
 
-    def gap(self, beta, gradient):
+    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
         projections = self.targets - gradient - dual.shift * beta.sum()
         primal = self.primal(beta, projections, self.intercept(beta, dual.bias(beta, gradient)))
         return relative_gap(primal, dual.objective(beta, gradient))
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution; `projections` are <w, psi(x_i)> in double precision."""
         dual = self.dual()
         gradient = self.targets - projections - dual.shift * beta.sum()
@@ -110,11 +112,11 @@ class NuRegression:
     nu: float
 
     @property
-    def side(self):
+    def side(self) -> float:
         """The sum of beta above zero, and minus that below."""
         return 0.5 * self.nu * float(self.C.sum())
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """The program over two copies of each point: n that may rise from 0, n that may fall."""
         n, zero = len(self.targets), np.zeros(len(self.targets))
         return DualProblem(
@@ -125,43 +127,45 @@ class NuRegression:
             groups=np.repeat([0, 1], n),
         )
 
-    def folded(self, copies):
+    def folded(self, copies: FloatArray) -> FloatArray:
         """beta of each point from those of its copies."""
         return copies[: len(self.targets)] + copies[len(self.targets) :]
 
-    def copies(self, beta):
+    def copies(self, beta: FloatArray) -> FloatArray:
         """Coefficients of the copies from those of the points."""
         return np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
 
-    def intercept(self, _beta, biases):
+    def intercept(self, _beta: FloatArray, biases: float | FloatArray) -> float:
         """b from the biases of the copies, which are b + epsilon and b - epsilon."""
         return float(np.mean(biases))
 
-    def found_epsilon(self, biases):
+    def found_epsilon(self, biases: float | FloatArray) -> float:
         """Half the width of the tube, from the same biases."""
         above, below = np.broadcast_to(biases, 2)
         return max(0.0, 0.5 * float(above - below))
 
-    def epsilon(self, projections, intercept):
+    def epsilon(self, projections: FloatArray, intercept: float) -> float:
         """The tube that is best for this w and b: the residual that a share nu exceeds."""
         residuals = np.abs(self.targets - projections - intercept)
         order = np.argsort(-residuals, kind="stable")
         place = int(np.searchsorted(np.cumsum(self.C[order]), 2.0 * self.side * (1.0 - 1e-12)))
         return float(residuals[order[min(place, len(order) - 1)]])
 
-    def gap(self, copies, gradient):
+    def gap(self, copies: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap, from the copies and their gradient."""
         beta, projections = self.folded(copies), self.targets - gradient[: len(self.targets)]
         intercept = self.intercept(beta, self.dual().bias(copies, gradient))
         primal, dual = self._values(beta, projections, intercept, self.epsilon(projections, intercept))
         return relative_gap(primal, dual)
 
-    def _values(self, beta, projections, intercept, epsilon):
+    def _values(
+        self, beta: FloatArray, projections: FloatArray, intercept: float, epsilon: float
+    ) -> tuple[float, float]:
         norm = float(beta @ projections)
         losses = float(self.C @ _outside(self.targets - projections - intercept, epsilon))
         return 0.5 * norm + 2.0 * self.side * epsilon + losses, float(beta @ self.targets) - 0.5 * norm
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution: that of SVR with the tube that is best for it."""
         epsilon = self.epsilon(projections, intercept)
         dual = EpsilonRegression(self.targets, self.C, epsilon).dual()
@@ -175,6 +179,6 @@ class NuRegression:
         return Certificate(primal, value, primal - value, relative_gap(primal, value), **conditions)
 
 
-def _outside(residuals, epsilon):
+def _outside(residuals: FloatArray, epsilon: float) -> FloatArray:
     """How far residuals are outside the tube."""
     return np.maximum(0.0, np.abs(residuals) - epsilon)

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._types import FloatArray, IndexArray
 from mercer.problems.certificate import Certificate
 
 # A distance between the hulls of less than this share of the radius is none.
@@ -51,35 +52,37 @@ class HardMargin:
     bias: str = "free"
 
     @property
-    def groups(self):
+    def groups(self) -> IndexArray:
         """The group of each point, whose weights sum to one."""
         return (self.signs > 0).astype(np.intp) if self.bias == "free" else np.zeros(len(self.signs), np.intp)
 
     @property
-    def shift(self):
+    def shift(self) -> float:
         """What is added to every kernel value."""
         return 1.0 if self.bias == "penalised" else 0.0
 
-    def scale(self, square, lows):
+    def scale(self, square: float, lows: FloatArray) -> float:
         """kappa of w_0 = kappa z; that of the optimum where z does not separate (yet)."""
         reach = float(lows.sum())
         return len(lows) / (reach if reach > 0.0 else max(square, np.finfo(np.float64).tiny))
 
-    def beta(self, members, weights, scale):
+    def beta(self, members: IndexArray, weights: FloatArray, scale: float) -> FloatArray:
         """Signed dual coefficients of all points."""
         beta = np.zeros(len(self.signs))
         beta[members] = scale * self.signs[members] * weights
         return beta
 
-    def free_bias(self, lows, scale):
+    def free_bias(self, lows: FloatArray, scale: float) -> float:
         """b_0 that leaves both groups the same room; groups are (negative, positive)."""
         return 0.5 * scale * float(lows[0] - lows[1]) if self.bias == "free" else 0.0
 
-    def margin(self, square, lows):
+    def margin(self, square: float, lows: FloatArray) -> float:
         """1 / |w_0|: the distance of the nearest point; not positive where z does not separate."""
         return float(lows.sum()) / (len(lows) * np.sqrt(square)) if square > 0.0 else 0.0
 
-    def certificate(self, beta, projections, intercept, norms):
+    def certificate(
+        self, beta: FloatArray, projections: FloatArray, intercept: float, norms: tuple[float, float]
+    ) -> Certificate:
         """The certificate of (w, b) and of the multipliers.
 
         Parameters
@@ -153,17 +156,17 @@ class NotSeparableProof:
     is_exact: bool = True
 
     @property
-    def positive(self):
+    def positive(self) -> IndexArray:
         """Rows of the positive class."""
         return self.indices[self.signs > 0]
 
     @property
-    def negative(self):
+    def negative(self) -> IndexArray:
         """Rows of the negative class."""
         return self.indices[self.signs < 0]
 
     @property
-    def twins(self):
+    def twins(self) -> tuple[int, int] | None:
         """The row of either class that is all but the whole of its mean, if there are such rows; else None.
 
         They have different labels, and no more than rounding tells them apart.
@@ -174,7 +177,7 @@ class NotSeparableProof:
         return int(self.indices[heavy & (self.signs > 0)][0]), int(self.indices[heavy & (self.signs < 0)][0])
 
     @property
-    def point(self):
+    def point(self) -> FloatArray | None:
         """The common point of the two hulls (the mean of both sides' means); None without features."""
         if self.features is None:
             return None
@@ -183,7 +186,7 @@ class NotSeparableProof:
         return 0.5 * (self.weights @ self.features)
 
     @property
-    def distance(self):
+    def distance(self) -> float:
         """How far the two weighted means are from each other, or the mean from the origin."""
         coefficients = self.signs * self.weights
         if self.features is not None:
@@ -197,11 +200,11 @@ class NotSeparableProof:
         return float(np.sqrt(max(square + (long.sum() ** 2 if self.bias == "penalised" else 0.0), 0.0)))
 
     @property
-    def tolerance(self):
+    def tolerance(self) -> float:
         """The distance, as a share of the radius, that counts as none: 1e-8 in coordinates."""
         return PROVEN if self.features is not None else PROVEN_BY_VALUES
 
-    def check(self, tol=None):
+    def check(self, tol: float | None = None) -> bool:
         """Whether the weights are those of convex combinations that meet.
 
         `tol` is the distance allowed, as a share of `radius`; `tolerance` by default.
@@ -212,7 +215,7 @@ class NotSeparableProof:
         is_convex = (self.weights >= 0.0).all() and (np.abs(sums - 1.0) <= 1e-12).all()
         return bool(is_convex and self.distance <= tol * self.radius)
 
-    def __str__(self):
+    def __str__(self) -> str:
         rows = " + ".join(f"{w:.6g} x[{i}]" for i, w in zip(self.positive, self.weights[self.signs > 0], strict=True))
         others = " + ".join(f"{w:.6g} x[{i}]" for i, w in zip(self.negative, self.weights[self.signs < 0], strict=True))
         equals = "=" if self.is_exact else "~"

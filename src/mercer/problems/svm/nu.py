@@ -16,11 +16,17 @@ There is such a point only where neither class weighs less than S: nu is at most
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.svm.signed_dual import DualProblem
+
+if TYPE_CHECKING:
+    from mercer.problems.protocols import DualPoint
+
 
 # A margin below this share of the biases is none, and so is one that nothing can be divided by.
 NO_MARGIN, SMALLEST = 1e-12, 1e-290
@@ -32,7 +38,7 @@ ENTRY = 1e-12
 RESOLVED = 10.0
 
 
-def is_nothing(beta, projections, diag):
+def is_nothing(beta: FloatArray, projections: FloatArray, diag: FloatArray) -> bool:
     """Whether w = sum_i beta_i psi(x_i) is zero but for rounding, relative to the data.
 
     `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i), of all points: w is nothing if it is next to nothing for
@@ -69,30 +75,30 @@ class NuMargin:
     factors: np.ndarray
 
     @property
-    def side(self):
+    def side(self) -> float:
         """S."""
         return 0.5 * self.nu * float(self.weights.sum())
 
     @property
-    def largest_nu(self):
+    def largest_nu(self) -> float:
         """No larger nu is feasible, neither with the factors of the classes nor without them."""
         return max(
             2.0 * self._smaller(each) / float(each.sum()) for each in (self.weights, self.weights * self.factors)
         )
 
-    def _smaller(self, weights):
+    def _smaller(self, weights: FloatArray) -> float:
         """The weight of the lighter class."""
         positive = self.signs > 0
         return float(min(weights[positive].sum(), weights[~positive].sum()))
 
     @property
-    def box(self):
+    def box(self) -> FloatArray:
         """u: the weights times the factors, scaled so that the sums are S whatever the factors are."""
         raw = self.weights * self.factors
         asked = max(float(self.weights.sum() / raw.sum()), self.side / self._smaller(raw))
         return raw * asked
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """The dual quadratic program."""
         reach = self.signs * self.box
         return DualProblem(
@@ -103,34 +109,34 @@ class NuMargin:
             groups=np.where(self.signs > 0, 0, 1),
         )
 
-    def without(self, held):
+    def without(self, held: BoolArray) -> "tuple[NuMargin, DualProblem]":
         """(problem, dual) in which the points of a mask take no part; nu is a share of the others."""
         part = replace(self, weights=np.where(held, 0.0, self.weights))
         return part, part.dual()
 
-    def decision_values(self, projections, beta, biases):
+    def decision_values(self, projections: FloatArray, beta: FloatArray, biases: float | FloatArray) -> FloatArray:
         """f of the classifier, from <w, psi(x)> before it is divided by the margin."""
         return projections / self.margin(biases) + self.intercept(beta, biases)
 
-    def margin(self, biases):
+    def margin(self, biases: float | FloatArray) -> float:
         """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""
         biases = self._widened(biases)
         return 0.5 * float(biases[1] - biases[0]) if self.has_margin(biases) else 1.0
 
-    def has_margin(self, biases):
+    def has_margin(self, biases: float | FloatArray) -> bool:
         """Whether rho is more than rounding of the biases, so that it can be divided by."""
         low, high = np.broadcast_to(biases, 2)
         return 0.5 * float(high - low) > max(NO_MARGIN * max(abs(low), abs(high)), SMALLEST)
 
-    def is_zero(self, solution, diag):
+    def is_zero(self, solution: "DualPoint", diag: FloatArray) -> bool:
         """Whether the optimum is w = 0 but for rounding, or there is no margin to divide by; `diag` is k(x_i, x_i)."""
         return not self.has_margin(solution.bias) or is_nothing(solution.beta, -solution.gradient, diag)
 
-    def is_resolved(self, biases, tol):
+    def is_resolved(self, biases: float | FloatArray, tol: float) -> bool:
         """Whether rho, which a solution to `tol` knows to about that, is large enough to divide by."""
         return 0.5 * float(np.diff(np.broadcast_to(biases, 2))[0]) >= RESOLVED * tol
 
-    def finest(self, largest):
+    def finest(self, largest: float) -> float:
         """The tolerance below which the margin is zero, if k(x, x) is at most `largest`.
 
         At the optimum |w|² is at most 2 S rho (the primal value is that of the dual, and losses are not negative), and
@@ -138,11 +144,11 @@ class NuMargin:
         """
         return NO_LENGTH / RESOLVED * 2.0 * self.side * largest
 
-    def intercept(self, _beta, biases):
+    def intercept(self, _beta: FloatArray, biases: float | FloatArray) -> float:
         """b / rho of the classifier."""
         return float(np.mean(self._widened(biases))) / self.margin(biases)
 
-    def _widened(self, biases):
+    def _widened(self, biases: float | FloatArray) -> FloatArray:
         """The biases of both classes, that of a class that is all asked for moved away."""
         low, high = np.broadcast_to(biases, 2)  # a fit that was stopped at once has none
         raw = self.weights * self.factors
@@ -153,21 +159,23 @@ class NuMargin:
         is_positive_lighter = raw[self.signs > 0].sum() < raw[self.signs < 0].sum()
         return np.array([high - width, high] if is_positive_lighter else [low, low + width])
 
-    def _primal(self, beta, projections, biases):
+    def _primal(self, beta: FloatArray, projections: FloatArray, biases: FloatArray) -> float:
         b, rho = 0.5 * float(np.sum(biases)), 0.5 * float(biases[1] - biases[0])
         short = np.maximum(0.0, rho - self.signs * (projections + b))
         return 0.5 * float(beta @ projections) - 2.0 * self.side * rho + float(self.box @ short)
 
-    def gap(self, beta, gradient):
+    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
-        return relative_gap(self._primal(beta, -gradient, dual.bias(beta, gradient)), dual.objective(beta, gradient))
+        return relative_gap(
+            self._primal(beta, -gradient, cast(FloatArray, dual.bias(beta, gradient))), dual.objective(beta, gradient)
+        )
 
-    def certificate(self, beta, projections, _intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, _intercept: float) -> Certificate:
         """The certificate of a solution, before it is divided by the margin; b and rho are found
         again from the `projections` <w, psi(x_i)>."""
         dual = self.dual()
-        primal = self._primal(beta, projections, dual.bias(beta, -projections))
+        primal = self._primal(beta, projections, cast(FloatArray, dual.bias(beta, -projections)))
         value = dual.objective(beta, -projections)
         return Certificate(
             primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, -projections)

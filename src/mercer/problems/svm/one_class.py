@@ -22,12 +22,18 @@ points (`mercer.problems.svm.enclosing_ball`); where all :math:`K_{ii}` are equa
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.svm.nu import is_nothing
 from mercer.problems.svm.signed_dual import DualProblem
+
+if TYPE_CHECKING:
+    from mercer.problems.protocols import DualPoint
+
 
 # The border belongs to the inside: it is moved out by this share of its size, so that rounding errors
 # do not put points outside that lie on it.
@@ -50,35 +56,35 @@ class OneClass:
     nu: float
 
     @property
-    def total(self):
+    def total(self) -> float:
         """S."""
         return self.nu * float(self.weights.sum())
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """The dual quadratic program."""
         n = len(self.weights)
         return DualProblem(linear=np.zeros(n), lower=np.zeros(n), upper=self.weights, total=self.total)
 
-    def intercept(self, _beta, free_bias):
+    def intercept(self, _beta: FloatArray, free_bias: float | FloatArray) -> float:
         """-rho, with the border inside."""
         return float(free_bias) + BORDER * abs(float(free_bias))
 
-    def is_zero(self, solution, diag):
+    def is_zero(self, solution: "DualPoint", diag: FloatArray) -> bool:
         """Whether the optimum is w = 0 but for rounding; `diag` is k(x_i, x_i)."""
         return is_nothing(solution.beta, -solution.gradient, diag)
 
-    def primal(self, beta, projections, intercept):
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i."""
         outside = np.maximum(0.0, -projections - intercept)
         return 0.5 * float(beta @ projections) + self.total * intercept + float(self.weights @ outside)
 
-    def gap(self, beta, gradient):
+    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
-        primal = self.primal(beta, -gradient, dual.bias(beta, gradient))
+        primal = self.primal(beta, -gradient, cast(float, dual.bias(beta, gradient)))
         return relative_gap(primal, dual.objective(beta, gradient))
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution; `projections` are <w, psi(x_i)> in double precision."""
         dual = self.dual()
         primal, value = self.primal(beta, projections, intercept), dual.objective(beta, -projections)
@@ -103,36 +109,36 @@ class SoftBall:
     costs: np.ndarray
 
     @classmethod
-    def with_share(cls, diag, weights, nu):
+    def with_share(cls, diag: FloatArray, weights: FloatArray, nu: float) -> Self:
         """Costs with which a share nu of the weight may be outside; none for nu = 0."""
         total = nu * float(weights.sum())
         return cls(diag, weights / total if total > 0 else np.full(len(weights), np.inf))
 
-    def squared_radius(self, intercept, squared_norm):
+    def squared_radius(self, intercept: float, squared_norm: float) -> float:
         """R^2, from half of R^2 - |c|^2 and from |c|^2."""
         return max(0.0, 2.0 * intercept + squared_norm)
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """Half of the dual above."""
         return DualProblem(
             linear=0.5 * self.diag, lower=np.zeros(len(self.diag)), upper=np.minimum(self.costs, 1.0), total=1.0
         )
 
-    def intercept(self, _beta, free_bias):
+    def intercept(self, _beta: FloatArray, free_bias: float | FloatArray) -> float:
         """Half of R^2 - |c|^2, with the border inside."""
         return float(free_bias) + BORDER * float(self.diag.max())
 
-    def distances(self, beta, projections):
+    def distances(self, beta: FloatArray, projections: FloatArray) -> FloatArray:
         """|psi(x_i) - c|^2 for every i."""
         return np.maximum(0.0, self.diag - 2.0 * projections + float(beta @ projections))
 
-    def gap(self, beta, gradient):
+    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
         projections = 0.5 * self.diag - gradient
-        primal, dual = self._values(beta, projections, self.dual().bias(beta, gradient))
+        primal, dual = self._values(beta, projections, cast(float, self.dual().bias(beta, gradient)))
         return relative_gap(primal, dual)
 
-    def _values(self, beta, projections, intercept):
+    def _values(self, beta: FloatArray, projections: FloatArray, intercept: float) -> tuple[float, float]:
         centre, distances = float(beta @ projections), self.distances(beta, projections)
         squared, hard = self.squared_radius(intercept, centre), np.isinf(self.costs)
         # Points that must not be outside are enclosed.
@@ -140,7 +146,7 @@ class SoftBall:
         outside = np.maximum(0.0, distances - squared)[~hard]
         return squared + float(self.costs[~hard] @ outside), float(beta @ self.diag) - centre
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution; `projections` are <c, psi(x_i)> in double precision."""
         primal, value = self._values(beta, projections, intercept)
         conditions = dual_conditions(self.dual(), beta, 0.5 * self.diag - projections)

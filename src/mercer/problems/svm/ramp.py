@@ -23,16 +23,22 @@ is convex, nowhere below J, and equal to J where O is the set of points with z_i
 [0, C_i] to [-C_i, 0], plus the constant :math:`(1 - s)\sum_{i \in O} C_i`.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.losses.ramp_kinks import MOST_AT_MARGIN, changes_of_side, steepest_slope
 from mercer.problems.svm.soft_margin import SoftMargin
 
+if TYPE_CHECKING:
+    from mercer.problems.svm.signed_dual import DualProblem
 
-def ramp(margins, s):
+
+def ramp(margins: FloatArray, s: float) -> FloatArray:
     """R_s of each margin."""
     return np.minimum(1.0 - s, np.maximum(0.0, 1.0 - margins))
 
@@ -67,11 +73,11 @@ class RampCertificate(Certificate):
     n_at_kink: int = 0
     kink_slope: float = 0.0
 
-    def is_stationary(self, tol=1e-3):
+    def is_stationary(self, tol: float = 1e-3) -> bool:
         """Whether the convex problem is solved, and linearised where it was solved, to `tol`; either way at a kink."""
         return self.is_optimal(tol) and self.linearisation_violation <= tol and self.kink_slope <= tol
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"{super().__str__()}\n"
             f"ramp objective {self.ramp_objective:.10g}  outliers {self.n_outliers}  "
@@ -108,56 +114,56 @@ class RampMargin:
     near: float = 1e-3
 
     @property
-    def current_outliers(self):
+    def current_outliers(self) -> BoolArray:
         """O as a mask."""
         return np.zeros(len(self.signs), bool) if self.outliers is None else self.outliers
 
     @property
-    def _hinge(self):
+    def _hinge(self) -> SoftMargin:
         return SoftMargin(self.signs, self.C, "hinge", self.bias)
 
-    def linearised(self, outliers):
+    def linearised(self, outliers: BoolArray) -> "RampMargin":
         """The convex problem whose tangent takes these points for outliers."""
         return replace(self, outliers=outliers)
 
-    def dual(self):
+    def dual(self) -> "DualProblem":
         """The dual of the convex problem."""
         reach = np.where(self.current_outliers, -1.0, 1.0) * self.signs * self.C
         return replace(self._hinge.dual(), lower=np.minimum(reach, 0.0), upper=np.maximum(reach, 0.0))
 
-    def intercept(self, beta, free_bias):
+    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the decision function, as in `SoftMargin`."""
         return self._hinge.intercept(beta, free_bias)
 
-    def margins(self, projections, intercept):
+    def margins(self, projections: FloatArray, intercept: float) -> FloatArray:
         """z_i, given <w, psi(x_i)>."""
         return self.signs * (projections + intercept)
 
-    def objective(self, beta, projections, intercept):
+    def objective(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """J, the objective with the ramp loss."""
         losses = ramp(self.margins(projections, intercept), self.s)
         return self._half_norm(beta, projections, intercept) + float(self.C @ losses)
 
-    def primal(self, beta, projections, intercept):
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """P_O, the objective of the convex problem."""
         tangent = self.margins(projections, intercept)[self.current_outliers] - self.s
         return self._hinge.primal(beta, projections, intercept) + float(self.C[self.current_outliers] @ tangent)
 
-    def dual_value(self, beta, gradient):
+    def dual_value(self, beta: FloatArray, gradient: FloatArray) -> float:
         """The dual objective that belongs to P_O."""
         return self.dual().objective(beta, gradient) + (1.0 - self.s) * float(self.C[self.current_outliers].sum())
 
-    def gap(self, beta, gradient):
+    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap of the convex problem, from a gradient that is known for every point."""
         projections = self.projections(beta, gradient)
         primal = self.primal(beta, projections, self.intercept(beta, self.dual().bias(beta, gradient)))
         return relative_gap(primal, self.dual_value(beta, gradient))
 
-    def projections(self, beta, gradient):
+    def projections(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         """<w, psi(x_i)> from the gradient p - (K + s 11')beta."""
         return self.signs - gradient - self.dual().shift * beta.sum()
 
-    def next_outliers(self, projections, intercept):
+    def next_outliers(self, projections: FloatArray, intercept: float) -> BoolArray:
         """Points with a margin below s; at the kink they stay what they were.
 
         There the flat and the rising part are both tangents, up to `near`.
@@ -165,18 +171,24 @@ class RampMargin:
         distance = self.margins(projections, intercept) - self.s
         return np.where(np.abs(distance) <= self.near, self.current_outliers, distance < 0)
 
-    def at_kink(self, projections, intercept):
+    def at_kink(self, projections: FloatArray, intercept: float) -> IndexArray:
         """Places of points with a margin at s."""
         return np.flatnonzero(np.abs(self.margins(projections, intercept) - self.s) <= self.near)
 
-    def other_sides(self, places):
+    def other_sides(self, places: IndexArray) -> "Iterator[RampMargin]":
         """The same problem with some of the points at `places` counted the other way, in turn."""
         for changed in changes_of_side(places.tolist(), self.current_outliers):
             outliers = self.current_outliers.copy()
             outliers[changed] ^= True
             yield self.linearised(outliers)
 
-    def _kink_slope(self, beta, projections, intercept, gram):
+    def _kink_slope(
+        self,
+        beta: FloatArray,
+        projections: FloatArray,
+        intercept: float,
+        gram: Callable[[IndexArray], FloatArray] | None,
+    ) -> tuple[float, int]:
         """`RampCertificate.kink_slope`, and how many points are at the kink."""
         places = self.at_kink(projections, intercept)
         if len(places) == 0 or gram is None:
@@ -194,7 +206,13 @@ class RampMargin:
             slopes.append(steepest_slope(K[np.ix_(chosen, chosen)], asked[changed], room))
         return max(slopes), len(places)
 
-    def certificate(self, beta, projections, intercept, gram=None):
+    def certificate(
+        self,
+        beta: FloatArray,
+        projections: FloatArray,
+        intercept: float,
+        gram: Callable[[IndexArray], FloatArray] | None = None,
+    ) -> RampCertificate:
         """The certificate of a solution; parameters as in `SoftMargin.certificate`.
 
         ``gram(places)`` are kernel values among some of the points in double precision. Without it nothing is
@@ -218,5 +236,5 @@ class RampMargin:
             kink_slope=kink_slope,
         )
 
-    def _half_norm(self, beta, projections, intercept):
+    def _half_norm(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         return 0.5 * float(beta @ projections) + (0.5 * intercept**2 if self.bias == "penalised" else 0.0)

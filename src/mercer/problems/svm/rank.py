@@ -25,12 +25,19 @@ rounding costs falls as :math:`\delta^2`. The values need only sums over the act
 certificate need no list of pairs either (`mercer.problems.svm.rank_pairs`). A bias would cancel.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
 from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
+
+if TYPE_CHECKING:
+    from mercer.problems.svm.rank_pairs import _ActiveGrades, _ActiveList
+
 
 LOSSES = ("squared_hinge", "hinge")
 # Each width at which the corner of the hinge is rounded off is so much smaller than the one before.
@@ -61,26 +68,28 @@ class Ranking:
     n_functions = 1
     bias = "none"
 
-    def at(self, f):
+    def at(self, f: FloatArray) -> "RankPoint":
         """Losses and their derivatives where the values are f."""
         return RankPoint(self, f)
 
     @property
-    def n_pairs(self):
+    def n_pairs(self) -> float:
         """Number of pairs, counted by weight."""
         return _weight(self.pairs.active(np.zeros(len(self.weights)), np.inf), self.weights)
 
-    def concordance(self, f):
+    def concordance(self, f: FloatArray) -> float:
         """Share of the pairs that f puts in the right order; a tie counts half."""
         wrong = _weight(self.pairs.active(f, 0.0), self.weights)
         not_right = _weight(self.pairs.active(f, np.nextafter(0.0, 1.0)), self.weights)
         return 1.0 - 0.5 * (wrong + not_right) / self.n_pairs
 
-    def intercept(self, _beta, _bias):
+    def intercept(self, _beta: FloatArray, _bias: float) -> float:
         """None: it would cancel."""
         return 0.0
 
-    def certificate(self, beta, projections, _intercept, product):
+    def certificate(
+        self, beta: FloatArray, projections: FloatArray, _intercept: float, product: Callable[[FloatArray], FloatArray]
+    ) -> Certificate:
         """The certificate of a solution.
 
         Parameters
@@ -107,11 +116,11 @@ class Ranking:
             n_zero=int(np.sum(beta == 0)),
         )
 
-    def narrowed(self, width):
+    def narrowed(self, width: float) -> "Ranking":
         """The same with another width."""
         return replace(self, width=width)
 
-    def _judging(self, beta, projections):
+    def _judging(self, beta: FloatArray, projections: FloatArray) -> "RankPoint":
         """The dual point that these values imply; of the hinge, that of the width it fits best."""
         if self.loss == "squared_hinge":
             return self.at(projections)
@@ -126,7 +135,7 @@ class RankPoint:
     squared hinge all pairs are of the first kind.
     """
 
-    def __init__(self, problem, f):
+    def __init__(self, problem: Ranking, f: FloatArray) -> None:
         u, is_hinge = problem.weights, problem.loss == "hinge"
         width = problem.width if is_hinge else 0.5
         self.scale, self._weights = problem.C * u / width, u
@@ -156,7 +165,7 @@ class RankPoint:
         if not is_hinge:
             self.hinges = self.risk
 
-    def curved(self, v):
+    def curved(self, v: FloatArray) -> FloatArray:
         """H v, with H the second derivatives of the losses in f."""
         values = (self._weights * v)[:, None]
         worse, better = self._active.sums(values)
@@ -165,26 +174,26 @@ class RankPoint:
             worse, better = worse - deep, better - deeper
         return self.scale * (v * self._count - worse[:, 0] - better[:, 0])
 
-    def dual(self, image):
+    def dual(self, image: FloatArray) -> float:
         """Dual value of the point that f implies, given K @ response."""
         return self.total - self._paid - 0.5 * float(self.response @ image)
 
-    def dual_of_hinge(self, image):
+    def dual_of_hinge(self, image: FloatArray) -> float:
         """The same without what the width costs: of the hinge itself."""
         return self.dual(image) if self._beyond is None else self.total - 0.5 * float(self.response @ image)
 
-    def violation(self, beta):
+    def violation(self, beta: FloatArray) -> float:
         """Largest difference between a coefficient and what the losses ask for, as a share of the largest."""
         largest = max(float(np.abs(self.response).max(initial=0.0)), float(np.abs(beta).max(initial=0.0)))
         return float(np.abs(beta - self.response).max(initial=0.0)) / max(largest, 1e-300)
 
 
-def _short(f, worse):
+def _short(f: FloatArray, worse: FloatArray) -> FloatArray:
     """Of each row, by how much its active pairs fall short, counted by the weight of their worse rows."""
     return (1.0 - f) * worse[:, 0] + worse[:, 1]
 
 
-def _weight(active, weights):
+def _weight(active: "_ActiveGrades | _ActiveList", weights: FloatArray) -> float:
     worse, _ = active.sums(weights[:, None])
     with np.errstate(over="ignore"):  # pairs of very large weights count as infinite
         return float(weights @ worse[:, 0])

@@ -10,10 +10,20 @@ pairs there are (Airola, Pahikkala & Salakoski 2011; Lee & Lin 2014).
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import FloatArray, IndexArray
 
 
 @jit
-def _sweep(order, edges, f, grades, sign, margin, values, out):
+def _sweep(
+    order: IndexArray,
+    edges: IndexArray,
+    f: FloatArray,
+    grades: IndexArray,
+    sign: float,
+    margin: float,
+    values: FloatArray,
+    out: FloatArray,
+) -> None:
     """out[i] = sum of values[j] over the active partners j of i with a lower grade than i.
 
     `order` has the rows of each query by falling sign * f; `edges` says where queries begin; grades are
@@ -69,7 +79,7 @@ class GradedPairs:
     (array([1., 0., 0.]), array([0., 1., 0.]))
     """
 
-    def __init__(self, y, queries):
+    def __init__(self, y: FloatArray, queries: IndexArray) -> None:
         by_query = np.lexsort((y, queries))
         self.queries = queries
         own = queries[by_query]
@@ -85,18 +95,18 @@ class GradedPairs:
         tops[by_query] = np.repeat(levels[self.edges[1:] - 1], lengths)
         self.reversed = tops + 1 - self.grades
 
-    def active(self, f, margin=1.0):
+    def active(self, f: FloatArray, margin: float = 1.0) -> "_ActiveGrades":
         """The pairs whose f_i - f_j is below `margin`."""
         return _ActiveGrades(self, f, margin)
 
 
 class _ActiveGrades:
-    def __init__(self, pairs, f, margin):
+    def __init__(self, pairs: GradedPairs, f: FloatArray, margin: float) -> None:
         self.pairs, self.f, self.margin = pairs, np.ascontiguousarray(f, dtype=np.float64), margin
         self._falling = np.lexsort((-self.f, pairs.queries))
         self._rising = np.lexsort((self.f, pairs.queries))
 
-    def sums(self, values):
+    def sums(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(over worse partners, over better partners) of each row, shape (n, m) each."""
         pairs, values = self.pairs, np.ascontiguousarray(values, dtype=np.float64)
         worse, better = np.empty_like(values), np.empty_like(values)
@@ -108,21 +118,21 @@ class _ActiveGrades:
 class GivenPairs:
     """Pairs that somebody listed: row better[k] is to come before row worse[k]."""
 
-    def __init__(self, better, worse):
+    def __init__(self, better: IndexArray, worse: IndexArray) -> None:
         self.better, self.worse = better, worse
 
-    def active(self, f, margin=1.0):
+    def active(self, f: FloatArray, margin: float = 1.0) -> "_ActiveList":
         """As `GradedPairs.active`."""
         chosen = f[self.better] - f[self.worse] < margin
         return _ActiveList(self.better[chosen], self.worse[chosen], len(f))
 
 
 class _ActiveList:
-    def __init__(self, better, worse, n):
+    def __init__(self, better: IndexArray, worse: IndexArray, n: int) -> None:
         self.better, self.worse, self.n = better, worse, n
 
-    def sums(self, values):
-        def summed(at, partners):
+    def sums(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        def summed(at: IndexArray, partners: IndexArray) -> FloatArray:
             return np.stack([np.bincount(at, column[partners], minlength=self.n) for column in values.T], axis=1)
 
         return summed(self.better, self.worse), summed(self.worse, self.better)

@@ -22,9 +22,11 @@ so at most G^2 (1 + ln T) / (2 lambda): Theorem 14.11 of the same book holds for
 """
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 from mercer.problems.svm.soft_margin import SoftMargin
 
@@ -57,11 +59,11 @@ class ExpectedBound:
     gradient_bound: float
     steps: int
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.value is None:
             return f"no bound: {self.reason} (rho = {self.rho:.4g}, T = {self.steps})"
         return (
@@ -70,7 +72,9 @@ class ExpectedBound:
         )
 
 
-def expected_bound(lam, steps, rho, mean_weight=1.0, projected=False, reason=""):
+def expected_bound(
+    lam: float, steps: int, rho: float, mean_weight: float = 1.0, projected: bool = False, reason: str = ""
+) -> ExpectedBound:
     """The bound after `steps` steps; `reason`, if any, is why the theorem does not apply.
 
     Examples
@@ -108,17 +112,19 @@ class RegularisedRisk:
     counts: np.ndarray
     bias: str = "none"
 
-    def soft_margin(self):
+    def soft_margin(self) -> SoftMargin:
         """The same problem divided by lambda, with a weight C_i for each row."""
         C = self.counts * self.loss_weights / (self.lam * self.counts.sum())
         return SoftMargin(self.signs, C, "hinge", self.bias)
 
-    def primal(self, squared_norm, values):
+    def primal(self, squared_norm: float, values: FloatArray) -> float:
         """f, given |w|^2 with the bias in it and y's predictions <w, psi(x_i)> + b."""
         losses = np.maximum(0.0, 1.0 - self.signs * values)
         return float(0.5 * self.lam * squared_norm + np.average(self.loss_weights * losses, weights=self.counts))
 
-    def certificate(self, squared_norm, values, beta, dual_values):
+    def certificate(
+        self, squared_norm: float, values: FloatArray, beta: FloatArray, dual_values: FloatArray
+    ) -> Certificate:
         """What a feasible point of the dual proves about any w.
 
         Parameters

@@ -16,12 +16,19 @@ nothing else. Formulations differ in p, l, u, R, s, c, the kink and the groups o
 not kinds of solver.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import relative_gap
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+
 
 # Bounds that add up to a sum but for rounding, relative to them, do.
 SUM_ROUNDING = 1e-12
@@ -63,16 +70,16 @@ class DualProblem:
     kink: float = 0.0
     groups: np.ndarray | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.linear)
 
     @property
-    def is_plain(self):
+    def is_plain(self) -> bool:
         """Whether it is a box around zero and one sum that is zero, with nothing else."""
         is_special = self.kink or self.shift or self.groups is not None or np.any(self.total)
         return self.has_equality and not is_special and self.lower.max() <= 0.0 <= self.upper.min()
 
-    def require_one_zero_sum(self, solver):
+    def require_one_zero_sum(self, solver: str) -> None:
         """Refuse, for a solver that knows a box and one sum that is zero, a program that has more.
 
         Such a solver would solve another program without a word.
@@ -85,15 +92,22 @@ class DualProblem:
                 f"{' and '.join(found)} (see DualProblem), which solver='smo' takes"
             )
 
-    def can_rise(self, beta):
+    def can_rise(self, beta: FloatArray) -> BoolArray:
         """Where beta may still grow."""
         return beta < self.upper
 
-    def can_fall(self, beta):
+    def can_fall(self, beta: FloatArray) -> BoolArray:
         """Where beta may still shrink."""
         return beta > self.lower
 
-    def quadratic_product(self, matrix, columns, change, rows=None, stop=None):
+    def quadratic_product(
+        self,
+        matrix: "KernelMatrix",
+        columns: IndexArray,
+        change: FloatArray,
+        rows: IndexArray | None = None,
+        stop: Callable[..., Any] | None = None,
+    ) -> FloatArray:
         """(K + s 11' + R)[rows, columns] @ change, in double precision."""
         out = matrix.product(columns, change, rows, stop)
         if self.shift:
@@ -104,49 +118,55 @@ class DualProblem:
             out += own if rows is None else own[rows]
         return out
 
-    def gradient(self, matrix, beta, stop=None):
+    def gradient(self, matrix: "KernelMatrix", beta: FloatArray, stop: Callable[..., Any] | None = None) -> FloatArray:
         """g = p - (K + s 11' + R) beta."""
         support = np.flatnonzero(beta)
         if len(support) == 0:
             return self.linear.copy()
         return self.linear - self.quadratic_product(matrix, support, beta[support], stop=stop)
 
-    def objective(self, beta, gradient):
+    def objective(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Value of the dual (to be maximised): p'b - b'Qb/2 - eps|b| = b'(p + g)/2 - eps|b|."""
         return 0.5 * float(beta @ (self.linear + gradient)) - self.kink_cost(beta)
 
-    def kink_cost(self, beta):
+    def kink_cost(self, beta: FloatArray) -> float:
         """What the tube of regression costs: eps |beta|."""
         return self.kink * float(np.abs(beta).sum()) if self.kink else 0.0
 
-    def upward(self, beta, gradient, at=slice(None)):
+    def upward(
+        self, beta: FloatArray, gradient: FloatArray, at: slice | IndexArray | BoolArray = slice(None)
+    ) -> FloatArray:
         """What each coordinate gains by rising; -inf where it may not."""
         beta, gradient = beta[at], gradient[at]
         if self.kink:
             gradient = gradient - np.where(beta < 0, -self.kink, self.kink)
         return np.where(beta < self.upper[at], gradient, -np.inf)
 
-    def downward(self, beta, gradient, at=slice(None)):
+    def downward(
+        self, beta: FloatArray, gradient: FloatArray, at: slice | IndexArray | BoolArray = slice(None)
+    ) -> FloatArray:
         """What each coordinate loses by falling; inf where it may not."""
         beta, gradient = beta[at], gradient[at]
         if self.kink:
             gradient = gradient - np.where(beta > 0, self.kink, -self.kink)
         return np.where(beta > self.lower[at], gradient, np.inf)
 
-    def is_free(self, beta, at=slice(None)):
+    def is_free(self, beta: FloatArray, at: slice | IndexArray | BoolArray = slice(None)) -> BoolArray:
         """Where beta is strictly inside its box, and not at a kink."""
         beta = beta[at]
         inside = (beta < self.upper[at]) & (beta > self.lower[at])
         return inside & (beta != 0) if self.kink else inside
 
-    def members(self, at=slice(None)):
+    def members(self, at: slice | IndexArray | BoolArray = slice(None)) -> list[Any]:
         """A mask over `at` for each fixed sum."""
         if self.groups is None:
             return [slice(None)]
         own = self.groups[at]
         return [own == 0, own == 1]
 
-    def extremes(self, beta, gradient, at=slice(None)):
+    def extremes(
+        self, beta: FloatArray, gradient: FloatArray, at: slice | IndexArray | BoolArray = slice(None)
+    ) -> tuple[float, float] | FloatArray:
         """(largest g that may rise, smallest g that may fall): the maximal violating pair.
 
         Two groups have a pair each: arrays of two.
@@ -163,22 +183,30 @@ class DualProblem:
         return np.array([highest, lowest])
 
     @staticmethod
-    def _plain_extremes(beta, gradient, lower, upper):
+    def _plain_extremes(
+        beta: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> tuple[float, float]:
         """As `extremes`, of the usual problem, whose hundreds in a fit of many classes must cost little."""
         highest = gradient.max(initial=-np.inf, where=beta < upper)
         return float(highest), float(gradient.min(initial=np.inf, where=beta > lower))
 
-    def distance(self, highest, lowest):
+    def distance(self, highest: float | FloatArray, lowest: float | FloatArray) -> float:
         """The violation between the two extremes; negative where none is near."""
         if self.has_equality:
             return float(np.max(np.subtract(highest, lowest)))
-        return max(highest, -lowest)
+        return cast(float, max(highest, -lowest))
 
-    def violation(self, beta, gradient):
+    def violation(self, beta: FloatArray, gradient: FloatArray) -> float:
         """How far the KKT conditions are from holding; LIBSVM's stopping quantity."""
         return max(0.0, self.distance(*self.extremes(beta, gradient)))
 
-    def gap(self, beta, gradient, bias, at=slice(None)):
+    def gap(
+        self,
+        beta: FloatArray,
+        gradient: FloatArray,
+        bias: float | FloatArray,
+        at: slice | IndexArray | BoolArray = slice(None),
+    ) -> float:
         r"""Primal minus dual value, as far as the coordinates `at` make it: all of it, where they are all.
 
         A sum of what each could still gain by itself at the price b of its sum, none negative:
@@ -202,23 +230,34 @@ class DualProblem:
                 gains -= 0.5 * ridge * (best * best - beta * beta)
             return float(gains.sum()) - self.kink_cost(best) + self.kink_cost(beta)
 
-    def relative_gap(self, beta, gradient, bias, dual, at=slice(None)):
+    def relative_gap(
+        self,
+        beta: FloatArray,
+        gradient: FloatArray,
+        bias: float | FloatArray,
+        dual: float,
+        at: slice | IndexArray | BoolArray = slice(None),
+    ) -> float:
         """The gap of some coordinates as a share of what the primal value is then, or of 1."""
         return relative_gap(dual + self.gap(beta, gradient, bias, at), dual)
 
-    def middle(self, highest, lowest):
+    def middle(self, highest: float | FloatArray, lowest: float | FloatArray) -> float | FloatArray:
         """A bias, or two, between the extremes."""
         if not self.has_equality:
             return 0.0
         if self.groups is None:
-            return _between(highest, lowest)
-        return np.array([_between(*ends) for ends in zip(highest, lowest, strict=True)])
+            return _between(cast(float, highest), cast(float, lowest))
+        return np.array(
+            [_between(*ends) for ends in zip(cast(FloatArray, highest), cast(FloatArray, lowest), strict=True)]
+        )
 
-    def thresholds(self, bias, at=slice(None)):
+    def thresholds(
+        self, bias: float | FloatArray, at: slice | IndexArray | BoolArray = slice(None)
+    ) -> float | FloatArray:
         """The bias of each coordinate: one number, or that of its group."""
         return bias if self.groups is None else np.broadcast_to(bias, 2)[self.groups[at]]
 
-    def bias(self, beta, gradient):
+    def bias(self, beta: FloatArray, gradient: FloatArray) -> float | FloatArray:
         """b such that free points have g = b: their mean, or the middle of what is allowed.
 
         Two groups have one each.
@@ -238,7 +277,7 @@ class DualProblem:
             ]
         return found[0] if self.groups is None else np.array(found)
 
-    def _put_at_bounds(self, beta):
+    def _put_at_bounds(self, beta: FloatArray) -> FloatArray:
         """`beta` with what only rounding keeps from a bound, or from a kink, put there.
 
         Taken for free, a single such point would say what the bias is where it may be anything in an interval.
@@ -255,7 +294,7 @@ class DualProblem:
         beta[free] = put
         return beta
 
-    def beginning(self, start=None):
+    def beginning(self, start: FloatArray | None = None) -> FloatArray:
         """A feasible point: near `start`, or zero, or where that is not feasible, the first
         coordinates of largest p at their bound."""
         if start is not None:
@@ -264,7 +303,7 @@ class DualProblem:
             return np.zeros(len(self))
         return self.filled(self.linear)
 
-    def filled(self, preference):
+    def filled(self, preference: FloatArray) -> FloatArray:
         """The point of the right sums whose coordinates are at the upper bound, or for a negative
         sum at the lower one, in the order of `preference`."""
         beta = np.zeros(len(self))
@@ -279,7 +318,7 @@ class DualProblem:
             beta[places[order]] = np.sign(total) * amounts
         return beta
 
-    def topped_up(self, beta, preference):
+    def topped_up(self, beta: FloatArray, preference: FloatArray) -> FloatArray:
         """`beta` with the right sums: what a sum lacks is added in the order of `preference`, as far as each
         coordinate goes, and what it has too much is taken off in the reverse order."""
         beta = np.clip(beta, self.lower, self.upper)
@@ -292,7 +331,7 @@ class DualProblem:
             beta[order] += sign * np.clip(abs(excess) - before, 0.0, np.abs(room))
         return self.balanced(np.clip(beta, self.lower, self.upper))
 
-    def feasible(self, beta):
+    def feasible(self, beta: FloatArray) -> FloatArray:
         """A starting point near `beta`, in the box and with the right sum where it has to have one."""
         beta = np.clip(beta, self.lower, self.upper)
         if not self.has_equality:
@@ -311,11 +350,11 @@ class DualProblem:
             beta[side] *= 1.0 - abs(excess) / total
         return beta
 
-    def excess(self, beta):
+    def excess(self, beta: FloatArray) -> FloatArray:
         """By how much each fixed sum is missed."""
         return np.array([float(beta[m].sum()) for m in self.members()]) - np.atleast_1d(self.total)
 
-    def balanced(self, beta):
+    def balanced(self, beta: FloatArray) -> FloatArray:
         """`beta` without rounding errors in its sums: one coordinate of each takes them, where there is room."""
         if not self.has_equality or len(beta) == 0:
             return beta
@@ -331,17 +370,17 @@ class DualProblem:
         return beta
 
 
-def _between(highest, lowest):
+def _between(highest: float, lowest: float) -> float:
     """The middle of two ends, or the one that is finite, or 0."""
     if np.isfinite(highest) and np.isfinite(lowest):
         return 0.5 * (float(highest) + float(lowest))
     return float(highest) if np.isfinite(highest) else (float(lowest) if np.isfinite(lowest) else 0.0)
 
 
-def _with_total(beta, lower, upper, total):
+def _with_total(beta: FloatArray, lower: FloatArray, upper: FloatArray, total: float) -> FloatArray:
     """The nearest point of the box whose sum is `total`: all are moved alike, as far as they go."""
 
-    def moved(step):
+    def moved(step: float) -> FloatArray:
         return np.clip(beta + step, lower, upper)
 
     least, most = float(lower.sum()), float(upper.sum())
@@ -358,7 +397,7 @@ def _with_total(beta, lower, upper, total):
     return moved(high)
 
 
-def narrowed(problem, rows):
+def narrowed(problem: DualProblem, rows: IndexArray) -> DualProblem:
     """The problem of some coordinates, where the others are zero."""
     ridge = None if problem.ridge is None else problem.ridge[rows]
     return replace(
@@ -366,7 +405,7 @@ def narrowed(problem, rows):
     )
 
 
-def widened(problem, rows, n):
+def widened(problem: DualProblem, rows: IndexArray, n: int) -> DualProblem:
     """The problem among n coordinates of which only `rows` may leave zero.
 
     Points that are the same row are alike. They become one coordinate, the sum of theirs: its box is theirs together,
@@ -374,7 +413,7 @@ def widened(problem, rows, n):
     """
     times = np.bincount(rows, minlength=n)[rows]
 
-    def spread(values):
+    def spread(values: FloatArray) -> FloatArray:
         out = np.zeros(n)
         out[rows] = values
         return out

@@ -12,12 +12,18 @@ squared hinge, s = 1 for a penalised bias.
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.signed_dual import DualProblem
+
+if TYPE_CHECKING:
+    from mercer.problems.losses.margin_losses import Hinge, SquaredHinge
+
 
 BIASES = ("free", "penalised", "none")
 
@@ -42,10 +48,10 @@ class SoftMargin:
     bias: str = "free"
 
     @property
-    def _loss(self):
+    def _loss(self) -> "type[Hinge] | type[SquaredHinge]":
         return MARGIN_LOSSES[self.loss]
 
-    def dual(self):
+    def dual(self) -> DualProblem:
         """The dual quadratic program."""
         reach = self.signs * self._loss.box(self.C)
         return DualProblem(
@@ -57,20 +63,20 @@ class SoftMargin:
             shift=1.0 if self.bias == "penalised" else 0.0,
         )
 
-    def without(self, held):
+    def without(self, held: BoolArray) -> "tuple[SoftMargin, DualProblem]":
         """(problem, dual) in which the points of a mask take no part: their boxes are shut."""
         dual = self.dual()
         return self, replace(dual, lower=np.where(held, 0.0, dual.lower), upper=np.where(held, 0.0, dual.upper))
 
-    def decision_values(self, projections, beta, free_bias):
+    def decision_values(self, projections: FloatArray, beta: FloatArray, free_bias: float | FloatArray) -> FloatArray:
         """f, from <w, psi(x)>."""
         return projections + self.intercept(beta, free_bias)
 
-    def intercept(self, beta, free_bias):
+    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the decision function: that of the dual where it is free, else what w implies."""
-        return {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias]
+        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
 
-    def primal(self, beta, projections, intercept):
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i.
 
         Points of infinite weight (hard margin) admit no loss at all: where they fall short of
@@ -87,20 +93,20 @@ class SoftMargin:
         losses = self._loss.value(margins / shortest)[~hard]
         return float(half_norm / shortest**2 + self.C[~hard] @ losses)
 
-    def gap(self, beta, gradient):
+    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
         primal = self.primal(beta, self._projections(beta, gradient), self.intercept(beta, dual.bias(beta, gradient)))
         return relative_gap(primal, dual.objective(beta, gradient))
 
-    def _projections(self, beta, gradient):
+    def _projections(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         projections = self.signs - gradient
         if self.bias == "penalised":
             projections = projections - beta.sum()
         ridge = self._loss.ridge(self.C)
         return projections if ridge is None else projections - ridge * beta
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution.
 
         Parameters
@@ -114,7 +120,7 @@ class SoftMargin:
         with np.errstate(over="ignore", invalid="ignore"):  # an unbounded dual may leave huge numbers
             return self._certificate(beta, projections, intercept)
 
-    def _certificate(self, beta, projections, intercept):
+    def _certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         dual = self.dual()
         quadratic = projections + dual.shift * beta.sum()
         if dual.ridge is not None:

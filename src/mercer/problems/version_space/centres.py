@@ -41,6 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 
 
@@ -66,7 +67,7 @@ class CentreCertificate(Certificate):
     decrement_bound: float
     smallest_margin: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"{super().__str__()}\n"
             f"Newton decrement at most {self.newton_decrement:.2e}, so within {self.decrement_bound:.2e} "
@@ -95,15 +96,15 @@ class VersionSpace:
     bias: str = "penalised"
 
     @property
-    def _shift(self):
+    def _shift(self) -> float:
         return 1.0 if self.bias == "penalised" else 0.0
 
     @property
-    def _slacks(self):
+    def _slacks(self) -> FloatArray:
         """lambda / c_i: a row of weight two is two rows, each with a coordinate of its own."""
         return self.slack / self.weights
 
-    def walls(self, K):
+    def walls(self, K: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(<z_i, z_j> for all i, j, and y_i / |psi(x_i)|); the kernel matrix K is overwritten."""
         K += self._shift
         K.flat[:: len(K) + 1] += self._slacks
@@ -120,15 +121,15 @@ class VersionSpace:
         K.flat[:: len(K) + 1] = 1.0
         return K, factors
 
-    def intercept(self, beta, free_bias):
+    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the decision function: the weight of the feature that is 1."""
         return float(beta.sum()) if self.bias == "penalised" else 0.0
 
-    def margins(self, beta, projections):
+    def margins(self, beta: FloatArray, projections: FloatArray) -> FloatArray:
         """y_i f(x_i) with the slack, given sum_j beta_j k(x_j, x_i)."""
         return self.signs * (projections + self._shift * beta.sum() + self._slacks * beta)
 
-    def certificate(self, beta, projections, intercept):
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> CentreCertificate:
         """The certificate of an analytic centre; parameters as in `SoftMargin.certificate`."""
         margins, c = self.margins(beta, projections), self.weights
         total = float(c.sum())
@@ -158,7 +159,7 @@ class VersionSpace:
         )
 
 
-def decrement_from_excess(excess, c):
+def decrement_from_excess(excess: FloatArray, c: FloatArray) -> float:
     r"""An upper bound of the Newton decrement of F / min(c), from t_i - 1 alone.
 
     The gradient is sum_i e_i z_i with e_i = alpha_i - c_i / s_i, and the Hessian is at least
@@ -168,6 +169,6 @@ def decrement_from_excess(excess, c):
     return float(np.sqrt(c @ excess**2 / c.min()))
 
 
-def suboptimality(decrement, c):
+def suboptimality(decrement: float, c: FloatArray) -> float:
     """F - min F is at most this (Nesterov & Nemirovskii 1994: F / min(c) is self-concordant)."""
     return float(-c.min() * (decrement + np.log1p(-decrement))) if decrement < 1.0 else np.inf

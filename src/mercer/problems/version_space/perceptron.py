@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 
 
@@ -46,11 +47,11 @@ class PerceptronProgram:
     signs: np.ndarray
     weights: np.ndarray
 
-    def primal(self, margins):
+    def primal(self, margins: FloatArray) -> float:
         """The objective of the best multiple of (w, b), given y_i (<w, x_i> + b)."""
         return float(self.weights @ np.maximum(0.0, 1.0 - self._best_factor(margins) * margins))
 
-    def _best_factor(self, margins):
+    def _best_factor(self, margins: FloatArray) -> float:
         """t >= 0 that minimises sum c_i max(0, 1 - t m_i): where the slope changes its sign."""
         rising = margins > 0
         # Between two breakpoints 1 / m_i the slope is minus the sum of c_i m_i over what still has slack.
@@ -62,7 +63,9 @@ class PerceptronProgram:
             return 0.0
         return float(1.0 / margins[rising][order][np.flatnonzero(left <= cost)[0]])
 
-    def certificate(self, margins, multipliers=None, residual=0.0):
+    def certificate(
+        self, margins: FloatArray, multipliers: FloatArray | None = None, residual: float = 0.0
+    ) -> Certificate:
         """The certificate of (w, b) and of dual variables.
 
         Parameters
@@ -119,15 +122,15 @@ class MistakeBound:
     smallest_step: float = 1.0
 
     @property
-    def bound(self):
+    def bound(self) -> float:
         """(rho / gamma)^2, divided by the square of the smallest step; infinite without a margin."""
         return float((self.radius / (self.margin * self.smallest_step)) ** 2) if self.margin > 0.0 else np.inf
 
     @property
-    def holds(self):
+    def holds(self) -> bool:
         """Whether the updates are at most the bound."""
         return bool(self.updates <= self.bound)
 
-    def __str__(self):
+    def __str__(self) -> str:
         ratio = f"({self.radius:.4g}/{self.margin:.4g})^2"
         return f"{self.updates} updates, at most (rho/gamma)^2 = {ratio} = {self.bound:.6g}"

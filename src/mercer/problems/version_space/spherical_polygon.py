@@ -12,11 +12,13 @@ Its direction is the centre of mass, exactly.
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from mercer._errors import DataError
+from mercer._types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class SphericalPolygon:
     walls: np.ndarray
 
     @classmethod
-    def of_walls(cls, normals, inside):
+    def of_walls(cls, normals: FloatArray, inside: FloatArray) -> Self:
         """From the normals of all walls, shape (n, 3), and a vector inside of all of them.
 
         A wall matters if its normal is a corner of the hull of all normals, seen from `inside`.
@@ -60,29 +62,29 @@ class SphericalPolygon:
         return cls(normals[order], order)
 
     @property
-    def corners(self):
+    def corners(self) -> FloatArray:
         """The corner between each wall and the next."""
         found = np.cross(self.normals, np.roll(self.normals, -1, axis=0))
         return found / np.linalg.norm(found, axis=1)[:, None]
 
     @property
-    def edge_lengths(self):
+    def edge_lengths(self) -> FloatArray:
         """How long each wall's edge is, in radians."""
         return _angles(np.roll(self.corners, 1, axis=0), self.corners)
 
     @property
-    def area(self):
+    def area(self) -> float:
         """Area on the unit sphere, whose own is 4 pi."""
         return float(2.0 * np.pi - _angles(self.normals, np.roll(self.normals, -1, axis=0)).sum())
 
     @property
-    def centre_of_mass(self):
+    def centre_of_mass(self) -> FloatArray:
         """Direction of the mean of all vectors of the polygon."""
         total = self.edge_lengths @ self.normals
         return total / np.linalg.norm(total)
 
 
-def tangents(direction):
+def tangents(direction: FloatArray) -> FloatArray:
     """Two unit vectors, shape (2, 3), that with `direction` form a right-handed system."""
     axis = direction / np.linalg.norm(direction)
     least = np.eye(3)[np.argmin(np.abs(axis))]
@@ -91,6 +93,6 @@ def tangents(direction):
     return np.stack([first, np.cross(axis, first)])
 
 
-def _angles(left, right):
+def _angles(left: FloatArray, right: FloatArray) -> FloatArray:
     """Angle between rows; accurate for small ones too."""
     return np.arctan2(np.linalg.norm(np.cross(left, right), axis=1), (left * right).sum(axis=1))

@@ -1,0 +1,52 @@
+"""What solvers and estimators ask of a problem, and problems of a solution: any class that has it will do."""
+
+from typing import Protocol
+
+from mercer._types import FloatArray
+from mercer.problems.certificate import Certificate
+from mercer.problems.svm.signed_dual import DualProblem
+
+
+class DualPoint(Protocol):
+    """A point of a dual: its coefficients, the gradient there, and the bias; two where two sums are fixed."""
+
+    @property
+    def beta(self) -> FloatArray: ...
+
+    @property
+    def gradient(self) -> FloatArray: ...
+
+    @property
+    def bias(self) -> float | FloatArray: ...
+
+
+class Problem(Protocol):
+    """A problem over one function, whose dual is in signed form."""
+
+    def dual(self) -> DualProblem:
+        """The dual quadratic program."""
+        ...
+
+    def intercept(self, beta: FloatArray, free_bias: float | FloatArray, /) -> float:
+        """b of the function, from the bias of the dual where it is free."""
+        ...
+
+    def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
+        """Primal objective, given <w, psi(x_i)> for every i."""
+        ...
+
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
+        """How well the coefficients solve the problem, recomputed in double precision."""
+        ...
+
+
+class BoxedLoss(Protocol):
+    """A loss whose dual is a box with a ridge: the hinge, the tube, and their squares."""
+
+    def box(self, C: FloatArray) -> FloatArray:
+        """The largest |beta|, given the weight of each point."""
+        ...
+
+    def ridge(self, C: FloatArray) -> FloatArray | None:
+        """Diagonal added to the kernel matrix."""
+        ...
