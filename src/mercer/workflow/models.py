@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._errors import DataError
-from mercer.exchange.model_file.save import describe, load
+from mercer.exchange.model_file import save
 from mercer.explanation.contributions import explain
 from mercer.io.dataset import Dataset
 from mercer.kernels import On
 from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.on import compares_labels
 from mercer.report.figures import Shown, taken
-from mercer.report.model_words import describe_model, machine_of
+from mercer.report.model_words import describe, machine_of
 from mercer.report.record import Record, finite
 from mercer.report.scores import score
 from mercer.workflow.run import timed
@@ -24,13 +24,13 @@ def load_model(path: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
     """(model, what its file says about itself)."""
     if not Path(path).is_file():
         raise DataError(f"there is no model file {str(path)!r}; `mercer train` writes one")
-    return load(path, **options), describe(path)
+    return save.load(path, **options), save.describe(path)
 
 
 def describe_file(model: Any, said: dict[str, Any]) -> dict[str, Any]:
     """What a model is, and under "file" what its file says about itself; ready for JSON."""
     about = {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")}
-    found: dict[str, Any] = finite({**describe_model(model), "file": about})
+    found: dict[str, Any] = finite({**describe(model), "file": about})
     return found
 
 
