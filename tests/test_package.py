@@ -3,8 +3,10 @@
 import ast
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,18 @@ def test_every_public_name_can_be_reached(name):
     assert getattr(mercer, name) is not None
 
 
+@pytest.mark.parametrize("room", ["io", "kernels", "plot", "report", "theory"])
+def test_rooms_are_reached_from_the_package_alone(room):
+    code = f"import sys, mercer; print(mercer.{room} is sys.modules['mercer.{room}'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_a_name_at_the_top_is_the_one_of_its_room():
+    assert mercer.read_table is mercer.io.read_table
+    assert mercer.describe is mercer.report.describe
+
+
 def test_dir_lists_exactly_the_public_names():
     assert dir(mercer) == sorted(mercer.__all__)
     assert len(set(mercer.__all__)) == len(mercer.__all__)
@@ -105,6 +119,24 @@ def test_rooms_import_only_downwards():
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_every_dependency_is_imported_by_the_package():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [
+        each for name in ("plot", "arrow", "sql", "onnx", "studio") for each in declared["optional-dependencies"][name]
+    ]
+    needed = {re.split(r"[>=<\[ ]", each)[0] for each in declared["dependencies"] + extras}
+    modules = {"scikit-learn": "sklearn"}
+    through_another = {"websockets"}  # uvicorn speaks WebSocket by it
+    imported = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(node.module.partition(".")[0])
+    assert {name for name in needed - through_another if modules.get(name, name) not in imported} == set()
 
 
 def test_types_are_published():

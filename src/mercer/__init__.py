@@ -9,8 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
+    from mercer import io as io
     from mercer import kernels as kernels
     from mercer import plot as plot
+    from mercer import report as report
     from mercer import theory as theory
     from mercer._errors import CancelledError as CancelledError
     from mercer._errors import DataError as DataError
@@ -62,6 +64,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.exchange.text.svmlight import write_svmlight_model as write_svmlight_model
     from mercer.explanation.contributions import explain as explain
     from mercer.explanation.polynomials import as_polynomial as as_polynomial
+    from mercer.io.dataset import read_table as read_table
     from mercer.kernels.base.mercer_condition import mercer_check as mercer_check
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.tree.tree import Tree as Tree
@@ -73,6 +76,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.losses.residual_losses import Pinball as Pinball
     from mercer.problems.losses.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.problems.regularization import Regularization as Regularization
+    from mercer.report.model_words import describe as describe
     from mercer.selection.compare import compare_solvers as compare_solvers
     from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
     from mercer.selection.leave_one_out import WholeSample as WholeSample
@@ -85,7 +89,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_ROOMS = ("kernels", "plot", "theory")
+_ROOMS = ("io", "kernels", "plot", "report", "theory")
 _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.svm.version_space",
     "BayesPointMachine": "mercer.estimators.svm.version_space",
@@ -138,6 +142,7 @@ _HOME = {
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",
     "compress": "mercer.exchange.compress.compress",
+    "describe": "mercer.report.model_words",
     "explain": "mercer.explanation.contributions",
     "load": "mercer.exchange.model_file.save",
     "save": "mercer.exchange.model_file.save",
@@ -145,6 +150,7 @@ _HOME = {
     "read_liblinear_model": "mercer.exchange.text.liblinear",
     "read_libsvm_model": "mercer.exchange.text.libsvm",
     "read_svmlight_model": "mercer.exchange.text.svmlight",
+    "read_table": "mercer.io.dataset",
     "to_onnx": "mercer.exchange.onnx.export",
     "write_liblinear_model": "mercer.exchange.text.liblinear",
     "write_libsvm_model": "mercer.exchange.text.libsvm",

@@ -10,6 +10,7 @@ from mercer.cli import COMMANDS, app
 from mercer.cli.terminal.progress import FitBar, shown_progress
 from mercer.estimators.fitting.pace import Pace
 from mercer.solvers.result import TracePoint
+from mercer.workflow.run import watched
 
 
 def test_solvers_are_set_side_by_side(files, answer, mercer):
@@ -126,7 +127,7 @@ def test_the_bar_shows_the_kernel_matrix_and_counts_problems():
 
 def test_no_bar_unless_somebody_looks(monkeypatch):
     model = library.SVC()
-    with shown_progress(model, 10**6):
+    with watched(model, 10**6, shown_progress):
         assert model.callbacks is None
 
 
@@ -134,7 +135,7 @@ def test_who_watched_a_fit_is_no_part_of_the_model(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
     model = library.SVC()
-    with shown_progress(model, 10**6):
+    with watched(model, 10**6, shown_progress):
         (watcher,) = model.callbacks
         assert isinstance(watcher, FitBar)
     assert model.callbacks is None

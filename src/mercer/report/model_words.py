@@ -17,16 +17,13 @@ def machine_of(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
-def describe_model(model: Any) -> dict[str, Any]:
+def describe(model: Any) -> dict[str, Any]:
     """Everything about a fitted model that needs no data.
 
     Examples
     --------
-    >>> from mercer import SVC
-    >>> from mercer.report import describe_model
-    >>> found = describe_model(
-    ...     SVC(kernel="linear", C=10.0, tol=1e-6).fit([[0, 0], [2, 2], [2, 0], [3, 0]], [0, 0, 1, 1])
-    ... )
+    >>> from mercer import SVC, describe
+    >>> found = describe(SVC(kernel="linear", C=10.0, tol=1e-6).fit([[0, 0], [2, 2], [2, 0], [3, 0]], [0, 0, 1, 1]))
     >>> found["estimator"], found["kernel"], found["n_support"], found["status"]
     ('SVC', 'linear', 3, 'OPTIMAL')
     """

@@ -9,7 +9,7 @@ import numpy as np
 from mercer import __version__
 from mercer._errors import MercerError
 from mercer.kernels.table.frame import as_frame, is_data_frame
-from mercer.report.model_words import describe_model, machine_of, trace_of
+from mercer.report.model_words import describe, machine_of, trace_of
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Record:
     data : dict
         Name, format, kind, rows, columns, target, task, rows learnt from, and how many of each class.
     model : dict
-        As `describe_model` gives it.
+        As `describe` gives it.
     scores : dict or None
         As `score` gives it, and "how" it was measured.
     bounds : list of dict
@@ -54,7 +54,7 @@ class Record:
     @classmethod
     def of_model(cls, title: str, model: Any, dataset: Any, task: str, n_learnt: int | None = None) -> "Record":
         """The record of a fitted model and the data it meets."""
-        return cls(title, _data(dataset, task, n_learnt), describe_model(model), trace=trace_of(machine_of(model)))
+        return cls(title, _data(dataset, task, n_learnt), describe(model), trace=trace_of(machine_of(model)))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; what is not finite becomes None, which JSON can say."""

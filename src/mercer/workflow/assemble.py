@@ -4,24 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from mercer._errors import DataError, ParameterError
+from mercer.estimators.fitting.auto_kernel import kernel_for
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svr import SVR
-from mercer.kernels import Columns, Spectrum, SubsetTree, WeisfeilerLehman, parse, placed
+from mercer.io.dataset import Dataset
+from mercer.kernels import parse, placed
 from mercer.kernels.base.structured import StructuredKernel
 
 TASKS = ("classification", "regression")
 # Whole numbers of more distinct values are quantities, not classes.
 CLASSES = 20
-# The kernel of items that are no rows of numbers, unless another is named.
-_OF_ITEMS = {
-    "texts": ("text", lambda: Spectrum(length=(1, 2), tokenizer="words").normalized()),
-    "trees": ("tree", lambda: SubsetTree().normalized()),
-    "graphs": ("graph", lambda: WeisfeilerLehman().normalized()),
-}
+# What structured kernels call one of these.
+_ITEMS = {"texts": "text", "trees": "tree", "graphs": "graph"}
 
 
 @dataclass(frozen=True)
@@ -36,20 +35,30 @@ class Assembly:
     task : "classification" or "regression"
     notes : tuple of str
         What was decided, in sentences.
+    unit : float
+        What C is counted in: the target's deviation where that is a quantity, else 1.
     """
 
     estimator: Any
     X: Any
-    y: np.ndarray
+    y: NDArray[Any]
     task: str
-    notes: tuple
+    notes: tuple[str, ...]
+    unit: float = 1.0
 
 
-def assemble(dataset, kernel=None, *, task=None, C=1.0, scale=True, **parameters):
+def assemble(
+    dataset: Dataset,
+    kernel: Any = None,
+    *,
+    task: str | None = None,
+    C: float = 1.0,
+    scale: bool = True,
+    **parameters: Any,
+) -> Assembly:
     r"""A support vector machine for a `Dataset`, by what it holds.
 
-    Rows of numbers are compared by `RBF` after scaling, tables by a kernel for each column, texts by their
-    words (`Spectrum`), trees by `SubsetTree`, graphs by `WeisfeilerLehman`; or all by the kernel given.
+    Unless a kernel is given, it is what ``kernel="auto"`` takes for the data; numbers are scaled first.
 
     Parameters
     ----------
@@ -87,12 +96,17 @@ def assemble(dataset, kernel=None, *, task=None, C=1.0, scale=True, **parameters
         raise ParameterError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
     kernel = parse(kernel) if isinstance(kernel, str) else kernel
     X, kernel, scaler, notes = _data_and_kernel(dataset, kernel, scale)
-    y, machine, units = _machine(dataset, task, C, kernel, parameters)
+    y, unit = _target(dataset.name, dataset.target, task)
+    if task == "classification":
+        machine = SVC(C=C, kernel=kernel, **parameters)
+    else:
+        machine = SVR(C=C * unit, epsilon=0.1 * unit, kernel=kernel, **parameters)
+        notes = (*notes, f"C and epsilon are in units of the target's deviation, {unit:.4g}")
     estimator = machine if scaler is None else Pipeline([("scale", scaler), ("model", machine)])
-    return Assembly(estimator, X, y, task, (_about_task(dataset, task), *notes, *units))
+    return Assembly(estimator, X, y, task, (_about_task(dataset.target_name, y, task), *notes), unit)
 
 
-def task_of(target):
+def task_of(target: NDArray[Any]) -> str:
     """What a target asks for."""
     if target.dtype.kind not in "iuf":
         return "classification"
@@ -100,44 +114,50 @@ def task_of(target):
     return "classification" if is_whole and len(np.unique(target)) <= CLASSES else "regression"
 
 
-def _about_task(dataset, task):
-    name = "the labels" if dataset.target_name is None else repr(dataset.target_name)
+def _about_task(name: str | None, y: NDArray[Any], task: str) -> str:
     if task == "regression":
-        return f"{name} holds quantities: regression"
-    return f"{name} {'hold' if dataset.target_name is None else 'holds'} {len(np.unique(dataset.target))} classes"
+        return f"{'the labels' if name is None else repr(name)} holds quantities: regression"
+    return f"{'the labels hold' if name is None else f'{name!r} holds'} {len(np.unique(y))} classes"
 
 
-def _data_and_kernel(dataset, kernel, scale):
+def _data_and_kernel(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, Any, Any, tuple[str, ...]]:
     """(X, kernel, scaler or None, notes)."""
-    if dataset.kind in _OF_ITEMS:
-        return dataset.data, _kernel_of_items(dataset, kernel), None, ()
+    X, why, is_given = dataset.data, "", kernel is not None
+    if not is_given:
+        kernel, why = kernel_for(X)
+    if dataset.kind in _ITEMS:
+        _require_items(kernel, dataset)
+        return X, kernel, None, ()
+    plane = (why,) if kernel == "linear" else ()
     if dataset.kind == "vectors":
-        if kernel is not None:
-            _require_numbers(kernel, dataset)
+        _require_numbers(kernel, dataset)
         note = "columns divided by their largest value, which keeps zeros" if scale else "columns as they are"
-        return dataset.data, kernel or "rbf", MaxAbsScaler() if scale else None, (note,)
-    is_of_rows = kernel is None or not kernel.takes_items
-    if is_of_rows and dataset.matrix() is not None:
+        return X, kernel, MaxAbsScaler() if scale else None, (*plane, note)
+    if not _takes_items(kernel) and dataset.matrix() is not None:
         note = "columns scaled to mean 0, deviation 1" if scale else "columns as they are"
-        return dataset.data, kernel or "rbf", StandardScaler() if scale else None, (note,)
-    if kernel is None:
-        kernel = Columns.infer(dataset.data)
-        return dataset.data, kernel if scale else _unscaled(kernel), None, (_about_columns(kernel, scale),)
+        return X, kernel, StandardScaler() if scale else None, (*plane, note)
+    if not is_given:
+        return X, kernel if scale else kernel.replace(standardise=False), None, (_about_columns(kernel, scale),)
     note = "columns of numbers scaled to mean 0, deviation 1" if scale else "columns as they are"
-    return dataset.data, placed(kernel, dataset.data, standardise=scale), None, (note,)
+    return X, placed(kernel, X, standardise=scale), None, (note,)
 
 
-def _kernel_of_items(dataset, kernel):
-    name, usual = _OF_ITEMS[dataset.kind]
-    if kernel is None:
-        return usual()
-    kinds = {getattr(part, "item_name", None) for part in _leaves(kernel)}
-    if kinds != {name}:
-        raise ParameterError(f"kernel must be one of {dataset.kind}, got {kernel!r}; such as {usual()!r}")
-    return kernel
+def _takes_items(kernel: Any) -> bool:
+    return not isinstance(kernel, str) and kernel.takes_items
 
 
-def _leaves(kernel):
+def _require_items(kernel: Any, dataset: Dataset) -> None:
+    if {getattr(part, "item_name", None) for part in _leaves(kernel)} != {_ITEMS[dataset.kind]}:
+        usual = kernel_for(dataset.data)[0]
+        raise ParameterError(f"kernel must be one of {dataset.kind}, got {kernel!r}; such as {usual!r}")
+
+
+def _require_numbers(kernel: Any, dataset: Dataset) -> None:
+    if _takes_items(kernel):
+        raise ParameterError(f"kernel must be one of numbers for {dataset.name}, got {kernel!r}")
+
+
+def _leaves(kernel: Any) -> list[Any]:
     """The structured kernels within a kernel, and any others as they are."""
     if isinstance(kernel, StructuredKernel):
         return [kernel]
@@ -146,32 +166,20 @@ def _leaves(kernel):
     return found or [kernel]
 
 
-def _require_numbers(kernel, dataset):
-    if kernel.takes_items:
-        raise ParameterError(f"kernel must be one of numbers for {dataset.name}, got {kernel!r}")
-
-
-def _unscaled(kernel):
-    return kernel.replace(standardise=False)
-
-
-def _about_columns(kernel, scale):
+def _about_columns(kernel: Any, scale: bool) -> str:
     listed = ", ".join(f"{name} by {_short(each)}" for name, each in kernel.kernels.items())
     return f"a kernel for each column: {listed}" + ("; numbers scaled to mean 0, deviation 1" if scale else "")
 
 
-def _short(kernel):
+def _short(kernel: Any) -> str:
     return type(getattr(kernel, "kernel", kernel)).__name__
 
 
-def _machine(dataset, task, C, kernel, parameters):
-    """(y, machine, notes): a quantity's C and epsilon are in units of its deviation."""
-    y = dataset.target
+def _target(name: str, y: NDArray[Any], task: str) -> tuple[NDArray[Any], float]:
+    """(y, its unit: the deviation of a quantity)."""
     if task == "classification":
-        return y, SVC(C=C, kernel=kernel, **parameters), ()
+        return y, 1.0
     if y.dtype.kind not in "iuf":
-        raise DataError(f"{dataset.name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
+        raise DataError(f"{name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
     y = y.astype(np.float64)
-    deviation = float(np.std(y)) or 1.0
-    machine = SVR(C=C * deviation, epsilon=0.1 * deviation, kernel=kernel, **parameters)
-    return y, machine, (f"C and epsilon are in units of the target's deviation, {deviation:.4g}",)
+    return y, float(np.std(y)) or 1.0

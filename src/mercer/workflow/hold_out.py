@@ -6,11 +6,13 @@ than for its fit.
 """
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
-def hold_out(y, share, seed, is_stratified=True):
+def hold_out(y: NDArray[Any], share: float, seed: int, is_stratified: bool = True) -> tuple[NDArray[Any], NDArray[Any]]:
     """Positions to learn from, and positions held out, both in order.
 
     Parameters
@@ -37,8 +39,8 @@ def hold_out(y, share, seed, is_stratified=True):
     """
     n, rng = len(y), np.random.RandomState(seed)
     n_held = math.ceil(share * n)
-    codes, counts = np.unique(y, return_inverse=True, return_counts=True)[1:] if is_stratified else (None, None)
-    if codes is None or counts.min() < 2 or len(counts) > min(n_held, n - n_held):
+    codes, counts = np.unique(y, return_inverse=True, return_counts=True)[1:]
+    if not is_stratified or counts.min() < 2 or len(counts) > min(n_held, n - n_held):
         order = rng.permutation(n)
         return np.sort(order[n_held:]), np.sort(order[:n_held])
     learn = _apportioned(counts, n - n_held, rng)
@@ -50,7 +52,7 @@ def hold_out(y, share, seed, is_stratified=True):
     return np.sort(np.concatenate(learnt)), np.sort(np.concatenate(held))
 
 
-def _apportioned(counts, total, rng):
+def _apportioned(counts: NDArray[Any], total: int, rng: np.random.RandomState) -> NDArray[Any]:
     """How many of each class, `total` in all: by largest remainder, equal ones by lot."""
     exact = counts / counts.sum() * total
     seats = np.floor(exact)

@@ -10,9 +10,9 @@ import pytest
 
 import mercer as library
 from mercer import Status
-from mercer.cli import training
+from mercer.cli.terminal import asked, progress
 from mercer.cli.terminal.exit_codes import ExitCode
-from mercer.workflow import assemble
+from mercer.workflow import run as workflow
 
 
 def test_a_file_becomes_a_scored_and_saved_model(files, mercer, tmp_path):
@@ -129,7 +129,7 @@ def test_standard_input(files, answer, monkeypatch):
 
 
 def test_a_fit_that_did_not_converge_is_written_and_exits_with_four(files, mercer, monkeypatch, tmp_path):
-    monkeypatch.setattr(assemble, "assemble", _with_max_iter(assemble.assemble, 1))
+    monkeypatch.setattr(asked, "assemble", _with_max_iter(asked.assemble, 1))
     code, out, err = mercer("train", files / "crossings.csv", "--target", "late")
     assert code == ExitCode.NOT_CONVERGED
     assert "ITERATION_LIMIT" in err
@@ -163,12 +163,10 @@ def default_handler():
 @pytest.mark.usefixtures("default_handler")
 def test_control_c_keeps_the_best_model_and_exits_with_130(noise, answer, monkeypatch, tmp_path):
     @contextmanager
-    def pressed(machine, *_):
-        machine.set_params(callbacks=[lambda _: os.kill(os.getpid(), signal.SIGINT)])
-        yield
-        machine.set_params(callbacks=None)
+    def pressed(*_):
+        yield lambda _: os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(training, "shown_progress", pressed)
+    monkeypatch.setattr(progress, "shown_progress", pressed)
     found = answer("train", noise, "--target", "y", "--C", "1e4", code=ExitCode.INTERRUPTED)
     assert found["model"]["status"] == "INTERRUPTED"
     assert found["scores"]["rows"] == 300
@@ -181,8 +179,8 @@ def test_control_c_between_the_fit_and_its_file_waits_for_the_file(files, mercer
         os.kill(os.getpid(), signal.SIGINT)
         return described(*arguments)
 
-    described = training.Record.of_model
-    monkeypatch.setattr(training.Record, "of_model", pressed)
+    described = workflow.Record.of_model
+    monkeypatch.setattr(workflow.Record, "of_model", pressed)
     code, out, err = mercer("train", files / "iris.csv", "--target", "species")
     assert (code, out) == (ExitCode.INTERRUPTED, "iris.mercer\n")
     assert "the model is written" in err
@@ -194,10 +192,10 @@ def test_control_c_between_the_fit_and_its_file_waits_for_the_file(files, mercer
 def test_control_c_before_the_fit_writes_nothing(files, mercer, monkeypatch, tmp_path):
     def pressed(*arguments):
         os.kill(os.getpid(), signal.SIGINT)
-        return divided(*arguments)
+        return rows(*arguments)
 
-    divided = training.split
-    monkeypatch.setattr(training, "split", pressed)
+    rows = workflow.Run.rows
+    monkeypatch.setattr(workflow.Run, "rows", pressed)
     code, out, _ = mercer("train", files / "iris.csv", "--target", "species")
     assert (code, out) == (ExitCode.INTERRUPTED, "")
     assert not (tmp_path / "iris.mercer").exists()
@@ -214,7 +212,7 @@ def test_control_c_while_scoring_keeps_the_model(files, mercer, monkeypatch, tmp
     def give_up(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "cross_validated", give_up)
+    monkeypatch.setattr(workflow, "cross_validated", give_up)
     code, out, err = mercer("train", files / "iris.csv", "--target", "species", "--cv", 3)
     assert (code, out) == (ExitCode.INTERRUPTED, "iris.mercer\n")
     assert "the model is written" in err
@@ -225,7 +223,7 @@ def test_a_full_disk_is_a_failure_in_one_line(files, mercer, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(training, "save", full)
+    monkeypatch.setattr(workflow, "save", full)
     code, out, err = mercer("train", files / "iris.csv", "--target", "species")
     assert (code, out) == (ExitCode.FAILED, "")
     assert "No space left on device" in err

@@ -55,6 +55,26 @@ def test_what_is_imported_for_nothing_is_left_out_only_there():
     assert said(script) == ["False", "None", "2"]
 
 
+def test_a_package_is_hidden_from_no_other_module(tmp_path):
+    """Not from what the module imports in turn, nor from another thread meanwhile, nor from its own functions later."""
+    (tmp_path / "needed.py").write_text("value = 7\n")
+    (tmp_path / "user.py").write_text("import needed\nvalue = needed.value\n")
+    (tmp_path / "idle.py").write_text(
+        "try:\n    import needed\nexcept ImportError:\n    needed = None\n"
+        "import threading, user\nfound = []\n"
+        "thread = threading.Thread(target=lambda: found.append(__import__('user').value))\n"
+        "thread.start()\nthread.join()\n"
+        "def later():\n    import needed\n    return needed.value\n"
+    )
+    script = BEGIN + (
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "start.FOR_NOTHING['idle'] = 'needed'\n"
+        "import idle\n"
+        "print(idle.needed, idle.user.value, *idle.found, idle.later())"
+    )
+    assert said(script) == ["None", "7", "7", "7"]
+
+
 def test_models_of_pandas_rows_are_loaded_by_the_command(tmp_path):
     import pandas as pd
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError, Tree, theory
 from mercer.estimators.fitting.auto_strength import automatic_C
-from mercer.kernels import RBF, Columns, Linear
+from mercer.kernels import RBF, Columns, Linear, Spectrum
 from mercer.kernels.algebra.normalised import Normalised
 
 
@@ -51,6 +51,10 @@ def test_texts_trees_and_tables():
     assert isinstance(model.expansion_.kernel, Normalised)
     assert model.kernel_reason_ == "the items are texts"
     assert (model.predict(texts) == [0, 0, 1, 1]).all()
+    assert model.kernel_ == Spectrum(length=(1, 2), tokenizer="words").normalized()
+    sequences = SVC(kernel="auto").fit(["acgacgacg", "acgacgtcg", "ttgttgttg", "ttgtagttg"], [0, 0, 1, 1])
+    assert sequences.kernel_ == Spectrum().normalized()
+    assert "sequences of letters" in sequences.kernel_reason_
     trees = [Tree.parse(text) for text in ("(a (b c))", "(a (b d))", "(e (f g))", "(e (f h))")]
     assert SVC(kernel="auto").fit(trees, [0, 0, 1, 1]).kernel_reason_ == "the items are trees"
     rows = [{"age": 30.0, "town": "Ulm"}, {"age": 31.0, "town": "Ulm"}, {"age": 60.0, "town": "Bonn"}] * 2

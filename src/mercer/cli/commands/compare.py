@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from mercer._errors import ParameterError
-from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode, quietly
 from mercer.cli.terminal.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
 
 
@@ -20,15 +20,15 @@ def compare(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
-    from mercer.cli.fitting import assembled, machine_and_rows, quietly
-    from mercer.cli.reading import read_labelled
+    from mercer.cli.terminal.asked import assembled, read_labelled
     from mercer.cli.terminal.output import say, write_json, write_line
     from mercer.report.record import finite
     from mercer.selection.compare import compare_solvers
+    from mercer.workflow.run import machine_and_rows
 
-    found = read_labelled(str(data), reading, fit)
+    found = read_labelled(data, reading, fit)
     assembly = assembled(found, machine, fit)
-    estimator, X = machine_and_rows(assembly)
+    estimator, X = machine_and_rows(assembly.estimator, assembly.X)
     unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]
     if unknown:
         raise ParameterError(f"--solver must be one of {', '.join(estimator.solvers)}, got {unknown[0]!r}")

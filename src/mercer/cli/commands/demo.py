@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from mercer._errors import MissingExtraError
-from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode, exit_code
 from mercer.cli.terminal.options import AsJson
 
 
@@ -24,7 +24,6 @@ def demo(
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
     from mercer.cli.demo.report import show_report
     from mercer.cli.demo.runs import run_all, write_cover
-    from mercer.cli.fitting import exit_code
     from mercer.cli.terminal.output import write_json, write_line
 
     records = run_all(output)

@@ -19,23 +19,18 @@ def inspect(
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Show what a model file holds: machine, kernel, columns, certificate, origin; or explain one decision."""
-    from mercer.cli.models import load_model
-    from mercer.cli.reading import read_for_model
+    from mercer.cli.terminal.asked import read_for_model
     from mercer.cli.terminal.output import write_json
-    from mercer.report.model_words import describe_model
-    from mercer.report.record import finite
+    from mercer.workflow.models import describe_file, load_model
 
     fitted, said = load_model(model)
     if data is not None:
         if reading.target is not None:
             raise ParameterError("inspect needs no --target")
-        return _explained(fitted, read_for_model(str(data), reading, limits, fitted, False, None), row, as_json)
-    found = {
-        **describe_model(fitted),
-        "file": {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")},
-    }
+        return _explained(fitted, read_for_model(data, reading, limits, fitted), row, as_json)
+    found = describe_file(fitted, said)
     if as_json:
-        write_json(finite(found))
+        write_json(found)
     else:
         _show(str(model), found)
     return ExitCode.DONE
@@ -66,20 +61,12 @@ def _show(name: str, found: dict[str, Any]) -> None:
 
 
 def _explained(model: Any, found: Any, row: int, as_json: bool) -> ExitCode:
-    import numpy as np
-
     from mercer.cli.terminal.output import write_json, write_line
-    from mercer.explanation.contributions import explain
-    from mercer.report.figures import taken
-    from mercer.report.model_words import machine_of
+    from mercer.workflow.models import explain_row
 
     if not 0 <= row < len(found):
         raise DataError(f"--row must be from 0 to {len(found) - 1}, got {row}")
-    item = taken(found.data, np.array([row]))
-    prediction = model.predict(item)[0]
-    if hasattr(model, "steps"):
-        item = model[:-1].transform(item)
-    said = explain(machine_of(model), item[0] if isinstance(item, list) else item)
+    prediction, said = explain_row(model, found.data, row)
     if as_json:
         names = dict(zip(said.functions, range(len(said.functions)), strict=True))
         contributions = {name: said.main.as_dict(k) for name, k in names.items()}

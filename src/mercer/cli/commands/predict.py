@@ -30,15 +30,15 @@ def predict(
     Labels that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
     they are.
     """
-    from mercer.cli.models import load_model, note_unseen
-    from mercer.cli.reading import read_for_model
-    from mercer.cli.terminal.output import write_json
+    from mercer.cli.terminal.asked import note_unseen, read_for_model
+    from mercer.cli.terminal.output import replaced, write_json
     from mercer.report.record import finite
+    from mercer.workflow.models import load_model
 
     fitted, _ = load_model(model)
     if reading.target is not None:
         raise ParameterError("predict needs no --target; `mercer evaluate` compares with one")
-    found = read_for_model(str(data), reading, limits, fitted, is_labelled=False, target=None)
+    found = read_for_model(data, reading, limits, fitted)
     note_unseen(fitted, found)
     columns = _columns(fitted, found.data, scores)
     if as_json:
@@ -46,8 +46,6 @@ def predict(
     elif output is None:
         _write(sys.stdout, columns)
     else:
-        from mercer.cli.fitting import replaced
-
         with replaced(output) as file:
             _write(file, columns)
     return ExitCode.DONE

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode, quietly
 from mercer.cli.terminal.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
 
 
@@ -18,19 +18,15 @@ def preflight(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Look at a file and predict time and memory of a fit; say what to mind before it."""
-    from mercer.cli.fitting import assembled, machine_and_rows, quietly
-    from mercer.cli.reading import read_labelled
+    from mercer.cli.terminal.asked import assembled, read_labelled
     from mercer.cli.terminal.output import say, write_json, write_line
-    from mercer.kernels.table.frame import as_frame, is_data_frame
     from mercer.report.record import finite
     from mercer.selection.preflight.preflight import preflight as look
+    from mercer.workflow.run import machine_and_rows
 
-    found = read_labelled(str(data), reading, fit)
+    found = read_labelled(data, reading, fit)
     assembly = assembled(found, machine, fit)
-    estimator, X = machine_and_rows(assembly)
-    if is_data_frame(X):
-        # Samples are chosen by position, which tables of Arrow do not know.
-        X = as_frame(X).rows()
+    estimator, X = machine_and_rows(assembly.estimator, assembly.X)
     with quietly():
         seen = look(estimator, X, assembly.y, seconds=seconds)
     if as_json:

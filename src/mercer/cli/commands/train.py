@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from mercer._errors import ParameterError
-from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.exit_codes import ExitCode, exit_code, quietly
 from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, FitOptions, MachineOptions, Report, Source
 
 HOLDOUT = 0.2
@@ -30,41 +30,58 @@ def train(
 ) -> ExitCode:
     """Train a support vector machine on a file, score it, and save it."""
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
-    from mercer.cli.training import Training
+    from mercer.cli.terminal.asked import read_and_assemble
+    from mercer.workflow.run import Run
 
     if holdout is not None and cv is not None:
         raise ParameterError("give --holdout or --cv, not both")
     share = 0.0 if cv is not None else HOLDOUT if holdout is None else holdout
-    training = Training(str(data), reading, machine, fit)
-    return fit_and_finish(training, share, output, cv, report, as_json)
+    require_share(share)
+    found, assembly, seconds = read_and_assemble(data, reading, machine, fit)
+    if cv is not None and not 2 <= cv <= len(assembly.y):
+        raise ParameterError(f"--cv must be from 2 to the number of rows, {len(assembly.y)}, got {cv}")
+    run = Run(found, assembly, holdout=share, seed=fit.seed, seconds=seconds)
+    return fit_and_finish(run, output or model_path(str(data)), cv, report, as_json)
 
 
-def fit_and_finish(
-    training: Any, holdout: float, output: Path | None, cv: int | None, report: Path | None, as_json: bool
-) -> ExitCode:
+def require_share(holdout: float) -> None:
+    """Whether a share of the rows can be held out."""
+    if not 0 <= holdout < 1:
+        raise ParameterError(f"--holdout must be at least 0 and below 1, got {holdout:g}")
+
+
+def model_path(source: str) -> Path:
+    """Where a model goes unless told: beside the caller, named after the data."""
+    is_named = source != "-" and (Path(source).is_file() or Path(source).is_dir())  # no pipe
+    name = (Path(source).resolve().name.split(".")[0] if is_named else "") or "model"
+    return Path(f"{name}.mercer")
+
+
+def fit_and_finish(run: Any, output: Path, cv: int | None, report: Path | None, as_json: bool) -> ExitCode:
     """Fit, save, score and report. What has been fitted is saved; Ctrl-C after that loses only the rest."""
-    from mercer.cli.fitting import exit_code
     from mercer.cli.terminal.output import say, write_json, write_line
+    from mercer.cli.terminal.progress import shown_progress
     from mercer.cli.terminal.record_table import show_record
     from mercer.solvers.limits import holding_interrupts
 
     try:
-        with holding_interrupts():
-            training.fit(holdout)
-            training.save(output)
-        code = exit_code(training.status)
-        training.score(cv if code != ExitCode.INTERRUPTED else None)
+        with quietly():
+            with holding_interrupts():
+                run.fit(shown_progress)
+                run.save(output)
+            code = exit_code(run.status)
+            run.score(cv if code != ExitCode.INTERRUPTED else None)
         if report is not None:
-            training.write_report(report)
+            run.write_report(report)
     except KeyboardInterrupt:
-        if not training.is_saved:
+        if not run.is_saved:
             raise
         say("interrupted; the model is written, the rest is left out", "yellow")
         code = ExitCode.INTERRUPTED
     if as_json:
-        write_json(training.record.as_dict())
+        write_json(run.record.as_dict())
     else:
-        show_record(training.record)
-        for path in training.record.files.values():
+        show_record(run.record)
+        for path in run.record.files.values():
             write_line(path)
     return code

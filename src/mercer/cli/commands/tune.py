@@ -1,5 +1,6 @@
 """`mercer tune`: choose C, gamma and kernel by cross-validation, and save the best model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -48,10 +49,17 @@ def tune(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Choose C, gamma and kernel by cross-validation; score the best on rows held out, and save it."""
-    from mercer.cli.commands.train import fit_and_finish
-    from mercer.cli.tuning import Grid, Tuning
+    from mercer.cli.commands.train import fit_and_finish, model_path, require_share
+    from mercer.cli.terminal.asked import assembled, read_and_assemble
+    from mercer.report.model_words import machine_of
+    from mercer.workflow.tune import Grid, Tuning
 
+    require_share(holdout)
     machine = MachineOptions(kernel=kernel[0] if kernel else None, task=task, scale=scale)
-    grid = Grid(kernel, C or VALUES_OF_C, gammas, cv, "halving" if halving else "all")
-    tuning = Tuning(str(data), reading, machine, fit, grid)
-    return fit_and_finish(tuning, holdout, output, None, report, as_json)
+    found, assembly, seconds = read_and_assemble(data, reading, machine, fit)
+    # The kernels that were named beside the first, as the data need them.
+    others = [assembled(found, replace(machine, kernel=text), fit).estimator for text in kernel[1:]]
+    kernels = [machine_of(other).kernel for other in others]
+    grid = Grid(C or VALUES_OF_C, gammas, cv, kernels, "halving" if halving else "all")
+    run = Tuning(found, assembly, grid, holdout=holdout, seed=fit.seed, seconds=seconds)
+    return fit_and_finish(run, output or model_path(str(data)), None, report, as_json)

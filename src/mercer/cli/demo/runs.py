@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from mercer.cli.demo.data import write_all
-from mercer.cli.fitting import replaced
+from mercer.cli.terminal.asked import read_and_assemble
+from mercer.cli.terminal.exit_codes import quietly
 from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions
-from mercer.cli.terminal.output import say
-from mercer.cli.training import Training
+from mercer.cli.terminal.output import replaced, say
+from mercer.cli.terminal.progress import shown_progress
 from mercer.report.html_page import styled
+from mercer.workflow.run import Run
 
 HOLDOUT = 0.25
 RUNS: dict[str, tuple[DataOptions, MachineOptions, str]] = {
@@ -26,13 +28,15 @@ def run_all(folder: Path) -> dict[str, Any]:
     records = {}
     for name, (reading, machine, words) in RUNS.items():
         say(f"{name}: {words}")
-        training = Training(str(sources[name]), reading, machine, FitOptions())
-        training.fit(HOLDOUT)
-        training.save(folder / f"{name}.mercer")
-        training.score(None)
-        training.write_report(folder / f"{name}.html")
-        records[name] = training.record
-        if training.status == "INTERRUPTED":
+        data, assembly, seconds = read_and_assemble(sources[name], reading, machine, FitOptions())
+        run = Run(data, assembly, holdout=HOLDOUT, seconds=seconds)
+        with quietly():
+            run.fit(shown_progress)
+        run.save(folder / f"{name}.mercer")
+        run.score()
+        run.write_report(folder / f"{name}.html")
+        records[name] = run.record
+        if run.status == "INTERRUPTED":
             break
     return records
 

@@ -1,5 +1,8 @@
 """What the command's exit code tells the shell. Values are never renumbered."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
 
@@ -12,3 +15,20 @@ class ExitCode(IntEnum):
     BAD_DATA = 3
     NOT_CONVERGED = 4
     INTERRUPTED = 130
+
+
+def exit_code(status: str | None) -> ExitCode:
+    """What a fit's status tells the shell."""
+    if status == "INTERRUPTED":
+        return ExitCode.INTERRUPTED
+    return ExitCode.DONE if status in (None, "OPTIMAL") else ExitCode.NOT_CONVERGED
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """The status is reported and becomes the exit code; a warning would say it twice."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield

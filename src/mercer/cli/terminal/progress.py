@@ -43,22 +43,16 @@ class SearchBar:
 
 
 @contextmanager
-def shown_progress(machine: Any, rows: int) -> Iterator[None]:
-    """Show the fit of `machine` that happens inside, if somebody is there to see it."""
+def shown_progress(machine: Any, rows: int) -> Iterator[FitBar | SearchBar | None]:
+    """A bar for the fit of `machine` that happens inside, if somebody is there to see it."""
     words, is_search = console(), hasattr(machine, "cv")
     is_short = rows < SMALLEST and not is_search
     if not words.is_terminal or is_short or "callbacks" not in machine.get_params(deep=False):
-        yield
+        yield None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=words, transient=True) as bar:
         task = bar.add_task("beginning", total=100)
-        watcher = SearchBar(bar, task) if is_search else FitBar(bar, task, Pace.of(machine))
-        machine.set_params(callbacks=[watcher])
-        try:
-            yield
-        finally:
-            # A model is data: whoever watched it is not part of it.
-            machine.set_params(callbacks=None)
+        yield SearchBar(bar, task) if is_search else FitBar(bar, task, Pace.of(machine))

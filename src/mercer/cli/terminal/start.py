@@ -6,6 +6,7 @@ is its own. Whoever asks for one of them later has it: a model may hold rows of 
 """
 
 import atexit
+import builtins
 import gc
 import os
 import sys
@@ -19,7 +20,7 @@ from typing import Any
 
 # Executed when something of them is asked for.
 DEFERRED = frozenset({"asyncio", "numpy.f2py", "scipy.stats"})
-# Modules that import a package at their top and make nothing of it: while they are executed it is as if not installed.
+# Modules that import a package at their top and make nothing of it: to them alone it is as if not installed.
 FOR_NOTHING = {"sklearn.utils.fixes": "pandas"}
 # Modules and compiled code are many objects of which none is garbage.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -65,13 +66,20 @@ class _Without(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """With the package hidden, unless somebody has imported it already."""
-        is_hidden = sys.modules.setdefault(self._package, None) is None  # type: ignore[arg-type]
+        """With an import statement of its own, which every other module and thread goes without."""
+        is_executed = False
+
+        def imported(name: str, *context: Any) -> ModuleType:
+            if name == self._package and name not in sys.modules and not is_executed:
+                raise ImportError(f"{module.__name__} makes nothing of {name}")
+            return builtins.__import__(name, *context)
+
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": imported}
         try:
             self._loader.exec_module(module)
         finally:
-            if is_hidden:
-                del sys.modules[self._package]
+            # Its functions keep this import statement, which from now on is the usual one.
+            is_executed = True
 
 
 class _Finder(MetaPathFinder):

@@ -1,6 +1,11 @@
-"""Which kernel `kernel="auto"` stands for, by what the data are."""
+"""Which kernel suits data, by what they are: what `kernel="auto"` stands for, in Python, in the command and in the
+Studio.
 
-from collections.abc import Mapping
+Rows of more columns than rows get a plane. There a Gaussian kernel of the usual width sees all rows as about equally
+far from each other: on counts of words it is right two times in five where a plane is right in seven of ten.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -40,14 +45,21 @@ def kernel_for(X: Rows) -> "tuple[str | Kernel, str]":
     items = X if isinstance(X, (list, tuple)) else np.asarray(X)
     if getattr(items, "ndim", 2) == 2 and not _is_list_of(items, (str, Tree, Graph)):
         return _for_rows(X)
-    for kind, kernel, name in (
-        (str, Spectrum().normalized(), "texts"),
-        (Tree, SubsetTree().normalized(), "trees"),
-        (Graph, WeisfeilerLehman().normalized(), "graphs"),
-    ):
-        if _is_list_of(items, kind):
-            return kernel, f"the items are {name}"
+    if _is_list_of(items, str):
+        return _for_texts(items)
+    if _is_list_of(items, Tree):
+        return SubsetTree().normalized(), "the items are trees"
+    if _is_list_of(items, Graph):
+        return WeisfeilerLehman().normalized(), "the items are graphs"
     return "rbf", "one-dimensional data, which fit will look at"
+
+
+def _for_texts(items: Sequence[str]) -> "tuple[Kernel, str]":
+    """Words and pairs of words; letters where there are no words, as in sequences of proteins."""
+    n_of_words = sum(len(text.split(None, 1)) > 1 for text in items)
+    if 2 * n_of_words >= len(items):
+        return Spectrum(length=(1, 2), tokenizer="words").normalized(), "the items are texts"
+    return Spectrum().normalized(), "the items are texts of one word each: sequences of letters"
 
 
 def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:

@@ -13,20 +13,29 @@ export class Bars {
 
   // values, labels (classes), low .. high, marked indices, lines [[value, text]]
   draw({ values, labels, low, high, working = [], lines = [], label }) {
-    const w = this.canvas.clientWidth || 300, hgt = this.height, ratio = window.devicePixelRatio || 1;
+    const w = this.canvas.clientWidth || 300,
+      hgt = this.height,
+      ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(w * ratio);
     this.canvas.height = Math.round(hgt * ratio);
     this.canvas.setAttribute("aria-label", label);
-    const ctx = this.canvas.getContext("2d"), t = theme();
+    const ctx = this.canvas.getContext("2d"),
+      t = theme();
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const top = 8, bottom = hgt - 8, span = high - low || 1;
+    const top = 8,
+      bottom = hgt - 8,
+      span = high - low || 1;
     const at = (v) => bottom - ((Math.max(low, Math.min(high, v)) - low) / span) * (bottom - top);
-    const step = w / Math.max(values.length, 1), width = Math.max(1, Math.min(16, step * 0.72));
+    const step = w / Math.max(values.length, 1),
+      width = Math.max(1, Math.min(16, step * 0.72));
     ctx.font = "11px system-ui, sans-serif";
     for (const [value, text] of lines) {
       ctx.strokeStyle = t.line;
       ctx.setLineDash([4, 4]);
-      ctx.beginPath(); ctx.moveTo(0, at(value)); ctx.lineTo(w, at(value)); ctx.stroke();
+      ctx.beginPath();
+      ctx.moveTo(0, at(value));
+      ctx.lineTo(w, at(value));
+      ctx.stroke();
       ctx.setLineDash([]);
       ctx.fillStyle = t.faint;
       ctx.textAlign = "right";
@@ -34,12 +43,17 @@ export class Bars {
     }
     const zero = at(Math.max(low, Math.min(high, 0)));
     for (let k = 0; k < values.length; k++) {
-      const x = (k + 0.5) * step - width / 2, y = at(values[k]);
+      const x = (k + 0.5) * step - width / 2,
+        y = at(values[k]);
       ctx.fillStyle = classColour(labels[k]);
       ctx.globalAlpha = working.length && !working.includes(k) ? 0.55 : 1;
       ctx.fillRect(x, Math.min(y, zero), width, Math.max(1, Math.abs(y - zero)));
       ctx.globalAlpha = 1;
-      if (working.includes(k)) { ctx.strokeStyle = t.ink; ctx.lineWidth = 1.6; ctx.strokeRect(x - 1, Math.min(y, zero) - 1, width + 2, Math.max(1, Math.abs(y - zero)) + 2); }
+      if (working.includes(k)) {
+        ctx.strokeStyle = t.ink;
+        ctx.lineWidth = 1.6;
+        ctx.strokeRect(x - 1, Math.min(y, zero) - 1, width + 2, Math.max(1, Math.abs(y - zero)) + 2);
+      }
     }
   }
 }

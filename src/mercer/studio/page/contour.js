@@ -9,9 +9,11 @@ export function contour(field, columns, rows, level, path) {
   const join = (p, q) => {
     const [a, b] = [key(p), key(q)];
     if (a === b) return;
-    const first = ends.get(a), second = ends.get(b);
+    const first = ends.get(a),
+      second = ends.get(b);
     if (first && second && first !== second) {
-      ends.delete(a); ends.delete(b);
+      ends.delete(a);
+      ends.delete(b);
       if (key(first[0]) === a) first.reverse();
       if (key(second.at(-1)) === b) second.reverse();
       for (const each of second) first.push(each);
@@ -20,11 +22,14 @@ export function contour(field, columns, rows, level, path) {
       ends.set(key(first.at(-1)), first);
     } else if (first && first === second) {
       first.push(first[0]); // closed
-      ends.delete(a); ends.delete(b);
+      ends.delete(a);
+      ends.delete(b);
     } else if (first || second) {
-      const line = first ?? second, [old, fresh, point] = first ? [a, b, q] : [b, a, p];
+      const line = first ?? second,
+        [old, fresh, point] = first ? [a, b, q] : [b, a, p];
       ends.delete(old);
-      if (key(line[0]) === old) line.unshift(point); else line.push(point);
+      if (key(line[0]) === old) line.unshift(point);
+      else line.push(point);
       ends.set(fresh, line);
     } else {
       const line = [p, q];
@@ -42,11 +47,16 @@ function march(field, columns, rows, level, line) {
   for (let r = 0; r < rows - 1; r++) {
     for (let c = 0; c < columns - 1; c++) {
       const at = r * columns + c;
-      const a = field[at], b = field[at + 1], d = field[at + columns], e = field[at + columns + 1];
+      const a = field[at],
+        b = field[at + 1],
+        d = field[at + columns],
+        e = field[at + columns + 1];
       const kind = (a > level) | ((b > level) << 1) | ((e > level) << 2) | ((d > level) << 3);
       if (kind === 0 || kind === 15) continue;
-      const bottom = () => [c + cut(a, b), r], right = () => [c + 1, r + cut(b, e)];
-      const top = () => [c + cut(d, e), r + 1], left = () => [c, r + cut(a, d)];
+      const bottom = () => [c + cut(a, b), r],
+        right = () => [c + 1, r + cut(b, e)];
+      const top = () => [c + cut(d, e), r + 1],
+        left = () => [c, r + cut(a, d)];
       if (kind === 1 || kind === 14) line(left(), bottom());
       else if (kind === 2 || kind === 13) line(bottom(), right());
       else if (kind === 3 || kind === 12) line(left(), right());
@@ -55,7 +65,13 @@ function march(field, columns, rows, level, line) {
       else if (kind === 7 || kind === 8) line(left(), top());
       else {
         const middle = (a + b + d + e) / 4 > level;
-        if ((kind === 5) === middle) { line(left(), top()); line(bottom(), right()); } else { line(left(), bottom()); line(right(), top()); }
+        if ((kind === 5) === middle) {
+          line(left(), top());
+          line(bottom(), right());
+        } else {
+          line(left(), bottom());
+          line(right(), top());
+        }
       }
     }
   }
@@ -68,11 +84,17 @@ export function indicator(field, columns, rows, k) {
     const next = new Float32Array(out.length);
     for (let r = 0; r < rows; r++) {
       for (let c = 0; c < columns; c++) {
-        let sum = 0, count = 0;
-        for (let dr = -1; dr <= 1; dr++) for (let dc = -1; dc <= 1; dc++) {
-          const rr = r + dr, cc = c + dc;
-          if (rr >= 0 && rr < rows && cc >= 0 && cc < columns) { sum += out[rr * columns + cc]; count += 1; }
-        }
+        let sum = 0,
+          count = 0;
+        for (let dr = -1; dr <= 1; dr++)
+          for (let dc = -1; dc <= 1; dc++) {
+            const rr = r + dr,
+              cc = c + dc;
+            if (rr >= 0 && rr < rows && cc >= 0 && cc < columns) {
+              sum += out[rr * columns + cc];
+              count += 1;
+            }
+          }
         next[r * columns + c] = sum / count;
       }
     }
@@ -102,4 +124,8 @@ export function shade(field, columns, rows, colour) {
   return canvas;
 }
 
-export const blend = (a, b, share) => [a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2])];
+export const blend = (a, b, share) => [
+  a[0] + share * (b[0] - a[0]),
+  a[1] + share * (b[1] - a[1]),
+  a[2] + share * (b[2] - a[2]),
+];

@@ -4,14 +4,45 @@ import { theme } from "./palette.js";
 
 export function curves(box, { height = 190, x, series, names, colours, xlabel, log = false, dash = [] }) {
   const t = theme();
-  const axis = { stroke: t.soft, grid: { stroke: t.grid, width: 1 }, ticks: { stroke: t.grid, width: 1 }, font: "11px system-ui", labelFont: "12px system-ui" };
+  const axis = {
+    stroke: t.soft,
+    grid: { stroke: t.grid, width: 1 },
+    ticks: { stroke: t.grid, width: 1 },
+    font: "11px system-ui",
+    labelFont: "12px system-ui",
+  };
   const options = {
-    width: Math.max(120, box.clientWidth), height,
+    width: Math.max(120, box.clientWidth),
+    height,
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     legend: { show: true, live: true },
     scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
-    axes: [{ ...axis, label: xlabel, labelSize: 18, size: 34 }, { ...axis, size: 54, values: (_u, ticks) => ticks.map((v) => (v === null ? "" : Math.abs(v) >= 1e4 || (v !== 0 && Math.abs(v) < 1e-3) ? v.toExponential(0) : String(Number(v.toPrecision(4))))) }],
-    series: [{ label: xlabel }, ...names.map((label, k) => ({ label, stroke: colours[k], width: 2, dash: dash[k], points: { show: false }, value: (_u, v) => (v === null || v === undefined ? "–" : Number(v.toPrecision(5)).toString()) }))],
+    axes: [
+      { ...axis, label: xlabel, labelSize: 18, size: 34 },
+      {
+        ...axis,
+        size: 54,
+        values: (_u, ticks) =>
+          ticks.map((v) =>
+            v === null
+              ? ""
+              : Math.abs(v) >= 1e4 || (v !== 0 && Math.abs(v) < 1e-3)
+                ? v.toExponential(0)
+                : String(Number(v.toPrecision(4))),
+          ),
+      },
+    ],
+    series: [
+      { label: xlabel },
+      ...names.map((label, k) => ({
+        label,
+        stroke: colours[k],
+        width: 2,
+        dash: dash[k],
+        points: { show: false },
+        value: (_u, v) => (v === null || v === undefined ? "–" : Number(v.toPrecision(5)).toString()),
+      })),
+    ],
   };
   box.replaceChildren();
   return new uPlot(options, [x, ...series], box);

@@ -55,8 +55,20 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
   const to = (v) => (log ? Math.log10(v) : v);
   const from = (v) => (log ? 10 ** v : v);
   const id = `slider-${name}-${Math.random().toString(36).slice(2, 7)}`;
-  const range = h("input", { type: "range", id, min: String(to(min)), max: String(to(max)), step: String(step ?? (log ? 0.02 : (max - min) / 200)), data: { name } });
-  const box = h("input", { type: "text", inputmode: "decimal", "aria-label": `${label}, as a number`, data: { name: `${name}-box` } });
+  const range = h("input", {
+    type: "range",
+    id,
+    min: String(to(min)),
+    max: String(to(max)),
+    step: String(step ?? (log ? 0.02 : (max - min) / 200)),
+    data: { name },
+  });
+  const box = h("input", {
+    type: "text",
+    inputmode: "decimal",
+    "aria-label": `${label}, as a number`,
+    data: { name: `${name}-box` },
+  });
   const put = (v) => {
     range.value = to(v);
     range.setAttribute("aria-valuetext", show(v, 3));
@@ -72,7 +84,10 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
   });
   box.addEventListener("change", () => {
     const v = Number(box.value);
-    if (Number.isFinite(v) && v >= min && v <= max) { put(v); onchange(v); } else put(from(Number(range.value)));
+    if (Number.isFinite(v) && v >= min && v <= max) {
+      put(v);
+      onchange(v);
+    } else put(from(Number(range.value)));
   });
   const node = h("div", { class: "slider" }, h("label", { for: id }, label), box, range);
   put(value);
@@ -80,7 +95,21 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
 }
 
 export function segmented(label, options, value, onchange) {
-  const buttons = options.map(([key, text, title]) => h("button", { type: "button", title, data: { key }, onclick: () => { put(key); onchange(key); } }, text));
+  const buttons = options.map(([key, text, title]) =>
+    h(
+      "button",
+      {
+        type: "button",
+        title,
+        data: { key },
+        onclick: () => {
+          put(key);
+          onchange(key);
+        },
+      },
+      text,
+    ),
+  );
   const put = (key) => buttons.forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.key === key)));
   put(value);
   return { node: h("div", { class: "segmented", role: "group", "aria-label": label }, buttons), put };
@@ -88,9 +117,19 @@ export function segmented(label, options, value, onchange) {
 
 export function select(label, options, value, onchange, name) {
   const id = `select-${name}-${Math.random().toString(36).slice(2, 7)}`;
-  const box = h("select", { id, data: { name }, onchange: () => onchange(box.value) }, options.map(([key, text]) => h("option", { value: key }, text)));
+  const box = h(
+    "select",
+    { id, data: { name }, onchange: () => onchange(box.value) },
+    options.map(([key, text]) => h("option", { value: key }, text)),
+  );
   box.value = value;
-  return { node: h("div", { class: "field" }, h("label", { for: id }, label), box), put: (v) => { box.value = v; }, box };
+  return {
+    node: h("div", { class: "field" }, h("label", { for: id }, label), box),
+    put: (v) => {
+      box.value = v;
+    },
+    box,
+  };
 }
 
 let hiding = 0;
@@ -99,7 +138,9 @@ export function toast(text) {
   node.textContent = text;
   node.hidden = false;
   clearTimeout(hiding);
-  hiding = setTimeout(() => { node.hidden = true; }, 2600);
+  hiding = setTimeout(() => {
+    node.hidden = true;
+  }, 2600);
 }
 
 export function saveFile(name, content, type) {

@@ -14,10 +14,19 @@ const LOST = "The connection was lost before this was done, and the work ended w
 const listeners = new Set();
 export const connection = { state: "wait", lost: 0, warm: true };
 
-export function onState(listener) { listeners.add(listener); listener(connection.state); }
-function setState(state) { connection.state = state; listeners.forEach((l) => l(state)); }
+export function onState(listener) {
+  listeners.add(listener);
+  listener(connection.state);
+}
+function setState(state) {
+  connection.state = state;
+  listeners.forEach((l) => l(state));
+}
 
-function setWarm(warm) { connection.warm = warm; listeners.forEach((l) => l(connection.state)); }
+function setWarm(warm) {
+  connection.warm = warm;
+  listeners.forEach((l) => l(connection.state));
+}
 
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -42,7 +51,10 @@ export function connect() {
     setState("on");
     // What was asked last and matters still is asked again.
     for (const kind of kinds.values()) {
-      const next = kind.waiting ?? (kind.sent && kind.sticky ? kind.last : null) ?? (kind.sticky && connection.lost ? kind.last : null);
+      const next =
+        kind.waiting ??
+        (kind.sent && kind.sticky ? kind.last : null) ??
+        (kind.sticky && connection.lost ? kind.last : null);
       kind.sent = 0;
       kind.waiting = null;
       if (next) transmit(next.do, next);
@@ -52,7 +64,10 @@ export function connect() {
   socket.onclose = (event) => {
     connection.lost += 1;
     giveUp();
-    if (event.code === 1008) { setState("refused"); return; }
+    if (event.code === 1008) {
+      setState("refused");
+      return;
+    }
     setState("off");
     setTimeout(connect, delay);
     delay = Math.min(4000, delay * 1.7);
@@ -77,14 +92,21 @@ function receive(buffer) {
     setWarm(header.warm);
     return;
   }
-  if (header.do === "warm") { setWarm(true); return; }
+  if (header.do === "warm") {
+    setWarm(true);
+    return;
+  }
   const kind = kinds.get(header.do);
   if (!kind || header.n !== kind.n) return;
   kind.sent = 0;
   // What is said on the way is not the answer.
   kind.open = Boolean(header.progress ?? header.heat);
   kind.handler(header, arrays, kind.asked);
-  if (kind.waiting) { const next = kind.waiting; kind.waiting = null; transmit(header.do, next); }
+  if (kind.waiting) {
+    const next = kind.waiting;
+    kind.waiting = null;
+    transmit(header.do, next);
+  }
 }
 
 function transmit(what, request) {
@@ -107,10 +129,18 @@ export function ask(what, request, handler, { sticky = false, once = false, at =
   Object.assign(kind, { sticky, once });
   kinds.set(what, kind);
   const next = { ...request, do: what, asked: at, handler };
-  if (!socket || socket.readyState !== 1) { kind.waiting = next; return; }
+  if (!socket || socket.readyState !== 1) {
+    kind.waiting = next;
+    return;
+  }
   if (kind.sent && performance.now() - kind.sent < PATIENCE) {
     kind.waiting = next;
-    setTimeout(() => { if (kind.waiting === next && socket.readyState === 1) { kind.waiting = null; transmit(what, next); } }, PATIENCE);
+    setTimeout(() => {
+      if (kind.waiting === next && socket.readyState === 1) {
+        kind.waiting = null;
+        transmit(what, next);
+      }
+    }, PATIENCE);
     return;
   }
   transmit(what, next);
@@ -125,4 +155,6 @@ export function address(path, params = {}) {
 }
 
 // For tests: what happens when a cable is pulled.
-export function drop() { socket?.close(4000); }
+export function drop() {
+  socket?.close(4000);
+}

@@ -13,7 +13,9 @@ const VIEWS = [
 const stage = document.getElementById("stage");
 let view = null;
 
-const tabs = VIEWS.map(([key, title]) => h("button", { type: "button", role: "tab", data: { view: key }, onclick: () => open(key) }, title));
+const tabs = VIEWS.map(([key, title]) =>
+  h("button", { type: "button", role: "tab", data: { view: key }, onclick: () => open(key) }, title),
+);
 document.querySelector(".tabs").append(...tabs);
 document.querySelector(".tabs").addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -27,7 +29,11 @@ async function open(key) {
   const View = await found[2]();
   view?.close?.();
   state.view = found[0];
-  tabs.forEach((tab) => { const on = tab.dataset.view === state.view; tab.setAttribute("aria-selected", String(on)); tab.tabIndex = on ? 0 : -1; });
+  tabs.forEach((tab) => {
+    const on = tab.dataset.view === state.view;
+    tab.setAttribute("aria-selected", String(on));
+    tab.tabIndex = on ? 0 : -1;
+  });
   document.title = `${found[1]} · Mercer Studio`;
   view = new View(stage);
   saveLink();
@@ -38,7 +44,12 @@ async function open(key) {
 const live = document.querySelector(".live");
 onState((now) => {
   live.dataset.state = now === "on" ? (connection.warm ? "on" : "wait") : now === "wait" ? "wait" : "off";
-  live.querySelector(".live-text").textContent = { on: connection.warm ? "live" : "compiling, the first time only", wait: "connecting", off: "reconnecting", refused: "not let in: open the address that mercer studio printed" }[now];
+  live.querySelector(".live-text").textContent = {
+    on: connection.warm ? "live" : "compiling, the first time only",
+    wait: "connecting",
+    off: "reconnecting",
+    refused: "not let in: open the address that mercer studio printed",
+  }[now];
 });
 
 // --- theme -----------------------------------------------------------------------------------
@@ -46,12 +57,20 @@ onState((now) => {
 document.getElementById("theme").addEventListener("click", () => {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   document.documentElement.dataset.theme = next;
-  try { localStorage.setItem("mercer-theme", next); } catch { /* storage may be off */ }
+  try {
+    localStorage.setItem("mercer-theme", next);
+  } catch {
+    /* storage may be off */
+  }
   view?.repaint?.();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
   let chosen = null;
-  try { chosen = localStorage.getItem("mercer-theme"); } catch { /* storage may be off */ }
+  try {
+    chosen = localStorage.getItem("mercer-theme");
+  } catch {
+    /* storage may be off */
+  }
   if (chosen) return;
   document.documentElement.dataset.theme = event.matches ? "dark" : "light";
   view?.repaint?.();
@@ -61,18 +80,32 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) =>
 
 document.getElementById("copy-link").addEventListener("click", async () => {
   history.replaceState(null, "", toHash());
-  try { await navigator.clipboard.writeText(location.href); toast("The link to this state is copied."); } catch { toast("The link is in the address bar."); }
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast("The link to this state is copied.");
+  } catch {
+    toast("The link is in the address bar.");
+  }
 });
 
 const menuButton = document.getElementById("export");
 const menu = document.querySelector(".menu-items");
-const toggle = (on) => { menu.hidden = !on; menuButton.setAttribute("aria-expanded", String(on)); if (on) menu.querySelector("button").focus(); };
+const toggle = (on) => {
+  menu.hidden = !on;
+  menuButton.setAttribute("aria-expanded", String(on));
+  if (on) menu.querySelector("button").focus();
+};
 menuButton.addEventListener("click", () => toggle(menu.hidden));
-document.addEventListener("click", (event) => { if (!event.target.closest(".menu")) toggle(false); });
+document.addEventListener("click", (event) => {
+  if (!event.target.closest(".menu")) toggle(false);
+});
 menu.addEventListener("keydown", (event) => {
   const items = [...menu.querySelectorAll("button")];
   const at = items.indexOf(document.activeElement);
-  if (event.key === "Escape") { toggle(false); menuButton.focus(); }
+  if (event.key === "Escape") {
+    toggle(false);
+    menuButton.focus();
+  }
   if (event.key === "ArrowDown") items[(at + 1) % items.length].focus();
   if (event.key === "ArrowUp") items[(at + items.length - 1) % items.length].focus();
 });
@@ -92,32 +125,57 @@ function exportPng() {
   image.onload = () => {
     const canvas = h("canvas", { width: image.naturalWidth * 2, height: image.naturalHeight * 2 });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => { saveFile("mercer-studio.png", blob, "image/png"); URL.revokeObjectURL(url); });
+    canvas.toBlob((blob) => {
+      saveFile("mercer-studio.png", blob, "image/png");
+      URL.revokeObjectURL(url);
+    });
   };
   image.src = url;
 }
 
 const dialog = document.getElementById("code-dialog");
 function exportCode() {
-  if (!view?.code) { toast("This view has no code of its own; the playground has."); return; }
+  if (!view?.code) {
+    toast("This view has no code of its own; the playground has.");
+    return;
+  }
   view.code((header) => {
-    if (header.error) { toast(header.error); return; }
+    if (header.error) {
+      toast(header.error);
+      return;
+    }
     document.getElementById("code-text").textContent = header.code;
     if (!dialog.open) dialog.showModal();
   });
 }
 dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
 document.getElementById("code-copy").addEventListener("click", async () => {
-  try { await navigator.clipboard.writeText(document.getElementById("code-text").textContent); toast("Copied."); } catch { toast("Select the text to copy it."); }
+  try {
+    await navigator.clipboard.writeText(document.getElementById("code-text").textContent);
+    toast("Copied.");
+  } catch {
+    toast("Select the text to copy it.");
+  }
 });
-document.getElementById("code-save").addEventListener("click", () => saveFile("mercer_studio.py", document.getElementById("code-text").textContent, "text/x-python"));
+document
+  .getElementById("code-save")
+  .addEventListener("click", () =>
+    saveFile("mercer_studio.py", document.getElementById("code-text").textContent, "text/x-python"),
+  );
 
 // --- begin -----------------------------------------------------------------------------------
 
 function begin() {
-  try { readHash(); } catch { toast("This link holds no state that the studio can read; it begins anew."); }
+  try {
+    readHash();
+  } catch {
+    toast("This link holds no state that the studio can read; it begins anew.");
+  }
 }
-window.addEventListener("hashchange", () => { begin(); open(state.view); });
+window.addEventListener("hashchange", () => {
+  begin();
+  open(state.view);
+});
 begin();
 connect();
 open(state.view);

@@ -13,13 +13,27 @@ export function rgb(hex) {
 }
 
 export function theme() {
-  return { ink: css("ink"), soft: css("soft"), faint: css("faint"), plane: css("plane"), grid: css("grid"), accent: css("accent"), bad: css("bad"), good: css("good"), line: css("line-strong"), warn: css("warn") };
+  return {
+    ink: css("ink"),
+    soft: css("soft"),
+    faint: css("faint"),
+    plane: css("plane"),
+    grid: css("grid"),
+    accent: css("accent"),
+    bad: css("bad"),
+    good: css("good"),
+    line: css("line-strong"),
+    warn: css("warn"),
+  };
 }
 
 // The outline of a mark of radius r around (x, y).
 export function trace(ctx, shape, x, y, r) {
   ctx.beginPath();
-  if (shape === "circle") { ctx.arc(x, y, r, 0, 2 * Math.PI); return; }
+  if (shape === "circle") {
+    ctx.arc(x, y, r, 0, 2 * Math.PI);
+    return;
+  }
   const polygon = (corners, turn, size = r) => {
     for (let k = 0; k < corners; k++) {
       const a = turn + (2 * Math.PI * k) / corners;
@@ -33,8 +47,22 @@ export function trace(ctx, shape, x, y, r) {
   else if (shape === "diamond") polygon(4, 0, r * 1.3);
   else if (shape === "hexagon") polygon(6, 0, r * 1.1);
   else {
-    const a = r * 0.42, b = r * 1.15;
-    const corners = [[-a, -b], [a, -b], [a, -a], [b, -a], [b, a], [a, a], [a, b], [-a, b], [-a, a], [-b, a], [-b, -a], [-a, -a]];
+    const a = r * 0.42,
+      b = r * 1.15;
+    const corners = [
+      [-a, -b],
+      [a, -b],
+      [a, -a],
+      [b, -a],
+      [b, a],
+      [a, a],
+      [a, b],
+      [-a, b],
+      [-a, a],
+      [-b, a],
+      [-b, -a],
+      [-a, -a],
+    ];
     const turn = shape === "cross" ? Math.SQRT1_2 : null;
     corners.forEach(([p, q], k) => {
       const [u, v] = turn ? [turn * (p - q), turn * (p + q)] : [p, q];
@@ -79,7 +107,10 @@ export function drawMark(ctx, x, y, k, kase, colours, { r = 5.5, dim = false, we
     trace(ctx, "diamond", x, y, r + 4.4);
     ctx.stroke();
     ctx.beginPath();
-    ctx.moveTo(x - 3, y - 3); ctx.lineTo(x + 3, y + 3); ctx.moveTo(x + 3, y - 3); ctx.lineTo(x - 3, y + 3);
+    ctx.moveTo(x - 3, y - 3);
+    ctx.lineTo(x + 3, y + 3);
+    ctx.moveTo(x + 3, y - 3);
+    ctx.lineTo(x - 3, y + 3);
     ctx.strokeStyle = t.plane;
     ctx.lineWidth = 1.6;
     ctx.stroke();

@@ -10,7 +10,20 @@ const CLICK = 4; // pixels a pointer may travel and still be a click
 export class Plane {
   // model: { points, window } that the owner keeps; on: { change(kind), hover(index, x, y), say(text) }
   constructor(box, model, on = {}, { editable = true, label = "Plane of points" } = {}) {
-    Object.assign(this, { model, on, editable, hovered: -1, selected: -1, cursor: null, current: 0, tool: "add", overlay: null, answer: null, picture: null, lock: null });
+    Object.assign(this, {
+      model,
+      on,
+      editable,
+      hovered: -1,
+      selected: -1,
+      cursor: null,
+      current: 0,
+      tool: "add",
+      overlay: null,
+      answer: null,
+      picture: null,
+      lock: null,
+    });
     this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
@@ -24,7 +37,9 @@ export class Plane {
     this.canvas.addEventListener("pointerleave", () => this.hover(-1));
   }
 
-  get size() { return [this.box.clientWidth || 10, this.box.clientHeight || 10]; }
+  get size() {
+    return [this.box.clientWidth || 10, this.box.clientHeight || 10];
+  }
 
   // The window, widened so that both axes have one scale and the box is filled.
   get view() {
@@ -54,24 +69,36 @@ export class Plane {
     const canvas = this.canvas;
     canvas.addEventListener("pointerdown", (e) => this.down(e));
     canvas.addEventListener("pointerup", (e) => this.up(e));
-    canvas.addEventListener("pointercancel", () => { this.drag = null; });
+    canvas.addEventListener("pointercancel", () => {
+      this.drag = null;
+    });
     canvas.addEventListener("contextmenu", (e) => e.preventDefault());
     canvas.addEventListener("dblclick", (e) => e.preventDefault());
     canvas.addEventListener("keydown", (e) => this.key(e));
-    canvas.addEventListener("blur", () => { this.cursor = null; this.draw(); });
+    canvas.addEventListener("blur", () => {
+      this.cursor = null;
+      this.draw();
+    });
   }
 
   nearest(px, py) {
-    let best = -1, distance = NEAR;
+    let best = -1,
+      distance = NEAR;
     this.model.points.forEach(([x, y], k) => {
       const [a, b] = this.toScreen(x, y);
       const d = Math.hypot(a - px, b - py);
-      if (d < distance) { best = k; distance = d; }
+      if (d < distance) {
+        best = k;
+        distance = d;
+      }
     });
     return best;
   }
 
-  at(event) { const r = this.canvas.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top]; }
+  at(event) {
+    const r = this.canvas.getBoundingClientRect();
+    return [event.clientX - r.left, event.clientY - r.top];
+  }
 
   down(event) {
     const [px, py] = this.at(event);
@@ -86,13 +113,23 @@ export class Plane {
   }
 
   hold() {
-    if (this.drag && !this.drag.moved && this.drag.k >= 0) { const k = this.drag.k; this.drag = null; this.remove(k); }
+    if (this.drag && !this.drag.moved && this.drag.k >= 0) {
+      const k = this.drag.k;
+      this.drag = null;
+      this.remove(k);
+    }
   }
 
   move(event) {
     const [px, py] = this.at(event);
-    if (!this.drag) { this.hover(this.nearest(px, py), px, py); return; }
-    if (Math.hypot(px - this.drag.px, py - this.drag.py) > CLICK && !this.drag.moved) { this.drag.moved = true; clearTimeout(this.drag.held); }
+    if (!this.drag) {
+      this.hover(this.nearest(px, py), px, py);
+      return;
+    }
+    if (Math.hypot(px - this.drag.px, py - this.drag.py) > CLICK && !this.drag.moved) {
+      this.drag.moved = true;
+      clearTimeout(this.drag.held);
+    }
     if (this.drag.moved && this.drag.k >= 0 && !this.drag.erase) this.place(this.drag.k, ...this.toWorld(px, py));
   }
 
@@ -102,7 +139,8 @@ export class Plane {
     if (!drag) return;
     clearTimeout(drag.held);
     if (drag.erase && drag.k >= 0) this.remove(drag.k);
-    else if (!drag.moved && drag.k < 0 && this.tool !== "delete" && event.button !== 2) this.add(...this.toWorld(drag.px, drag.py));
+    else if (!drag.moved && drag.k < 0 && this.tool !== "delete" && event.button !== 2)
+      this.add(...this.toWorld(drag.px, drag.py));
     else if (!drag.moved && drag.k >= 0 && this.tool === "class") this.relabel(drag.k, this.current);
     else if (drag.moved && drag.k >= 0) this.changed("moved");
   }
@@ -113,10 +151,16 @@ export class Plane {
     return Number(v.toFixed(Math.min(8, digits)));
   }
 
-  fixed(x, y) { const p = [this.round(x), this.round(y)]; return this.lock ? this.lock(p) : p; }
+  fixed(x, y) {
+    const p = [this.round(x), this.round(y)];
+    return this.lock ? this.lock(p) : p;
+  }
 
   add(x, y) {
-    if (this.most && this.model.points.length >= this.most) { this.on.say?.(`There is room for ${this.most} points.`); return; }
+    if (this.most && this.model.points.length >= this.most) {
+      this.on.say?.(`There is room for ${this.most} points.`);
+      return;
+    }
     this.model.points.push([...this.fixed(x, y), this.current]);
     this.selected = this.model.points.length - 1;
     this.changed("added");
@@ -130,7 +174,10 @@ export class Plane {
   }
 
   remove(k) {
-    if (this.least && this.model.points.length <= this.least) { this.on.say?.(`At least ${this.least} points stay.`); return; }
+    if (this.least && this.model.points.length <= this.least) {
+      this.on.say?.(`At least ${this.least} points stay.`);
+      return;
+    }
     this.model.points.splice(k, 1);
     this.selected = Math.min(this.selected, this.model.points.length - 1);
     this.hovered = -1;
@@ -138,9 +185,16 @@ export class Plane {
     this.changed("removed");
   }
 
-  relabel(k, label) { this.model.points[k][2] = label; this.changed("relabelled"); }
+  relabel(k, label) {
+    this.model.points[k][2] = label;
+    this.changed("relabelled");
+  }
 
-  changed(kind) { this.answerIsOld = true; this.draw(); this.on.change?.(kind); }
+  changed(kind) {
+    this.answerIsOld = true;
+    this.draw();
+    this.on.change?.(kind);
+  }
 
   // The keyboard moves a cross, or the point that it has picked.
   key(event) {
@@ -150,7 +204,8 @@ export class Plane {
     const points = this.model.points;
     if (event.key in moves) {
       const [dx, dy] = moves[event.key];
-      if (this.picked >= 0 && points[this.picked]) this.place(this.picked, points[this.picked][0] + dx, points[this.picked][1] + dy);
+      if (this.picked >= 0 && points[this.picked])
+        this.place(this.picked, points[this.picked][0] + dx, points[this.picked][1] + dy);
       else {
         this.cursor ??= [(left + right) / 2, (bottom + top) / 2];
         this.cursor = [this.cursor[0] + dx, this.cursor[1] + dy];
@@ -158,7 +213,10 @@ export class Plane {
       }
     } else if (event.key === "Enter" || event.key === " ") {
       this.cursor ??= [(left + right) / 2, (bottom + top) / 2];
-      if (this.picked >= 0) { this.picked = -1; this.draw(); } else this.add(...this.cursor);
+      if (this.picked >= 0) {
+        this.picked = -1;
+        this.draw();
+      } else this.add(...this.cursor);
     } else if (event.key === "n" || event.key === "p") {
       const n = points.length;
       if (n) {
@@ -171,7 +229,10 @@ export class Plane {
       }
     } else if (event.key === "Delete" || event.key === "Backspace") {
       const k = this.picked >= 0 ? this.picked : this.selected;
-      if (k >= 0 && points[k]) { this.picked = -1; this.remove(k); }
+      if (k >= 0 && points[k]) {
+        this.picked = -1;
+        this.remove(k);
+      }
     } else if (/^[1-8]$/.test(event.key)) {
       const label = Number(event.key) - 1;
       if (this.picked >= 0) this.relabel(this.picked, label);
@@ -187,7 +248,15 @@ export class Plane {
   hover(k, px, py) {
     if (k === this.hovered && k < 0) return;
     this.hovered = k;
-    this.canvas.style.cursor = this.editable ? (k >= 0 ? (this.tool === "delete" ? "not-allowed" : "grab") : this.tool === "delete" ? "default" : "crosshair") : "default";
+    this.canvas.style.cursor = this.editable
+      ? k >= 0
+        ? this.tool === "delete"
+          ? "not-allowed"
+          : "grab"
+        : this.tool === "delete"
+          ? "default"
+          : "crosshair"
+      : "default";
     this.on.hover?.(k, px, py);
     this.draw();
   }
@@ -236,7 +305,10 @@ export class Plane {
       const shades = answer.classes.map((k) => blend(paper, rgb(classColour(k)), strength * 0.8));
       return (v) => shades[Math.max(0, Math.min(shades.length - 1, Math.round(v)))];
     }
-    const [a, b] = answer.kind === "region" ? [rgb(isDark() ? "#8a929a" : "#9aa2a8"), rgb(classColour(0))] : [0, 1].map((k) => rgb(classColour(answer.classes?.[k] ?? k)));
+    const [a, b] =
+      answer.kind === "region"
+        ? [rgb(isDark() ? "#8a929a" : "#9aa2a8"), rgb(classColour(0))]
+        : [0, 1].map((k) => rgb(classColour(answer.classes?.[k] ?? k)));
     const scale = answer.kind === "region" ? answer.reach || 1 : 2;
     return (v) => {
       const share = Math.min(1, Math.abs(v) / scale) ** 0.75;
@@ -254,7 +326,11 @@ export class Plane {
   paintField(ctx, answer, t) {
     const [columns, rows] = answer.grid;
     if (!this.picture || this.pictureTheme !== t.plane) {
-      if (answer.kind === "region") answer.reach = Math.max(1e-9, answer.field.reduce((m, v) => Math.max(m, v), 0));
+      if (answer.kind === "region")
+        answer.reach = Math.max(
+          1e-9,
+          answer.field.reduce((m, v) => Math.max(m, v), 0),
+        );
       this.picture = shade(answer.field, columns, rows, this.colouring(answer, t));
       this.pictureTheme = t.plane;
     }
@@ -269,9 +345,12 @@ export class Plane {
   line(ctx, answer, level, field = answer.field) {
     const [columns, rows] = answer.grid;
     const [x0, y0, x1, y1] = this.box4(answer);
-    const sx = (x1 - x0) / (columns - 1), sy = (y1 - y0) / (rows - 1);
+    const sx = (x1 - x0) / (columns - 1),
+      sy = (y1 - y0) / (rows - 1);
     ctx.beginPath();
-    contour(field, columns, rows, level, (points) => points.forEach(([c, r], k) => ctx[k ? "lineTo" : "moveTo"](x0 + c * sx, y1 - r * sy)));
+    contour(field, columns, rows, level, (points) =>
+      points.forEach(([c, r], k) => ctx[k ? "lineTo" : "moveTo"](x0 + c * sx, y1 - r * sy)),
+    );
     ctx.stroke();
   }
 
@@ -329,7 +408,11 @@ export class Plane {
 
   paintAxes(ctx, w, hgt, t) {
     const [left, right, bottom, top] = this.view;
-    const nice = (span) => { const raw = span / 8, p = 10 ** Math.floor(Math.log10(raw)); return [1, 2, 5, 10].map((m) => m * p).find((s) => s >= raw); };
+    const nice = (span) => {
+      const raw = span / 8,
+        p = 10 ** Math.floor(Math.log10(raw));
+      return [1, 2, 5, 10].map((m) => m * p).find((s) => s >= raw);
+    };
     const [sx, sy] = [nice(right - left), nice(top - bottom)];
     ctx.save();
     ctx.lineWidth = 1;
@@ -340,7 +423,10 @@ export class Plane {
     for (let x = Math.ceil(left / sx) * sx; x <= right; x += sx) {
       const [px] = this.toScreen(x, 0);
       ctx.globalAlpha = Math.abs(x) < sx / 2 ? 0.22 : 0.07;
-      ctx.beginPath(); ctx.moveTo(px, 0); ctx.lineTo(px, hgt); ctx.stroke();
+      ctx.beginPath();
+      ctx.moveTo(px, 0);
+      ctx.lineTo(px, hgt);
+      ctx.stroke();
       ctx.globalAlpha = 1;
       ctx.textAlign = "center";
       if (px > 26 && px < w - 14) ctx.fillText(label(x, sx), px, hgt - 7);
@@ -348,7 +434,10 @@ export class Plane {
     for (let y = Math.ceil(bottom / sy) * sy; y <= top; y += sy) {
       const [, py] = this.toScreen(0, y);
       ctx.globalAlpha = Math.abs(y) < sy / 2 ? 0.22 : 0.07;
-      ctx.beginPath(); ctx.moveTo(0, py); ctx.lineTo(w, py); ctx.stroke();
+      ctx.beginPath();
+      ctx.moveTo(0, py);
+      ctx.lineTo(w, py);
+      ctx.stroke();
       ctx.globalAlpha = 1;
       ctx.textAlign = "left";
       if (py > 30 && py < hgt - 20) ctx.fillText(label(y, sy), 7, py - 4);
@@ -361,7 +450,10 @@ export class Plane {
     const many = this.small || this.model.points.length > 400;
     this.model.points.forEach(([x, y, k], i) => {
       const [px, py] = this.toScreen(x, y);
-      drawMark(ctx, px, py, k, cases?.length === this.model.points.length ? cases[i] : 0, t, { r: many ? 4 : 5.5, weight: this.weights?.[i] ?? null });
+      drawMark(ctx, px, py, k, cases?.length === this.model.points.length ? cases[i] : 0, t, {
+        r: many ? 4 : 5.5,
+        weight: this.weights?.[i] ?? null,
+      });
       if (i === this.hovered || i === this.picked) {
         ctx.beginPath();
         ctx.arc(px, py, 14, 0, 2 * Math.PI);
@@ -384,7 +476,10 @@ export class Plane {
     ctx.strokeStyle = t.accent;
     ctx.lineWidth = 2;
     ctx.beginPath();
-    ctx.moveTo(px - 12, py); ctx.lineTo(px + 12, py); ctx.moveTo(px, py - 12); ctx.lineTo(px, py + 12);
+    ctx.moveTo(px - 12, py);
+    ctx.lineTo(px + 12, py);
+    ctx.moveTo(px, py - 12);
+    ctx.lineTo(px, py + 12);
     ctx.stroke();
     ctx.restore();
   }
@@ -404,5 +499,8 @@ export class Plane {
     return ctx.toString();
   }
 
-  close() { this.sight.disconnect(); this.canvas.remove(); }
+  close() {
+    this.sight.disconnect();
+    this.canvas.remove();
+  }
 }

@@ -12,13 +12,34 @@ export class Space {
     this.canvas.setAttribute("aria-label", `${label}. Drag or use the arrow keys to turn it.`);
     this.canvas.style.cursor = "grab";
     box.append(this.canvas);
-    this.canvas.addEventListener("pointerdown", (e) => { this.held = [e.clientX, e.clientY]; this.canvas.setPointerCapture(e.pointerId); });
-    this.canvas.addEventListener("pointermove", (e) => { if (this.held) { this.turn((e.clientX - this.held[0]) * 0.01, (e.clientY - this.held[1]) * 0.01); this.held = [e.clientX, e.clientY]; } });
-    this.canvas.addEventListener("pointerup", () => { this.held = null; });
-    this.canvas.addEventListener("wheel", (e) => { this.zoom = Math.max(0.4, Math.min(4, this.zoom * Math.exp(-e.deltaY * 0.001))); this.draw(); e.preventDefault(); }, { passive: false });
+    this.canvas.addEventListener("pointerdown", (e) => {
+      this.held = [e.clientX, e.clientY];
+      this.canvas.setPointerCapture(e.pointerId);
+    });
+    this.canvas.addEventListener("pointermove", (e) => {
+      if (this.held) {
+        this.turn((e.clientX - this.held[0]) * 0.01, (e.clientY - this.held[1]) * 0.01);
+        this.held = [e.clientX, e.clientY];
+      }
+    });
+    this.canvas.addEventListener("pointerup", () => {
+      this.held = null;
+    });
+    this.canvas.addEventListener(
+      "wheel",
+      (e) => {
+        this.zoom = Math.max(0.4, Math.min(4, this.zoom * Math.exp(-e.deltaY * 0.001)));
+        this.draw();
+        e.preventDefault();
+      },
+      { passive: false },
+    );
     this.canvas.addEventListener("keydown", (e) => {
       const turn = { ArrowLeft: [-0.12, 0], ArrowRight: [0.12, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[e.key];
-      if (turn) { this.turn(...turn); e.preventDefault(); }
+      if (turn) {
+        this.turn(...turn);
+        e.preventDefault();
+      }
     });
     this.sight = new ResizeObserver(() => this.draw());
     this.sight.observe(box);
@@ -34,15 +55,23 @@ export class Space {
   // Coordinates of about -1 .. 1 in; pixels and depth out (larger is nearer).
   project([x, y, z]) {
     const [w, h] = [this.box.clientWidth, this.box.clientHeight];
-    const [ca, sa, ch, sh] = [Math.cos(this.azimuth), Math.sin(this.azimuth), Math.cos(this.height), Math.sin(this.height)];
-    const u = ca * x + sa * y, v = -sa * x + ca * y;
-    const up = ch * z + sh * v, near = -ch * v + sh * z;
+    const [ca, sa, ch, sh] = [
+      Math.cos(this.azimuth),
+      Math.sin(this.azimuth),
+      Math.cos(this.height),
+      Math.sin(this.height),
+    ];
+    const u = ca * x + sa * y,
+      v = -sa * x + ca * y;
+    const up = ch * z + sh * v,
+      near = -ch * v + sh * z;
     const scale = (0.36 * Math.min(w, h) * this.zoom) / (1 - 0.16 * near);
     return [w / 2 + u * scale, h / 2 - up * scale, near];
   }
 
   draw() {
-    const [w, h] = [this.box.clientWidth || 10, this.box.clientHeight || 10], ratio = window.devicePixelRatio || 1;
+    const [w, h] = [this.box.clientWidth || 10, this.box.clientHeight || 10],
+      ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(w * ratio);
     this.canvas.height = Math.round(h * ratio);
     const ctx = this.canvas.getContext("2d");
@@ -58,7 +87,11 @@ export class Space {
     const project = (p) => this.project(p);
     const list = this.things(t).map((thing) => [thing.layer ?? this.project(thing.at)[2], thing]);
     list.sort((a, b) => a[0] - b[0]);
-    for (const [, thing] of list) { ctx.save(); thing.draw(ctx, project, t); ctx.restore(); }
+    for (const [, thing] of list) {
+      ctx.save();
+      thing.draw(ctx, project, t);
+      ctx.restore();
+    }
   }
 
   toSvg() {
@@ -68,10 +101,35 @@ export class Space {
     return ctx.toString();
   }
 
-  close() { this.sight.disconnect(); this.canvas.remove(); }
+  close() {
+    this.sight.disconnect();
+    this.canvas.remove();
+  }
 }
 
-export const path = (ctx, points) => { ctx.beginPath(); points.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](p[0], p[1])); };
+export const path = (ctx, points) => {
+  ctx.beginPath();
+  points.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](p[0], p[1]));
+};
 export const mean = (points) => points.reduce((m, p) => m.map((v, k) => v + p[k] / points.length), [0, 0, 0]);
-export const text3 = (at, words, style = "soft") => ({ at, layer: 9, draw: (ctx, project, t) => { const [x, y] = project(at); ctx.font = "12px system-ui, sans-serif"; ctx.fillStyle = t[style]; ctx.textAlign = "center"; ctx.fillText(words, x, y); } });
-export const line3 = (a, b, style = "line", width = 1, dash = []) => ({ at: mean([a, b]), draw: (ctx, project, t) => { path(ctx, [project(a), project(b)]); ctx.strokeStyle = t[style] ?? style; ctx.lineWidth = width; ctx.setLineDash(dash); ctx.stroke(); } });
+export const text3 = (at, words, style = "soft") => ({
+  at,
+  layer: 9,
+  draw: (ctx, project, t) => {
+    const [x, y] = project(at);
+    ctx.font = "12px system-ui, sans-serif";
+    ctx.fillStyle = t[style];
+    ctx.textAlign = "center";
+    ctx.fillText(words, x, y);
+  },
+});
+export const line3 = (a, b, style = "line", width = 1, dash = []) => ({
+  at: mean([a, b]),
+  draw: (ctx, project, t) => {
+    path(ctx, [project(a), project(b)]);
+    ctx.strokeStyle = t[style] ?? style;
+    ctx.lineWidth = width;
+    ctx.setLineDash(dash);
+    ctx.stroke();
+  },
+});

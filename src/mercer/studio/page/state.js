@@ -3,8 +3,21 @@
 export const state = {
   view: "play",
   scene: {
-    points: [], window: [-1.5, 4.5, -1.25, 3.25], method: "hard", kernel: "linear", expression: "rbf(gamma=1) + 0.5*linear()",
-    bias: "free", C: 1, gamma: 1, degree: 2, coef0: 1, length_scale: 1, nu: 0.2, epsilon: 0.1, alpha: 0.1, preset: "toy",
+    points: [],
+    window: [-1.5, 4.5, -1.25, 3.25],
+    method: "hard",
+    kernel: "linear",
+    expression: "rbf(gamma=1) + 0.5*linear()",
+    bias: "free",
+    C: 1,
+    gamma: 1,
+    degree: 2,
+    coef0: 1,
+    length_scale: 1,
+    nu: 0.2,
+    epsilon: 0.1,
+    alpha: 0.1,
+    preset: "toy",
   },
   solver: "smo",
   step: 0,
@@ -13,10 +26,19 @@ export const state = {
 };
 
 const watchers = new Set();
-export function onLink(watcher) { watchers.add(watcher); }
+export function onLink(watcher) {
+  watchers.add(watcher);
+}
 
-const encode = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-const decode = (text) => new TextDecoder().decode(Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)));
+const encode = (text) =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
+const decode = (text) =>
+  new TextDecoder().decode(
+    Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)),
+  );
 
 export function toHash() {
   const { view, ...rest } = state;
@@ -47,4 +69,6 @@ export function readHash() {
   return true;
 }
 
-export function tellLink() { watchers.forEach((w) => w()); }
+export function tellLink() {
+  watchers.forEach((w) => w());
+}

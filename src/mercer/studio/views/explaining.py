@@ -5,17 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-import mercer
 from mercer._errors import DataError, MercerError, ParameterError
-from mercer.exchange.model_file.save import describe
-from mercer.report.figures import taken
-from mercer.report.model_words import describe_model, machine_of
-from mercer.report.record import finite
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown, uploaded
-from mercer.studio.views.training import before_the_machine, plain
+from mercer.studio.views.training import plain
+from mercer.workflow.models import describe_file, explain_row, load_model
 
 if TYPE_CHECKING:
     from mercer.explanation.explanation import Contributions
@@ -32,10 +26,8 @@ def explain(request: Request, job: Job) -> Iterator[Answer]:
     k = request.get("row")
     if not isinstance(k, int) or not 0 <= k < len(data):
         raise ParameterError(f"row must be from 0 to {len(data) - 1}, got {k!r}")
-    item = taken(X, np.array([k]))
-    said = plain(model.predict(item)[0])
-    item = before_the_machine(model, item)
-    found = mercer.explain(machine_of(model), item[0] if isinstance(item, list) else item)
+    said, found = explain_row(model, X, k)
+    said = plain(said)
     function = _function(found, said)
     table = cast("Contributions", found.by_term or found.by_feature or found.by_position or found.by_support_vector)
     yield (
@@ -70,12 +62,12 @@ def inspect(request: Request, job: Job) -> Iterator[Answer]:
         path = Path(folder) / "model.mercer"
         path.write_bytes(body)
         try:
-            model, said = mercer.load(path, mapped=False), describe(path)
+            model, said = load_model(path, mapped=False)
         except MercerError as error:
             # The path is ours and says nothing to anybody.
             raise DataError(str(error).replace(str(path), name or "the file")) from error
-    about = {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")}
-    yield {"name": name, "model": finite(describe_model(model)), "file": finite(about)}, {}
+    found = describe_file(model, said)
+    yield {"name": name, "file": found.pop("file"), "model": found}, {}
 
 
 ACTIONS: dict[str, Action] = {"explain": explain, "inspect": inspect}

@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,14 @@ from mercer._errors import DataError, MercerError, ParameterError
 from mercer.io import Dataset
 from mercer.kernels import Columns
 from mercer.kernels.table.frame import as_frame
-from mercer.report.figures import Shown, taken
+from mercer.report.figures import taken
 from mercer.report.html_page import page
 from mercer.report.model_words import machine_of
-from mercer.report.record import Record, bounds_of
-from mercer.report.scores import score
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown
 from mercer.workflow.assemble import Assembly, assemble
-from mercer.workflow.hold_out import hold_out
+from mercer.workflow.models import before_the_machine
+from mercer.workflow.run import HOLDOUT, Run, Watch
 
 # Rows that can be explained, items on the map, seconds between two progress lines, seconds for a fit.
 LISTED, ON_THE_MAP, PACE = 200, 600, 0.1
@@ -76,79 +76,65 @@ def assembled(request: Request, data: Dataset, **others: Any) -> Assembly:
     return found
 
 
-def split(y: NDArray[Any], task: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A fifth of the rows held out, each class in proportion where that can be; none of few."""
-    if len(y) < 10:
-        return np.arange(len(y)), np.arange(0)
-    return hold_out(y, 0.2, 0, task == "classification")
+def share_held(y: NDArray[Any]) -> float:
+    """The share of the rows that is held out; of few rows, none."""
+    return HOLDOUT if len(y) >= 10 else 0.0
 
 
-def _watched(job: Job, begin: float) -> Callable[[Any], bool]:
-    """A callback that tells the page how the fit stands, and ends it when asked."""
-    last = [0.0]
+def _watching(job: Job) -> Watch:
+    """Tell the page how a fit stands, and end it when asked."""
 
-    def watch(point: Any) -> bool:
-        if time.monotonic() - last[0] > PACE:
-            last[0] = time.monotonic()
-            names = ("iterations", "violation", "dual", "working_set", "active")
-            state = {name: float(getattr(point, name)) for name in names if hasattr(point, name)}
-            job.send({"progress": {"seconds": time.monotonic() - begin, **state}})
-        return job.watch(point)
+    @contextmanager
+    def watching(_machine: Any, rows: int) -> Iterator[Callable[[Any], bool]]:
+        begin, last = time.monotonic(), 0.0
+        job.send({"progress": {"seconds": 0.0, "rows": rows}})
 
-    return watch
+        def watch(point: Any) -> bool:
+            nonlocal last
+            if time.monotonic() - last > PACE:
+                last = time.monotonic()
+                names = ("iterations", "violation", "dual", "working_set", "active")
+                state = {name: float(getattr(point, name)) for name in names if hasattr(point, name)}
+                job.send({"progress": {"seconds": time.monotonic() - begin, **state}})
+            return job.watch(point)
+
+        yield watch
+
+    return watching
 
 
 def train(request: Request, job: Job) -> Iterator[Answer]:
     """Fit, score on rows held out, and keep the model; stopped, with the best there is."""
     data = chosen_data(request, job)
-    begin = time.monotonic()
     assembly = assembled(request, data, time_limit=TIME_LIMIT)
-    machine_of(assembly.estimator).set_params(callbacks=[_watched(job, begin)])
-    learnt, held = split(assembly.y, assembly.task)
-    X, y = assembly.X, assembly.y
-    job.send({"progress": {"seconds": 0.0, "rows": len(learnt)}})
-    model = assembly.estimator.fit(taken(X, learnt), y[learnt])
-    fitted = time.monotonic() - begin
-    machine_of(model).set_params(callbacks=None)
-    if job.cancelled:
-        return
-    yield from told(job, data, assembly, model, (learnt, held), fitted)
+    run = Run(data, assembly, holdout=share_held(assembly.y))
+    run.fit(_watching(job))
+    if not job.cancelled:
+        yield from told(job, run)
 
 
-def told(
-    job: Job, data: Dataset, assembly: Assembly, model: Any, parts: tuple[NDArray[Any], NDArray[Any]], seconds: float
-) -> Iterator[Answer]:
+def told(job: Job, run: Run) -> Iterator[Answer]:
     """The report of a model, what is drawn from it, and the files that can be taken."""
-    (learnt, held), X, y = parts, assembly.X, assembly.y
-    title = f"{data.target_name}, from {data.name}" if data.target_name else data.name
-    record = Record.of_model(title, model, data, assembly.task, len(learnt))
-    record.notes, record.seconds = list(assembly.notes), {"fit": seconds}
-    rows = (taken(X, learnt), y[learnt])
-    predicted = None
-    if len(held):
-        predicted = model.predict(taken(X, held))
-        record.scores = {**score(assembly.task, y[held], predicted), "how": "held out"}
-    record.bounds, record.no_bounds = bounds_of(model, *rows)
-    scored = (taken(X, held), y[held]) if len(held) else None
-    drawn = Shown(model, rows, scored, data.rows(held) if len(held) else None)
-    job.memory |= {"model": model, "X": X, "y": y, "chosen": data}
+    run.score()
+    model, data, y = run.model, run.data, run.assembly.y
+    rows = run.rows(run.learnt)
+    job.memory |= {"model": model, "X": run.assembly.X, "y": y, "chosen": data}
     job.memory["made"] = {
-        "model": ("model.mercer", "application/octet-stream", _saved(model, data, assembly)),
-        "report": ("report.html", "text/html; charset=utf-8", page(record, drawn).encode()),
+        "model": ("model.mercer", "application/octet-stream", _saved(run)),
+        "report": ("report.html", "text/html; charset=utf-8", page(run.record, run.shown).encode()),
     }
-    places = held if len(held) else learnt
-    said = predicted if predicted is not None else model.predict(taken(X, learnt))
+    places, said = (run.learnt, model.predict(rows[0])) if run.predicted is None else (run.held, run.predicted)
     header, arrays = _map(model, *rows)
-    job.memory["told"] = ({"record": record.as_dict(), "list": _listed(data, y, places, said), **header}, arrays)
+    job.memory["told"] = ({"record": run.record.as_dict(), "list": _listed(data, y, places, said), **header}, arrays)
     yield job.memory["told"]
 
 
-def _saved(model: Any, data: Dataset, assembly: Assembly) -> bytes:
-    about = {"target": data.target_name, "task": assembly.task, "kind": data.kind, "source": data.name,
-             "notes": list(assembly.notes)}  # fmt: skip
+def _saved(run: Run) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.mercer"
-        mercer.save(model, path, metadata=about)
+        run.save(path)
+        # The path is ours and says nothing to anybody.
+        del run.record.files["model"]
         return path.read_bytes()
 
 
@@ -186,11 +172,6 @@ def _map(model: Any, X: Any, y: NDArray[Any]) -> Answer:
     support = np.isin(chosen, machine.support_)
     names = [str(label) for label in machine.classes_] if has_classes else []
     return {"map_classes": names}, {"places": places, "groups": groups, "support": support}
-
-
-def before_the_machine(model: Any, X: Any) -> Any:
-    """Rows as the last step of a pipeline takes them."""
-    return model[:-1].transform(X) if hasattr(model, "steps") else X
 
 
 ACTIONS: dict[str, Action] = {"train": train}

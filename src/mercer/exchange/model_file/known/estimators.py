@@ -32,63 +32,71 @@ def _register(homes: str, state: Iterable[str], check: Callable[[Any], None]) ->
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
 _PROBABLE = (*_CLASSIFIER, "_calibration", "C_")
-_register("estimators.classify:SVC estimators.nu_classify:NuSVC", _PROBABLE, _machine)
-_register("estimators.kernel_logistic:KernelLogisticRegression", _CLASSIFIER, _machine)
-_register("estimators.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
+_register("estimators.svm.svc:SVC estimators.svm.nu_svc:NuSVC", _PROBABLE, _machine)
+_register("estimators.kernel.logistic:KernelLogisticRegression", _CLASSIFIER, _machine)
+_register("estimators.svm.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
 _register(
-    "estimators.kernel_perceptron:KernelPerceptron", (*_CLASSIFIER, "n_updates_", "_mistakes", "_multipliers"), _machine
+    "estimators.online.kernel_perceptron:KernelPerceptron",
+    (*_CLASSIFIER, "n_updates_", "_mistakes", "_multipliers"),
+    _machine,
 )
-_register("estimators.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
-_register("estimators.centres:AnalyticCentreMachine", _CLASSIFIER, _machine)
-_register("estimators.centres:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
-_register("estimators.kernel_machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
-_register("estimators.regress:SVR", (*_MACHINE, "C_"), _machine)
-_register("estimators.regress:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
-_register("estimators.detect:OneClassSVM", (*_MACHINE, "offset_"), _machine)
-_register("estimators.detect:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
-_register("estimators.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
-_register("estimators.linear:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
-_register("estimators.linear_regress:LinearSVR", _LINEAR, _linear)
+_register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
+_register("estimators.svm.version_space:AnalyticCentreMachine", _CLASSIFIER, _machine)
+_register("estimators.svm.version_space:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
+_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
+_register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
+_register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
+_register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
+_register("estimators.svm.one_class:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
+_register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
+_register("estimators.linear.svc:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
+_register("estimators.linear.svr:LinearSVR", _LINEAR, _linear)
 _register(
-    "estimators.perceptron:Perceptron",
+    "estimators.online.perceptron:Perceptron",
     (*_INPUT, "_machines", "classes_", "coef_", "intercept_", "expansion_", "n_updates_", "n_iter_", "t_", "status_",
      "_traces", "_certificates", "_mistakes", "_multipliers"),
     _linear,
 )  # fmt: skip
 _register(
-    "estimators.pegasos:PegasosSVC",
+    "estimators.online.pegasos:PegasosSVC",
     (*_INPUT, "_form", "classes_", "class_weight_", "_sparse", "_evidence", "_mean_weight", "_rho", "status_",
      "_traces", "n_iter_"),
     consistency.check_pegasos,
 )  # fmt: skip
 _register(
-    "estimators.ridge:KernelRidge", (*_REGRESSION, "alpha_", "jitter_", "solver_", "loo_", "alpha_errors_"), _method
+    "estimators.kernel.ridge:KernelRidge",
+    (*_REGRESSION, "alpha_", "jitter_", "solver_", "loo_", "alpha_errors_"),
+    _method,
 )
-_register("estimators.least_squares:KernelLeastSquares", (*_REGRESSION, "rank_"), _method)
+_register("estimators.kernel.least_squares:KernelLeastSquares", (*_REGRESSION, "rank_"), _method)
 _register(
-    "estimators.reduce:KernelPCA",
+    "estimators.kernel.pca:KernelPCA",
     (*_SPECTRAL, "eigenvalues_", "eigenvectors_", "jitter_", "X_transformed_fit_", "_pre_images"),
     consistency.check_components,
 )
 _register(
-    "estimators.reduce:KernelSVD", (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"), _method
+    "estimators.kernel.pca:KernelSVD",
+    (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"),
+    _method,
 )
 _register(
-    "estimators.density:KernelDensity", (*_INPUT, "bandwidth_", "log_normaliser_", "expansion_", "offset_"), _method
+    "estimators.kernel.density:KernelDensity",
+    (*_INPUT, "bandwidth_", "log_normaliser_", "expansion_", "offset_"),
+    _method,
 )
 _register(
-    "estimators.fisher:KernelFisherDiscriminant",
+    "estimators.kernel.fisher:KernelFisherDiscriminant",
     (*_METHOD, "classes_", "priors_", "_rule", "intercept_", "scalings_", "means_", "jitter_", "solver_",
      "_n_features_out"),
     _method,
 )  # fmt: skip
 _WEIGHTED = ("kernel_names_", "weights_", "scales_")
-_register("selection.mkl:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
-_register("selection.mkl_regress:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
-_register("selection.mkl_detect:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
+_register("estimators.mkl.classifier:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
+_register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
+_register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
     "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
 )  # fmt: skip
-_register("selection.tune:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
-_register("selection.tune:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)
+_register("selection.tuning.estimators:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
+_register("selection.tuning.estimators:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _KERNELS = """
 vector.chi_squared:ChiSquared vector.constant:Constant vector.cosine:Cosine vector.delta:Delta
 vector.laplacian:Laplacian vector.linear:Linear vector.matern:Matern vector.polynomial:Polynomial vector.rbf:RBF
-vector.second_order:SecondOrder vector.rational_quadratic:RationalQuadratic vector.sigmoid:Sigmoid vector.window:Window
+vector.second_order:SecondOrder vector.rational_quadratic:RationalQuadratic vector.sigmoid:Sigmoid
+vector.density_window:Window
 string.mismatch:Mismatch string.spectrum:Spectrum string.subsequence:Subsequence
 tree.partial_tree:PartialTree tree.subset_tree:SubsetTree tree.subtree:Subtree
 graph.label_path:LabelPath graph.shortest_path:ShortestPath graph.weisfeiler_lehman:WeisfeilerLehman
@@ -27,8 +28,9 @@ node.at_nodes:AtNodes node.co_citation:CoCitation node.diffusion:Diffusion
 node.regularized_laplacian:RegularizedLaplacian
 table.columns:Columns table.cyclic:Cyclic table.on:On table.standardised:Standardised
 relational.link:Link relational.record:Record
-matrix_form:Custom matrix_form:Precomputed given:GivenMatrix centred:Centred normalised:Normalised
-wrapped:Power wrapped:Scaled algebra:Product algebra:Sum
+given.precomputed:Custom given.precomputed:Precomputed given.several_precomputed:GivenMatrix
+algebra.centred:Centred algebra.normalised:Normalised
+algebra.scaled_power:Power algebra.scaled_power:Scaled algebra.sum_product:Product algebra.sum_product:Sum
 """
 
 # No length, degree or depth of a kernel is as large; a file that says so wants to take memory and time.

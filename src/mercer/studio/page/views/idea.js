@@ -22,7 +22,18 @@ const IDEAS = [
 
 export class IdeaView {
   constructor(stage) {
-    this.list = h("nav", { class: "panel idea-list", role: "tablist", "aria-label": "Ideas", "aria-orientation": "vertical" }, IDEAS.map(([key, title, about]) => h("button", { type: "button", role: "tab", data: { idea: key }, onclick: () => this.open(key) }, h("b", {}, title), h("span", {}, about))));
+    this.list = h(
+      "nav",
+      { class: "panel idea-list", role: "tablist", "aria-label": "Ideas", "aria-orientation": "vertical" },
+      IDEAS.map(([key, title, about]) =>
+        h(
+          "button",
+          { type: "button", role: "tab", data: { idea: key }, onclick: () => this.open(key) },
+          h("b", {}, title),
+          h("span", {}, about),
+        ),
+      ),
+    );
     this.list.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step) return;
@@ -42,13 +53,23 @@ export class IdeaView {
     this.idea?.close();
     state.idea = found[0];
     this.node.dataset.idea = found[0];
-    for (const b of this.list.children) { const on = b.dataset.idea === found[0]; b.setAttribute("aria-selected", String(on)); b.tabIndex = on ? 0 : -1; }
+    for (const b of this.list.children) {
+      const on = b.dataset.idea === found[0];
+      b.setAttribute("aria-selected", String(on));
+      b.tabIndex = on ? 0 : -1;
+    }
     this.host.replaceChildren();
     this.idea = new found[3](this.host);
     saveLink();
   }
 
-  svg() { return this.idea.svg(); }
-  repaint() { this.open(state.idea); }
-  close() { this.idea?.close(); }
+  svg() {
+    return this.idea.svg();
+  }
+  repaint() {
+    this.open(state.idea);
+  }
+  close() {
+    this.idea?.close();
+  }
 }

@@ -7,13 +7,30 @@ import { Plane } from "../plane.js";
 import { saveLink, state } from "../state.js";
 
 const METHODS = [
-  ["perceptron", "Perceptron"], ["hard", "Hard-SVM"], ["soft", "Soft-SVM"], ["squared", "Soft-SVM, squared hinge"], ["ramp", "Ramp loss"],
-  ["nu", "ν-SVM"], ["logistic", "Kernel logistic regression"], ["fisher", "Fisher discriminant"], ["oneclass", "One-class SVM"],
-  ["svr", "SVR on a curve"], ["ridge", "Kernel ridge on a curve"],
+  ["perceptron", "Perceptron"],
+  ["hard", "Hard-SVM"],
+  ["soft", "Soft-SVM"],
+  ["squared", "Soft-SVM, squared hinge"],
+  ["ramp", "Ramp loss"],
+  ["nu", "ν-SVM"],
+  ["logistic", "Kernel logistic regression"],
+  ["fisher", "Fisher discriminant"],
+  ["oneclass", "One-class SVM"],
+  ["svr", "SVR on a curve"],
+  ["ridge", "Kernel ridge on a curve"],
 ];
 const USES = {
-  perceptron: ["bias"], hard: ["bias"], soft: ["C", "bias"], squared: ["C", "bias"], ramp: ["C", "bias"], nu: ["nu"], logistic: ["C", "bias"],
-  fisher: ["alpha"], oneclass: ["nu"], svr: ["C", "epsilon", "bias"], ridge: ["alpha"],
+  perceptron: ["bias"],
+  hard: ["bias"],
+  soft: ["C", "bias"],
+  squared: ["C", "bias"],
+  ramp: ["C", "bias"],
+  nu: ["nu"],
+  logistic: ["C", "bias"],
+  fisher: ["alpha"],
+  oneclass: ["nu"],
+  svr: ["C", "epsilon", "bias"],
+  ridge: ["alpha"],
 };
 const ABOUT = {
   perceptron: "Adds y·x to w at every mistake, until there is none.",
@@ -29,23 +46,66 @@ const ABOUT = {
   ridge: "Least squares with a penalty: every point pulls.",
 };
 const KERNELS = [
-  ["linear", "Linear  ⟨x, x′⟩"], ["poly", "Polynomial  (γ⟨x, x′⟩ + r)ᵈ"], ["rbf", "Gaussian  exp(−γ|x−x′|²)"], ["laplacian", "Laplacian  exp(−γ|x−x′|₁)"],
-  ["matern", "Matérn 3/2"], ["rational", "Rational quadratic"], ["second", "Second-order transform"], ["cosine", "Cosine"], ["sigmoid", "Sigmoid (indefinite)"], ["chi2", "χ² (for counts ≥ 0)"], ["expression", "An expression…"],
+  ["linear", "Linear  ⟨x, x′⟩"],
+  ["poly", "Polynomial  (γ⟨x, x′⟩ + r)ᵈ"],
+  ["rbf", "Gaussian  exp(−γ|x−x′|²)"],
+  ["laplacian", "Laplacian  exp(−γ|x−x′|₁)"],
+  ["matern", "Matérn 3/2"],
+  ["rational", "Rational quadratic"],
+  ["second", "Second-order transform"],
+  ["cosine", "Cosine"],
+  ["sigmoid", "Sigmoid (indefinite)"],
+  ["chi2", "χ² (for counts ≥ 0)"],
+  ["expression", "An expression…"],
 ];
-const KERNEL_USES = { poly: ["degree", "gamma", "coef0"], rbf: ["gamma"], laplacian: ["gamma"], matern: ["length_scale"], rational: ["length_scale"], sigmoid: ["gamma", "coef0"], chi2: ["gamma"] };
+const KERNEL_USES = {
+  poly: ["degree", "gamma", "coef0"],
+  rbf: ["gamma"],
+  laplacian: ["gamma"],
+  matern: ["length_scale"],
+  rational: ["length_scale"],
+  sigmoid: ["gamma", "coef0"],
+  chi2: ["gamma"],
+};
 const EXAMPLES = ["rbf(gamma=1) + 0.5*linear()", "poly(degree=2, coef0=1) * rbf(gamma=0.2)", "linear()**2 + linear()"];
 
-const SHORT = { toy: "Toy", iris: "Iris", noisy: "Halves", line: "x²", three: "3 classes", blob: "Cloud", curve: "Curve" };
+const SHORT = {
+  toy: "Toy",
+  iris: "Iris",
+  noisy: "Halves",
+  line: "x²",
+  three: "3 classes",
+  blob: "Cloud",
+  curve: "Curve",
+};
 
 export const kernelList = KERNELS;
 export const kernelUses = KERNEL_USES;
 
 export function makeSliders(scene, changed) {
-  const of = (label, name, min, max, log, step) => slider({ label, name, min, max, value: scene[name], log, step, onchange: (v) => { scene[name] = v; changed(); } });
+  const of = (label, name, min, max, log, step) =>
+    slider({
+      label,
+      name,
+      min,
+      max,
+      value: scene[name],
+      log,
+      step,
+      onchange: (v) => {
+        scene[name] = v;
+        changed();
+      },
+    });
   return {
-    C: of("C, price of errors", "C", 1e-3, 1e5, true), gamma: of("γ, how local", "gamma", 1e-3, 1e3, true), degree: of("Degree d", "degree", 1, 8, false, 1),
-    coef0: of("r, the constant", "coef0", -3, 3, false), length_scale: of("Length scale", "length_scale", 1e-2, 1e2, true), nu: of("ν, share of errors", "nu", 0.01, 1, false, 0.005),
-    epsilon: of("ε, width of the tube", "epsilon", 0, 2, false, 0.01), alpha: of("Penalty λ", "alpha", 1e-6, 1e3, true),
+    C: of("C, price of errors", "C", 1e-3, 1e5, true),
+    gamma: of("γ, how local", "gamma", 1e-3, 1e3, true),
+    degree: of("Degree d", "degree", 1, 8, false, 1),
+    coef0: of("r, the constant", "coef0", -3, 3, false),
+    length_scale: of("Length scale", "length_scale", 1e-2, 1e2, true),
+    nu: of("ν, share of errors", "nu", 0.01, 1, false, 0.005),
+    epsilon: of("ε, width of the tube", "epsilon", 0, 2, false, 0.01),
+    alpha: of("Penalty λ", "alpha", 1e-6, 1e3, true),
   };
 }
 
@@ -57,103 +117,315 @@ export class PlayView {
     this.tip = h("div", { class: "tip", hidden: true });
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
     this.said = h("div", { class: "sr", "aria-live": "polite" });
-    const corner = h("div", { class: "corner" }, h("button", { class: "tool", type: "button", data: { name: "fit-view" }, title: "Show all points", onclick: () => this.fitView() }, "Fit"), h("button", { class: "tool", type: "button", data: { name: "clear" }, title: "Remove all points", onclick: () => this.clear() }, "Clear"));
+    const corner = h(
+      "div",
+      { class: "corner" },
+      h(
+        "button",
+        {
+          class: "tool",
+          type: "button",
+          data: { name: "fit-view" },
+          title: "Show all points",
+          onclick: () => this.fitView(),
+        },
+        "Fit",
+      ),
+      h(
+        "button",
+        {
+          class: "tool",
+          type: "button",
+          data: { name: "clear" },
+          title: "Remove all points",
+          onclick: () => this.clear(),
+        },
+        "Clear",
+      ),
+    );
     this.box.append(this.notice, this.tip, this.said, corner);
     this.timing = h("span", { class: "timing" });
-    this.foot = h("div", { class: "foot" }, this.timing, h("span", { class: "spring" }), h("span", { class: "hint" }, "click: place · drag: move · right-click: delete"));
+    this.foot = h(
+      "div",
+      { class: "foot" },
+      this.timing,
+      h("span", { class: "spring" }),
+      h("span", { class: "hint" }, "click: place · drag: move · right-click: delete"),
+    );
     this.side = h("aside", { class: "panel", "aria-label": "Results" });
-    this.node = h("div", { class: "view", data: { view: "play" } }, this.controls, h("div", { class: "work" }, this.box, this.foot), this.side);
+    this.node = h(
+      "div",
+      { class: "view", data: { view: "play" } },
+      this.controls,
+      h("div", { class: "work" }, this.box, this.foot),
+      this.side,
+    );
     stage.replaceChildren(this.node);
     this.buildSide();
-    this.plane = new Plane(this.box, this.scene, {
-      change: (kind) => { this.scene.preset = null; this.refit(); if (kind !== "moving") this.sayCount(kind); this.markPreset(); this.placeClasses(); },
-      hover: (k, x, y) => this.hint(k, x, y),
-      say: (text) => { this.said.textContent = text; },
-      choose: (k) => this.chooseClass(k),
-    }, { label: "Plane of points. Arrow keys move a cross, Enter places a point, n picks the next point, digits set its class, Delete removes it." });
+    this.plane = new Plane(
+      this.box,
+      this.scene,
+      {
+        change: (kind) => {
+          this.scene.preset = null;
+          this.refit();
+          if (kind !== "moving") this.sayCount(kind);
+          this.markPreset();
+          this.placeClasses();
+        },
+        hover: (k, x, y) => this.hint(k, x, y),
+        say: (text) => {
+          this.said.textContent = text;
+        },
+        choose: (k) => this.chooseClass(k),
+      },
+      {
+        label:
+          "Plane of points. Arrow keys move a cross, Enter places a point, n picks the next point, digits set its class, Delete removes it.",
+      },
+    );
     this.build();
     this.sight = new ResizeObserver(() => this.refit());
     this.sight.observe(this.box);
     this.refit();
   }
 
-  sayCount(kind) { this.said.textContent = `Point ${kind}; ${this.scene.points.length} points.`; }
+  sayCount(kind) {
+    this.said.textContent = `Point ${kind}; ${this.scene.points.length} points.`;
+  }
 
   // --- settings ------------------------------------------------------------------------------
 
   build() {
     const scene = this.scene;
-    const changed = () => { this.layout(); this.refit(); };
+    const changed = () => {
+      this.layout();
+      this.refit();
+    };
     this.sliders = makeSliders(scene, () => this.refit());
-    this.methodSelect = select("Method", METHODS, scene.method, (v) => { scene.method = v; changed(); }, "method");
+    this.methodSelect = select(
+      "Method",
+      METHODS,
+      scene.method,
+      (v) => {
+        scene.method = v;
+        changed();
+      },
+      "method",
+    );
     this.about = h("p", { class: "quiet" });
-    this.kernelSelect = select("Kernel", KERNELS, scene.kernel, (v) => { scene.kernel = v; changed(); }, "kernel");
-    this.bias = segmented("Bias", [["free", "free", "b is not penalised"], ["penalised", "penalised", "b² is penalised like w"], ["none", "none", "the plane goes through the origin"]], scene.bias, (v) => { scene.bias = v; this.refit(); });
+    this.kernelSelect = select(
+      "Kernel",
+      KERNELS,
+      scene.kernel,
+      (v) => {
+        scene.kernel = v;
+        changed();
+      },
+      "kernel",
+    );
+    this.bias = segmented(
+      "Bias",
+      [
+        ["free", "free", "b is not penalised"],
+        ["penalised", "penalised", "b² is penalised like w"],
+        ["none", "none", "the plane goes through the origin"],
+      ],
+      scene.bias,
+      (v) => {
+        scene.bias = v;
+        this.refit();
+      },
+    );
     this.biasField = h("div", { class: "field" }, h("span", { class: "label" }, "Bias b"), this.bias.node);
-    this.expression = h("textarea", { rows: 2, spellcheck: false, "aria-label": "Kernel expression", data: { name: "expression" }, oninput: () => { scene.expression = this.expression.value; this.refit(); } });
-    this.expressionField = h("div", { class: "field" }, this.expression, h("div", { class: "chips" }, EXAMPLES.map((text) => h("button", { class: "chip", type: "button", onclick: () => { scene.expression = text; this.expression.value = text; this.refit(); } }, text))));
+    this.expression = h("textarea", {
+      rows: 2,
+      spellcheck: false,
+      "aria-label": "Kernel expression",
+      data: { name: "expression" },
+      oninput: () => {
+        scene.expression = this.expression.value;
+        this.refit();
+      },
+    });
+    this.expressionField = h(
+      "div",
+      { class: "field" },
+      this.expression,
+      h(
+        "div",
+        { class: "chips" },
+        EXAMPLES.map((text) =>
+          h(
+            "button",
+            {
+              class: "chip",
+              type: "button",
+              onclick: () => {
+                scene.expression = text;
+                this.expression.value = text;
+                this.refit();
+              },
+            },
+            text,
+          ),
+        ),
+      ),
+    );
     this.presets = h("div", { class: "chips" });
     this.classes = h("div", { class: "chips", role: "group", "aria-label": "Class of new points" });
-    this.tool = segmented("What a click does", [["add", "Add", "Place points, drag them"], ["class", "Class", "Give a point the chosen class"], ["delete", "Delete", "Remove points"]], "add", (v) => { this.plane.tool = v; });
+    this.tool = segmented(
+      "What a click does",
+      [
+        ["add", "Add", "Place points, drag them"],
+        ["class", "Class", "Give a point the chosen class"],
+        ["delete", "Delete", "Remove points"],
+      ],
+      "add",
+      (v) => {
+        this.plane.tool = v;
+      },
+    );
     this.methodParameters = h("div", {});
     this.kernelParameters = h("div", {});
     this.controls.replaceChildren(
-      h("section", {}, h("h2", { class: "heading" }, "Points"), this.presets, h("div", { class: "field" }), this.classes, h("div", { class: "field" }), this.tool.node,
+      h(
+        "section",
+        {},
+        h("h2", { class: "heading" }, "Points"),
+        this.presets,
+        h("div", { class: "field" }),
+        this.classes,
+        h("div", { class: "field" }),
+        this.tool.node,
       ),
-      h("section", {}, h("h2", { class: "heading" }, "Method"), this.methodSelect.node, this.about, h("div", { class: "field" }), this.methodParameters),
+      h(
+        "section",
+        {},
+        h("h2", { class: "heading" }, "Method"),
+        this.methodSelect.node,
+        this.about,
+        h("div", { class: "field" }),
+        this.methodParameters,
+      ),
       h("section", {}, h("h2", { class: "heading" }, "Kernel"), this.kernelSelect.node, this.kernelParameters),
-      h("section", {}, h("h2", { class: "heading" }, "Keyboard"), h("dl", { class: "keys" }, ...[["arrows", "move the cross or the point"], ["Enter", "place a point, or let it go"], ["n, p", "pick the next, the previous"], ["1 – 8", "its class, or that of new points"], ["Del", "remove it"], ["Shift", "smaller steps"]].flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]))),
+      h(
+        "section",
+        {},
+        h("h2", { class: "heading" }, "Keyboard"),
+        h(
+          "dl",
+          { class: "keys" },
+          ...[
+            ["arrows", "move the cross or the point"],
+            ["Enter", "place a point, or let it go"],
+            ["n, p", "pick the next, the previous"],
+            ["1 – 8", "its class, or that of new points"],
+            ["Del", "remove it"],
+            ["Shift", "smaller steps"],
+          ].flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+        ),
+      ),
     );
     this.placeClasses();
     ask("start", {}, (header) => {
-      this.presets.replaceChildren(...header.presets.map(([key, title]) => h("button", { class: "chip", type: "button", data: { preset: key }, title, onclick: () => this.load(key) }, SHORT[key] ?? title)));
+      this.presets.replaceChildren(
+        ...header.presets.map(([key, title]) =>
+          h(
+            "button",
+            { class: "chip", type: "button", data: { preset: key }, title, onclick: () => this.load(key) },
+            SHORT[key] ?? title,
+          ),
+        ),
+      );
       this.markPreset();
       if (!this.scene.points.length && this.scene.preset) this.take(header.first);
     });
     this.layout();
   }
 
-  clear() { this.scene.points.length = 0; this.scene.preset = null; this.markPreset(); this.refit(); }
+  clear() {
+    this.scene.points.length = 0;
+    this.scene.preset = null;
+    this.markPreset();
+    this.refit();
+  }
 
   fitView() {
-    const xs = this.scene.points.map((p) => p[0]), ys = this.scene.points.map((p) => p[1]);
+    const xs = this.scene.points.map((p) => p[0]),
+      ys = this.scene.points.map((p) => p[1]);
     if (!xs.length) this.scene.window = [-4, 4, -3, 3];
     else {
-      const pad = (a, b) => { const m = Math.max(0.5, 0.18 * (b - a)); return [a - m, b + m]; };
+      const pad = (a, b) => {
+        const m = Math.max(0.5, 0.18 * (b - a));
+        return [a - m, b + m];
+      };
       this.scene.window = [...pad(Math.min(...xs), Math.max(...xs)), ...pad(Math.min(...ys), Math.max(...ys))];
     }
     this.refit();
   }
 
-  markPreset() { for (const chip of this.presets?.children ?? []) chip.setAttribute("aria-pressed", String(chip.dataset.preset === this.scene.preset)); }
+  markPreset() {
+    for (const chip of this.presets?.children ?? [])
+      chip.setAttribute("aria-pressed", String(chip.dataset.preset === this.scene.preset));
+  }
 
   placeClasses() {
     const used = Math.max(1, ...this.scene.points.map((p) => p[2]));
     const count = Math.min(8, Math.max(2, used + 2, (this.plane?.current ?? 0) + 1));
-    if (this.classes.children.length === count) { [...this.classes.children].forEach((c, k) => c.setAttribute("aria-pressed", String(k === (this.plane?.current ?? 0)))); return; }
-    this.classes.replaceChildren(...Array.from({ length: count }, (_, k) => {
-      const icon = h("canvas", { width: 32, height: 32 });
-      icon.style.width = icon.style.height = "16px";
-      const ctx = icon.getContext("2d");
-      trace(ctx, SHAPES[k], 16, 16, 10);
-      ctx.fillStyle = classColour(k);
-      ctx.fill();
-      return h("button", { class: "chip swatch", type: "button", "aria-pressed": String(k === (this.plane?.current ?? 0)), data: { class: String(k) }, onclick: () => this.chooseClass(k) }, icon, `${k + 1}`);
-    }));
+    if (this.classes.children.length === count) {
+      [...this.classes.children].forEach((c, k) =>
+        c.setAttribute("aria-pressed", String(k === (this.plane?.current ?? 0))),
+      );
+      return;
+    }
+    this.classes.replaceChildren(
+      ...Array.from({ length: count }, (_, k) => {
+        const icon = h("canvas", { width: 32, height: 32 });
+        icon.style.width = icon.style.height = "16px";
+        const ctx = icon.getContext("2d");
+        trace(ctx, SHAPES[k], 16, 16, 10);
+        ctx.fillStyle = classColour(k);
+        ctx.fill();
+        return h(
+          "button",
+          {
+            class: "chip swatch",
+            type: "button",
+            "aria-pressed": String(k === (this.plane?.current ?? 0)),
+            data: { class: String(k) },
+            onclick: () => this.chooseClass(k),
+          },
+          icon,
+          `${k + 1}`,
+        );
+      }),
+    );
   }
 
-  chooseClass(k) { this.plane.current = k; this.placeClasses(); this.said.textContent = `New points are of class ${k + 1}.`; }
+  chooseClass(k) {
+    this.plane.current = k;
+    this.placeClasses();
+    this.said.textContent = `New points are of class ${k + 1}.`;
+  }
 
   layout() {
     const scene = this.scene;
     this.about.textContent = ABOUT[scene.method] ?? "";
-    this.methodParameters.replaceChildren(...(USES[scene.method] ?? []).map((name) => (name === "bias" ? this.biasField : this.sliders[name].node)));
-    const kernel = scene.kernel === "expression" ? [this.expressionField] : (KERNEL_USES[scene.kernel] ?? []).map((name) => this.sliders[name].node);
+    this.methodParameters.replaceChildren(
+      ...(USES[scene.method] ?? []).map((name) => (name === "bias" ? this.biasField : this.sliders[name].node)),
+    );
+    const kernel =
+      scene.kernel === "expression"
+        ? [this.expressionField]
+        : (KERNEL_USES[scene.kernel] ?? []).map((name) => this.sliders[name].node);
     this.kernelParameters.replaceChildren(...kernel);
     if (this.expression.value !== scene.expression) this.expression.value = scene.expression;
   }
 
-  load(key) { ask("preset", { key }, (header) => this.take(header.state)); }
+  load(key) {
+    ask("preset", { key }, (header) => this.take(header.state));
+  }
 
   take(found) {
     const { title, ...settings } = found;
@@ -178,7 +450,9 @@ export class PlayView {
 
   // --- fitting -------------------------------------------------------------------------------
 
-  request() { return { ...this.scene, window: this.plane.view }; }
+  request() {
+    return { ...this.scene, window: this.plane.view };
+  }
 
   refit() {
     if (!this.plane) return;
@@ -191,7 +465,10 @@ export class PlayView {
   }
 
   answered(header, arrays, request, asked) {
-    if (header.error) { this.failed(header, request); return; }
+    if (header.error) {
+      this.failed(header, request);
+      return;
+    }
     this.notice.hidden = true;
     this.plane.weights = null;
     this.plane.overlay = null;
@@ -201,12 +478,22 @@ export class PlayView {
       return;
     }
     const margins = ["hard", "soft", "squared", "ramp", "nu"].includes(request.method);
-    this.plane.show({ ...header, ...arrays, window: request.window, epsilon: request.method === "svr" ? request.epsilon : 0, margins });
+    this.plane.show({
+      ...header,
+      ...arrays,
+      window: request.window,
+      epsilon: request.method === "svr" ? request.epsilon : 0,
+      margins,
+    });
     this.results(header, arrays, request);
     requestAnimationFrame(() => {
       const pixels = performance.now() - asked;
       this.timing.textContent = `fit ${show(header.ms, 2)} ms · drag to pixels ${Math.round(pixels)} ms · ${request.points.length} points`;
-      Object.assign(this.node.dataset, { pixels: pixels.toFixed(1), ms: header.ms.toFixed(2), answered: String(header.n) });
+      Object.assign(this.node.dataset, {
+        pixels: pixels.toFixed(1),
+        ms: header.ms.toFixed(2),
+        answered: String(header.n),
+      });
     });
   }
 
@@ -221,9 +508,12 @@ export class PlayView {
     if (proof) {
       this.notice.textContent = `No hyperplane separates these classes: their convex hulls share a point${proof.point ? "" : " of the feature space"}. ${proof.says}`;
       const weights = new Array(request.points.length).fill(null);
-      proof.indices.forEach((i, k) => { weights[i] = proof.weights[k]; });
+      proof.indices.forEach((i, k) => {
+        weights[i] = proof.weights[k];
+      });
       this.plane.weights = weights;
-      if (proof.point && proof.bias === "free") this.plane.overlay = (ctx, plane, t, layer) => drawProof(ctx, plane, t, layer, proof, request.points);
+      if (proof.point && proof.bias === "free")
+        this.plane.overlay = (ctx, plane, t, layer) => drawProof(ctx, plane, t, layer, proof, request.points);
     }
     this.plane.draw();
     this.node.dataset.answered = String(header.n);
@@ -243,20 +533,52 @@ export class PlayView {
   results(header, arrays, request, error) {
     if (!header) {
       this.hero.replaceChildren(h("div", { class: "what" }, "Nothing to show"), h("div", { class: "big" }, "–"));
-      this.statusBox.replaceChildren(h("span", { class: "status", data: { kind: "bad" } }, error ? "No model" : "Waiting"));
+      this.statusBox.replaceChildren(
+        h("span", { class: "status", data: { kind: "bad" } }, error ? "No model" : "Waiting"),
+      );
       this.legend.replaceChildren();
       this.list.replaceChildren();
       return;
     }
     const n = header.numbers;
-    const big = n.margin !== undefined && n.margin !== null ? ["Margin  1/|w|", show(n.margin, 5), "margin"] : header.kind === "curve" ? ["Root mean square error", show(n.error_rms, 4), "error_rms"] : header.kind === "region" ? ["Points outside", String(n.outside), "outside"] : ["Training errors", `${n.training_errors}`, "training_errors"];
-    this.hero.replaceChildren(h("div", { class: "what" }, big[0]), h("div", { class: "big", data: { number: big[2] } }, big[1]));
-    const kind = header.status === "OPTIMAL" ? "good" : header.status === "ITERATION_LIMIT" || header.status === "OPTIMAL_INACCURATE" ? "warn" : "bad";
-    this.statusBox.replaceChildren(h("span", { class: "status", data: { kind, status: header.status } }, header.status.replaceAll("_", " ").toLowerCase()), h("p", { class: "quiet" }, header.meaning));
+    const big =
+      n.margin !== undefined && n.margin !== null
+        ? ["Margin  1/|w|", show(n.margin, 5), "margin"]
+        : header.kind === "curve"
+          ? ["Root mean square error", show(n.error_rms, 4), "error_rms"]
+          : header.kind === "region"
+            ? ["Points outside", String(n.outside), "outside"]
+            : ["Training errors", `${n.training_errors}`, "training_errors"];
+    this.hero.replaceChildren(
+      h("div", { class: "what" }, big[0]),
+      h("div", { class: "big", data: { number: big[2] } }, big[1]),
+    );
+    const kind =
+      header.status === "OPTIMAL"
+        ? "good"
+        : header.status === "ITERATION_LIMIT" || header.status === "OPTIMAL_INACCURATE"
+          ? "warn"
+          : "bad";
+    this.statusBox.replaceChildren(
+      h(
+        "span",
+        { class: "status", data: { kind, status: header.status } },
+        header.status.replaceAll("_", " ").toLowerCase(),
+      ),
+      h("p", { class: "quiet" }, header.meaning),
+    );
     this.listCases(header);
     const rows = [
-      ["Support vectors", n.support === 0 && header.kind !== "classes" && request.method !== "svr" ? undefined : String(n.support), "support"],
-      ["Training errors", big[2] === "training_errors" || n.training_errors === undefined ? undefined : String(n.training_errors), "training_errors"],
+      [
+        "Support vectors",
+        n.support === 0 && header.kind !== "classes" && request.method !== "svr" ? undefined : String(n.support),
+        "support",
+      ],
+      [
+        "Training errors",
+        big[2] === "training_errors" || n.training_errors === undefined ? undefined : String(n.training_errors),
+        "training_errors",
+      ],
       ["Updates", n.updates === undefined ? undefined : String(n.updates), "updates"],
       ["Norm |w|", n.norm === undefined ? undefined : show(n.norm, 5), "norm"],
       ["Bias b", n.bias === undefined ? undefined : show(n.bias, 4), "bias"],
@@ -264,14 +586,22 @@ export class PlayView {
       ["Dual", n.dual === undefined ? undefined : show(n.dual, 6), "dual"],
       ["Gap", n.gap === undefined ? undefined : show(Math.max(0, n.gap), 2), "gap"],
     ];
-    const proof = n.gap === undefined ? null : h("p", { class: "quiet" }, "dual ≤ optimum ≤ primal: the gap is the proof.");
+    const proof =
+      n.gap === undefined ? null : h("p", { class: "quiet" }, "dual ≤ optimum ≤ primal: the gap is the proof.");
     this.list.replaceChildren(h("h2", { class: "heading" }, "Numbers"), numbersList(rows), proof ?? "");
   }
 
   listCases(header) {
     const counts = [0, 0, 0, 0, 0];
-    header.cases.forEach((c) => { counts[c] += 1; });
-    const words = header.kind === "region" ? { 0: "inside, α = 0", 1: "on the edge, 0 < α < bound", 3: "outside, α at its bound" } : header.kind === "curve" ? { 0: "inside the tube, α = 0", 1: "on the tube, 0 < α < C", 3: "outside the tube, α = C" } : {};
+    header.cases.forEach((c) => {
+      counts[c] += 1;
+    });
+    const words =
+      header.kind === "region"
+        ? { 0: "inside, α = 0", 1: "on the edge, 0 < α < bound", 3: "outside, α at its bound" }
+        : header.kind === "curve"
+          ? { 0: "inside the tube, α = 0", 1: "on the tube, 0 < α < C", 3: "outside the tube, α = C" }
+          : {};
     const t = theme();
     const items = counts.map((count, c) => {
       if (!count) return null;
@@ -281,16 +611,37 @@ export class PlayView {
       drawMark(ctx, 12, 11, 0, c, t, { r: 4 });
       return h("li", { data: { case: CASES[c][0] } }, icon, words[c] ?? CASES[c][1], h("b", {}, String(count)));
     });
-    this.legend.replaceChildren(h("h2", { class: "heading" }, "How points stand (KKT)"), h("ul", { class: "legend" }, items));
+    this.legend.replaceChildren(
+      h("h2", { class: "heading" }, "How points stand (KKT)"),
+      h("ul", { class: "legend" }, items),
+    );
   }
 
   hint(k, px, py) {
     const answer = this.plane?.answer;
-    if (k < 0 || k === undefined || this.plane.drag) { this.tip.hidden = true; return; }
+    if (k < 0 || k === undefined || this.plane.drag) {
+      this.tip.hidden = true;
+      return;
+    }
     const [x, y, c] = this.scene.points[k];
-    const lines = [h("b", {}, `Point ${k + 1}, class ${c + 1}`), h("div", { class: "math" }, `x = (${show(x)}, ${show(y)})`)];
-    if (answer?.alpha?.length > k) lines.push(h("div", { class: "math", data: { alpha: String(answer.alpha[k]) } }, `α = ${show(answer.alpha[k])}`));
-    if (answer?.values?.length > k) lines.push(h("div", { class: "math" }, answer.kind === "curve" ? `f(x) = ${show(answer.values[k])}` : answer.kind === "region" ? `f(x) = ${show(answer.values[k])}` : `y f(x) = ${show(answer.values[k])}`));
+    const lines = [
+      h("b", {}, `Point ${k + 1}, class ${c + 1}`),
+      h("div", { class: "math" }, `x = (${show(x)}, ${show(y)})`),
+    ];
+    if (answer?.alpha?.length > k)
+      lines.push(h("div", { class: "math", data: { alpha: String(answer.alpha[k]) } }, `α = ${show(answer.alpha[k])}`));
+    if (answer?.values?.length > k)
+      lines.push(
+        h(
+          "div",
+          { class: "math" },
+          answer.kind === "curve"
+            ? `f(x) = ${show(answer.values[k])}`
+            : answer.kind === "region"
+              ? `f(x) = ${show(answer.values[k])}`
+              : `y f(x) = ${show(answer.values[k])}`,
+        ),
+      );
     if (answer?.cases?.length > k) lines.push(h("div", {}, CASES[answer.cases[k]][1]));
     this.tip.replaceChildren(...lines);
     this.tip.hidden = false;
@@ -301,10 +652,22 @@ export class PlayView {
 
   // --- what the bar asks for -----------------------------------------------------------------
 
-  svg() { return this.plane.toSvg(); }
-  code(then) { ask("code", this.request(), then); }
-  repaint() { this.plane.picture = null; this.classes.replaceChildren(); this.placeClasses(); this.refit(); }
-  close() { this.sight.disconnect(); this.plane.close(); }
+  svg() {
+    return this.plane.toSvg();
+  }
+  code(then) {
+    ask("code", this.request(), then);
+  }
+  repaint() {
+    this.plane.picture = null;
+    this.classes.replaceChildren();
+    this.placeClasses();
+    this.refit();
+  }
+  close() {
+    this.sight.disconnect();
+    this.plane.close();
+  }
 }
 
 // The hulls' common point: where the weighted means of both classes meet.
@@ -312,9 +675,13 @@ export function drawProof(ctx, plane, t, layer, proof, points) {
   if (layer === "below") {
     ctx.save();
     for (const sign of [1, -1]) {
-      const rows = proof.indices.filter((_, k) => proof.signs[k] === sign).map((i) => plane.toScreen(points[i][0], points[i][1]));
+      const rows = proof.indices
+        .filter((_, k) => proof.signs[k] === sign)
+        .map((i) => plane.toScreen(points[i][0], points[i][1]));
       const middle = rows.reduce((m, p) => [m[0] + p[0] / rows.length, m[1] + p[1] / rows.length], [0, 0]);
-      rows.sort((a, b) => Math.atan2(a[1] - middle[1], a[0] - middle[0]) - Math.atan2(b[1] - middle[1], b[0] - middle[0]));
+      rows.sort(
+        (a, b) => Math.atan2(a[1] - middle[1], a[0] - middle[0]) - Math.atan2(b[1] - middle[1], b[0] - middle[0]),
+      );
       ctx.beginPath();
       rows.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](...p));
       ctx.closePath();

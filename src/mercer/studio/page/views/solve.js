@@ -9,14 +9,26 @@ import { Plane } from "../plane.js";
 import { saveLink, state } from "../state.js";
 import { kernelList, kernelUses, makeSliders } from "./play.js";
 
-const SOLVERS = [["perceptron", "Perceptron"], ["smo", "SMO"], ["pegasos", "Pegasos"], ["chunking", "Chunking"]];
+const SOLVERS = [
+  ["perceptron", "Perceptron"],
+  ["smo", "SMO"],
+  ["pegasos", "Pegasos"],
+  ["chunking", "Chunking"],
+];
 const ABOUT = {
-  perceptron: "Visits the points one by one. A point on the wrong side is added to w, with its sign; nothing else ever happens.",
+  perceptron:
+    "Visits the points one by one. A point on the wrong side is added to w, with its sign; nothing else ever happens.",
   smo: "Sequential minimal optimisation: the pair of points that violates the KKT conditions most, solved exactly, again and again. Without a free bias one point is enough.",
-  pegasos: "Stochastic gradient descent: a random point pulls w if it falls short of the margin, and steps shrink as 1/t. A free bias counts as a penalised one here. The dual curve is the best bound so far.",
-  chunking: "Solves a chunk of points by itself, keeps its support vectors, lets the worst violators join, and begins anew.",
+  pegasos:
+    "Stochastic gradient descent: a random point pulls w if it falls short of the margin, and steps shrink as 1/t. A free bias counts as a penalised one here. The dual curve is the best bound so far.",
+  chunking:
+    "Solves a chunk of points by itself, keeps its support vectors, lets the worst violators join, and begins anew.",
 };
-const PLAY = "M4 2.5v11l9-5.5z", PAUSE = "M4 2.5h3v11H4zM9 2.5h3v11H9z", NEXT = "M3 2.5v11l7-5.5zM11 2.5h2.2v11H11z", BACK = "M13 2.5v11L6 8zM2.8 2.5H5v11H2.8z", FIRST = "M8.5 8l6-5v10zM1.5 3h2v10h-2zM3.5 8l5-5v10z";
+const PLAY = "M4 2.5v11l9-5.5z",
+  PAUSE = "M4 2.5h3v11H4zM9 2.5h3v11H9z",
+  NEXT = "M3 2.5v11l7-5.5zM11 2.5h2.2v11H11z",
+  BACK = "M13 2.5v11L6 8zM2.8 2.5H5v11H2.8z",
+  FIRST = "M8.5 8l6-5v10zM1.5 3h2v10h-2zM3.5 8l5-5v10z";
 
 export class SolveView {
   constructor(stage) {
@@ -24,12 +36,62 @@ export class SolveView {
     this.box = h("div", { class: "canvas-box" });
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
     this.box.append(this.notice);
-    this.range = h("input", { type: "range", min: "0", max: "0", step: "1", "aria-label": "Step", data: { name: "step" }, oninput: () => { this.pause(); this.go(Number(this.range.value)); } });
+    this.range = h("input", {
+      type: "range",
+      min: "0",
+      max: "0",
+      step: "1",
+      "aria-label": "Step",
+      data: { name: "step" },
+      oninput: () => {
+        this.pause();
+        this.go(Number(this.range.value));
+      },
+    });
     this.count = h("span", { class: "count" });
-    const button = (icon, label, name, act) => h("button", { class: "tool icon", type: "button", title: label, "aria-label": label, data: { name }, onclick: act }, svgIcon(icon));
+    const button = (icon, label, name, act) =>
+      h(
+        "button",
+        { class: "tool icon", type: "button", title: label, "aria-label": label, data: { name }, onclick: act },
+        svgIcon(icon),
+      );
     this.playButton = button(PLAY, "Play or pause", "play", () => (this.timer ? this.pause() : this.play()));
-    this.speed = select("Speed", [["2", "slow"], ["8", "medium"], ["30", "fast"]], "8", () => { if (this.timer) { this.pause(); this.play(); } }, "speed");
-    this.transport = h("div", { class: "transport" }, button(FIRST, "To the beginning", "first", () => { this.pause(); this.go(0); }), button(BACK, "One step back", "back", () => { this.pause(); this.go(this.at - 1); }), this.playButton, button(NEXT, "One step forward", "next", () => { this.pause(); this.go(this.at + 1); }), this.range, this.count, this.speed.box);
+    this.speed = select(
+      "Speed",
+      [
+        ["2", "slow"],
+        ["8", "medium"],
+        ["30", "fast"],
+      ],
+      "8",
+      () => {
+        if (this.timer) {
+          this.pause();
+          this.play();
+        }
+      },
+      "speed",
+    );
+    this.transport = h(
+      "div",
+      { class: "transport" },
+      button(FIRST, "To the beginning", "first", () => {
+        this.pause();
+        this.go(0);
+      }),
+      button(BACK, "One step back", "back", () => {
+        this.pause();
+        this.go(this.at - 1);
+      }),
+      this.playButton,
+      button(NEXT, "One step forward", "next", () => {
+        this.pause();
+        this.go(this.at + 1);
+      }),
+      this.range,
+      this.count,
+      this.speed.box,
+    );
     this.speed.box.style.width = "108px";
     this.speed.box.setAttribute("aria-label", "Speed");
     this.note = h("p", { class: "note", "aria-live": "polite", data: { name: "note" } });
@@ -40,22 +102,47 @@ export class SolveView {
     this.alphaTitle = h("h2", { class: "heading" }, "Alpha of every point");
     this.gradientTitle = h("h2", { class: "heading" }, "Gradient of the dual");
     this.chartTitle = h("h2", { class: "heading" }, "Primal and dual");
-    const side = h("aside", { class: "panel", "aria-label": "State of the solver" },
+    const side = h(
+      "aside",
+      { class: "panel", "aria-label": "State of the solver" },
       h("section", {}, h("h2", { class: "heading" }, "This step"), this.note, this.numbers),
       h("section", {}, this.chartTitle, this.chart),
       h("section", {}, this.alphaTitle, this.alphaBars.canvas),
-      h("section", {}, this.gradientTitle, this.gradientBars.canvas));
+      h("section", {}, this.gradientTitle, this.gradientBars.canvas),
+    );
     this.controls = h("aside", { class: "panel", "aria-label": "Settings" });
-    this.node = h("div", { class: "view wide-right", data: { view: "solve" } }, this.controls, h("div", { class: "work" }, this.box, this.transport), side);
+    this.node = h(
+      "div",
+      { class: "view wide-right", data: { view: "solve" } },
+      this.controls,
+      h("div", { class: "work" }, this.box, this.transport),
+      side,
+    );
     stage.replaceChildren(this.node);
-    this.plane = new Plane(this.box, this.scene, { change: () => { this.scene.preset = null; this.record(); } }, { label: "Points that the solver works on; they can be moved" });
+    this.plane = new Plane(
+      this.box,
+      this.scene,
+      {
+        change: () => {
+          this.scene.preset = null;
+          this.record();
+        },
+      },
+      { label: "Points that the solver works on; they can be moved" },
+    );
     this.plane.numbered = this.scene.points.length <= 20;
-    this.plane.overlay = (ctx, plane, t, layer) => { if (layer === "below") this.drawWorking(ctx, plane, t); };
+    this.plane.overlay = (ctx, plane, t, layer) => {
+      if (layer === "below") this.drawWorking(ctx, plane, t);
+    };
     this.at = state.step;
     this.build();
     this.keys = (event) => this.key(event);
     this.node.addEventListener("keydown", this.keys);
-    if (!this.scene.points.length) ask("preset", { key: "toy" }, (header) => { Object.assign(this.scene, header.state); this.record(); });
+    if (!this.scene.points.length)
+      ask("preset", { key: "toy" }, (header) => {
+        Object.assign(this.scene, header.state);
+        this.record();
+      });
     else this.record();
   }
 
@@ -63,25 +150,131 @@ export class SolveView {
     const changed = () => this.record();
     this.sliders = makeSliders(this.scene, changed);
     this.about = h("p", { class: "quiet" });
-    const solver = h("div", { class: "chips", role: "group", "aria-label": "Solver" }, SOLVERS.map(([key, title]) => h("button", { class: "chip", type: "button", "aria-pressed": String(key === state.solver), data: { solver: key }, onclick: (e) => { state.solver = key; this.at = 0; for (const c of e.currentTarget.parentNode.children) c.setAttribute("aria-pressed", String(c === e.currentTarget)); this.layout(); this.record(); } }, title)));
-    const presets = h("div", { class: "chips" }, [["toy", "Toy"], ["noisy", "Halves"], ["xor", "XOR"], ["rings", "Rings"], ["moons", "Moons"]].map(([key, title]) => h("button", { class: "chip", type: "button", data: { preset: key }, onclick: () => ask("preset", { key }, (header) => { const { title: _, method, ...rest } = header.state; Object.assign(this.scene, rest, { method: this.scene.method }); this.put(); this.at = 0; this.run = null; this.plane.show(null); this.record(); }) }, title)));
-    this.kernel = select("Kernel", kernelList, this.scene.kernel, (v) => { this.scene.kernel = v; this.layout(); this.record(); }, "kernel");
-    this.bias = segmented("Bias", [["free", "free"], ["penalised", "penalised"], ["none", "none"]], this.scene.bias, (v) => { this.scene.bias = v; this.record(); });
+    const solver = h(
+      "div",
+      { class: "chips", role: "group", "aria-label": "Solver" },
+      SOLVERS.map(([key, title]) =>
+        h(
+          "button",
+          {
+            class: "chip",
+            type: "button",
+            "aria-pressed": String(key === state.solver),
+            data: { solver: key },
+            onclick: (e) => {
+              state.solver = key;
+              this.at = 0;
+              for (const c of e.currentTarget.parentNode.children)
+                c.setAttribute("aria-pressed", String(c === e.currentTarget));
+              this.layout();
+              this.record();
+            },
+          },
+          title,
+        ),
+      ),
+    );
+    const presets = h(
+      "div",
+      { class: "chips" },
+      [
+        ["toy", "Toy"],
+        ["noisy", "Halves"],
+        ["xor", "XOR"],
+        ["rings", "Rings"],
+        ["moons", "Moons"],
+      ].map(([key, title]) =>
+        h(
+          "button",
+          {
+            class: "chip",
+            type: "button",
+            data: { preset: key },
+            onclick: () =>
+              ask("preset", { key }, (header) => {
+                const { title: _, method, ...rest } = header.state;
+                Object.assign(this.scene, rest, { method: this.scene.method });
+                this.put();
+                this.at = 0;
+                this.run = null;
+                this.plane.show(null);
+                this.record();
+              }),
+          },
+          title,
+        ),
+      ),
+    );
+    this.kernel = select(
+      "Kernel",
+      kernelList,
+      this.scene.kernel,
+      (v) => {
+        this.scene.kernel = v;
+        this.layout();
+        this.record();
+      },
+      "kernel",
+    );
+    this.bias = segmented(
+      "Bias",
+      [
+        ["free", "free"],
+        ["penalised", "penalised"],
+        ["none", "none"],
+      ],
+      this.scene.bias,
+      (v) => {
+        this.scene.bias = v;
+        this.record();
+      },
+    );
     this.parameters = h("div", {});
     this.controls.replaceChildren(
       h("section", {}, h("h2", { class: "heading" }, "Solver"), solver, h("div", { class: "field" }), this.about),
-      h("section", {}, h("h2", { class: "heading" }, "Points"), presets, h("p", { class: "quiet" }, "Or those of the playground. Drag them here, too.")),
+      h(
+        "section",
+        {},
+        h("h2", { class: "heading" }, "Points"),
+        presets,
+        h("p", { class: "quiet" }, "Or those of the playground. Drag them here, too."),
+      ),
       h("section", {}, h("h2", { class: "heading" }, "Problem"), this.parameters),
-      h("section", {}, h("h2", { class: "heading" }, "Keyboard"), h("dl", { class: "keys" }, ...[["space", "play or pause"], [", and .", "one step back, one forward"], ["Home, End", "first, last step"]].flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]))));
+      h(
+        "section",
+        {},
+        h("h2", { class: "heading" }, "Keyboard"),
+        h(
+          "dl",
+          { class: "keys" },
+          ...[
+            ["space", "play or pause"],
+            [", and .", "one step back, one forward"],
+            ["Home, End", "first, last step"],
+          ].flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+        ),
+      ),
+    );
     this.layout();
   }
 
-  put() { for (const [name, s] of Object.entries(this.sliders)) s.put(this.scene[name]); this.kernel.put(this.scene.kernel); this.bias.put(this.scene.bias); this.layout(); this.plane.numbered = this.scene.points.length <= 20; }
+  put() {
+    for (const [name, s] of Object.entries(this.sliders)) s.put(this.scene[name]);
+    this.kernel.put(this.scene.kernel);
+    this.bias.put(this.scene.bias);
+    this.layout();
+    this.plane.numbered = this.scene.points.length <= 20;
+  }
 
   layout() {
     this.about.textContent = ABOUT[state.solver] ?? "";
     const price = state.solver === "perceptron" ? [] : [this.sliders.C.node];
-    this.parameters.replaceChildren(...price, h("div", { class: "field" }, h("span", { class: "label" }, "Bias b"), this.bias.node), this.kernel.node, ...(kernelUses[this.scene.kernel] ?? []).map((name) => this.sliders[name].node));
+    this.parameters.replaceChildren(
+      ...price,
+      h("div", { class: "field" }, h("span", { class: "label" }, "Bias b"), this.bias.node),
+      this.kernel.node,
+      ...(kernelUses[this.scene.kernel] ?? []).map((name) => this.sliders[name].node),
+    );
   }
 
   record() {
@@ -89,10 +282,15 @@ export class SolveView {
     const request = { ...this.scene, window: this.plane.view, solver: state.solver };
     this.node.dataset.recording = "true";
     const number = (this.asked = (this.asked ?? 0) + 1);
-    ask("record", request, (header, arrays) => {
-      this.recorded(header, arrays, request);
-      this.node.dataset.recording = String(number !== this.asked);
-    }, { sticky: true });
+    ask(
+      "record",
+      request,
+      (header, arrays) => {
+        this.recorded(header, arrays, request);
+        this.node.dataset.recording = String(number !== this.asked);
+      },
+      { sticky: true },
+    );
     saveLink();
   }
 
@@ -116,27 +314,52 @@ export class SolveView {
     this.go(Math.min(this.at, this.run.steps - 1));
   }
 
-  row(name, k) { return this.run[name].subarray(k * this.run.n, (k + 1) * this.run.n); }
+  row(name, k) {
+    return this.run[name].subarray(k * this.run.n, (k + 1) * this.run.n);
+  }
 
   go(k) {
     if (!this.run) return;
     this.at = state.step = Math.max(0, Math.min(this.run.steps - 1, k));
-    const run = this.run, at = this.at, [columns, rows] = run.grid;
+    const run = this.run,
+      at = this.at,
+      [columns, rows] = run.grid;
     this.range.value = String(at);
     this.count.textContent = `${at} / ${run.steps - 1}`;
     const field = run.fields.subarray(at * columns * rows, (at + 1) * columns * rows);
-    const values = this.row("values", at), alpha = this.row("alpha", at);
+    const values = this.row("values", at),
+      alpha = this.row("alpha", at);
     const top = run.C ?? Infinity;
     const isBox = run.solver === "smo" || run.solver === "chunking";
-    const cases = Array.from(alpha, (a, i) => (a <= 0 ? 0 : !isBox ? 4 : a >= top * (1 - 1e-6) ? (values[i] > 0 ? 2 : 3) : 1));
-    this.plane.show({ field, grid: run.grid, window: run.request.window, classes: [...new Set(run.request.points.map((p) => p[2]))].sort(), cases, margins: run.solver !== "perceptron" });
+    const cases = Array.from(alpha, (a, i) =>
+      a <= 0 ? 0 : !isBox ? 4 : a >= top * (1 - 1e-6) ? (values[i] > 0 ? 2 : 3) : 1,
+    );
+    this.plane.show({
+      field,
+      grid: run.grid,
+      window: run.request.window,
+      classes: [...new Set(run.request.points.map((p) => p[2]))].sort(),
+      cases,
+      margins: run.solver !== "perceptron",
+    });
     this.note.textContent = run.notes[at] || "–";
     this.node.dataset.step = String(at);
     this.drawBars();
-    const rowsOf = [["Coefficient changes", String(run.updates[at]), "updates"], ["Bias b", show(run.bias[at]), "bias"]];
+    const rowsOf = [
+      ["Coefficient changes", String(run.updates[at]), "updates"],
+      ["Bias b", show(run.bias[at]), "bias"],
+    ];
     if (run.solver === "perceptron") {
-      rowsOf.push(["Bound (ρ/γ)²", run.bound === null ? "not separable" : show(run.bound, 4), "bound"], ["Loss of mistakes", show(run.primal[at]), "primal"]);
-    } else rowsOf.push(["Primal", show(run.primal[at], 6), "primal"], ["Dual", show(run.dual[at], 6), "dual"], ["Gap", show(run.primal[at] - run.dual[at], 3), "gap"]);
+      rowsOf.push(
+        ["Bound (ρ/γ)²", run.bound === null ? "not separable" : show(run.bound, 4), "bound"],
+        ["Loss of mistakes", show(run.primal[at]), "primal"],
+      );
+    } else
+      rowsOf.push(
+        ["Primal", show(run.primal[at], 6), "primal"],
+        ["Dual", show(run.dual[at], 6), "dual"],
+        ["Gap", show(run.primal[at] - run.dual[at], 3), "gap"],
+      );
     if (at === run.steps - 1) rowsOf.push(["", run.finished ? "solved" : "more steps than shown", "end"]);
     this.numbers.replaceChildren(numbersList(rowsOf));
     this.chartAt?.(at);
@@ -144,26 +367,58 @@ export class SolveView {
   }
 
   drawBars() {
-    const run = this.run, labels = run.request.points.map((p) => p[2]), working = run.working[this.at];
+    const run = this.run,
+      labels = run.request.points.map((p) => p[2]),
+      working = run.working[this.at];
     const few = working.length <= 2 ? working : working;
     const box = run.C && this.alphaTop <= 1.5 * run.C ? run.C : null;
-    this.alphaBars.draw({ values: this.row("alpha", this.at), labels, low: 0, high: box ? Math.max(box * 1.08, this.alphaTop) : this.alphaTop * 1.08, working: few, lines: box ? [[box, "C"]] : [], label: "alpha of every point" });
-    this.gradientBars.draw({ values: this.row("gradient", this.at), labels, low: -this.slope, high: this.slope, working: few, lines: run.solver === "perceptron" || run.solver === "pegasos" ? [[0, "0"]] : [[run.bias[this.at], "b"]], label: "gradient of every point" });
+    this.alphaBars.draw({
+      values: this.row("alpha", this.at),
+      labels,
+      low: 0,
+      high: box ? Math.max(box * 1.08, this.alphaTop) : this.alphaTop * 1.08,
+      working: few,
+      lines: box ? [[box, "C"]] : [],
+      label: "alpha of every point",
+    });
+    this.gradientBars.draw({
+      values: this.row("gradient", this.at),
+      labels,
+      low: -this.slope,
+      high: this.slope,
+      working: few,
+      lines: run.solver === "perceptron" || run.solver === "pegasos" ? [[0, "0"]] : [[run.bias[this.at], "b"]],
+      label: "gradient of every point",
+    });
     this.gradientTitle.textContent = run.solver === "perceptron" ? "y − f of every point" : "Gradient of the dual";
   }
 
   drawChart() {
-    const run = this.run, t = theme();
+    const run = this.run,
+      t = theme();
     const x = Array.from({ length: run.steps }, (_, k) => k);
     const finite = (a) => Array.from(a, (v) => (Number.isFinite(v) ? v : null));
     const isPerceptron = run.solver === "perceptron";
     this.chartTitle.textContent = isPerceptron ? "Loss, updates and their bound" : "Primal and dual";
-    const series = isPerceptron ? [finite(run.primal), run.updates, ...(run.bound === null ? [] : [x.map(() => run.bound)])] : [clip(finite(run.primal), finite(run.dual)), finite(run.dual)];
+    const series = isPerceptron
+      ? [finite(run.primal), run.updates, ...(run.bound === null ? [] : [x.map(() => run.bound)])]
+      : [clip(finite(run.primal), finite(run.dual)), finite(run.dual)];
     const names = isPerceptron ? ["loss", "updates", ...(run.bound === null ? [] : ["(ρ/γ)²"])] : ["primal", "dual"];
     const colours = isPerceptron ? [classColour(4), classColour(0), t.faint] : [classColour(4), classColour(0)];
     this.uplot?.destroy();
-    this.uplot = curves(this.chart, { x, series, names, colours, xlabel: "step", height: 176, dash: isPerceptron ? [undefined, undefined, [5, 5]] : [undefined, undefined] });
-    this.chartAt = (at) => { this.uplot.setCursor({ left: this.uplot.valToPos(at, "x"), top: 10 }, false); this.uplot.setLegend({ idx: at }, false); };
+    this.uplot = curves(this.chart, {
+      x,
+      series,
+      names,
+      colours,
+      xlabel: "step",
+      height: 176,
+      dash: isPerceptron ? [undefined, undefined, [5, 5]] : [undefined, undefined],
+    });
+    this.chartAt = (at) => {
+      this.uplot.setCursor({ left: this.uplot.valToPos(at, "x"), top: 10 }, false);
+      this.uplot.setLegend({ idx: at }, false);
+    };
   }
 
   drawWorking(ctx, plane, t) {
@@ -171,9 +426,23 @@ export class SolveView {
     const working = this.run.working[this.at] ?? [];
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = t.accent;
-    const places = working.map((i) => plane.toScreen(...this.scene.points[i]?.slice(0, 2) ?? [0, 0]));
-    for (const [px, py] of places) { ctx.globalAlpha = 0.28; ctx.beginPath(); ctx.arc(px, py, 17, 0, 2 * Math.PI); ctx.fill(); ctx.globalAlpha = 1; }
-    if (places.length === 2) { ctx.lineWidth = 2; ctx.setLineDash([3, 4]); ctx.beginPath(); ctx.moveTo(...places[0]); ctx.lineTo(...places[1]); ctx.stroke(); ctx.setLineDash([]); }
+    const places = working.map((i) => plane.toScreen(...(this.scene.points[i]?.slice(0, 2) ?? [0, 0])));
+    for (const [px, py] of places) {
+      ctx.globalAlpha = 0.28;
+      ctx.beginPath();
+      ctx.arc(px, py, 17, 0, 2 * Math.PI);
+      ctx.fill();
+      ctx.globalAlpha = 1;
+    }
+    if (places.length === 2) {
+      ctx.lineWidth = 2;
+      ctx.setLineDash([3, 4]);
+      ctx.beginPath();
+      ctx.moveTo(...places[0]);
+      ctx.lineTo(...places[1]);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
     ctx.restore();
   }
 
@@ -182,7 +451,13 @@ export class SolveView {
     if (this.at >= this.run.steps - 1) this.go(0);
     this.playButton.replaceChildren(svgIcon(PAUSE));
     this.node.dataset.playing = "true";
-    this.timer = setInterval(() => { if (!this.run || this.at >= this.run.steps - 1) this.pause(); else this.go(this.at + 1); }, 1000 / Number(this.speed.box.value));
+    this.timer = setInterval(
+      () => {
+        if (!this.run || this.at >= this.run.steps - 1) this.pause();
+        else this.go(this.at + 1);
+      },
+      1000 / Number(this.speed.box.value),
+    );
   }
 
   pause() {
@@ -194,19 +469,42 @@ export class SolveView {
 
   key(event) {
     if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(event.target.tagName) && event.key === " ") return;
-    const act = { " ": () => (this.timer ? this.pause() : this.play()), ".": () => { this.pause(); this.go(this.at + 1); }, ",": () => { this.pause(); this.go(this.at - 1); }, Home: () => this.go(0), End: () => this.go(Infinity) }[event.key];
+    const act = {
+      " ": () => (this.timer ? this.pause() : this.play()),
+      ".": () => {
+        this.pause();
+        this.go(this.at + 1);
+      },
+      ",": () => {
+        this.pause();
+        this.go(this.at - 1);
+      },
+      Home: () => this.go(0),
+      End: () => this.go(Infinity),
+    }[event.key];
     if (!act || (event.target === this.plane.canvas && event.key === " ")) return;
     act();
     event.preventDefault();
   }
 
-  svg() { return this.plane.toSvg(); }
-  repaint() { this.plane.picture = null; this.drawChart?.(); this.go(this.at); }
-  close() { this.pause(); this.uplot?.destroy(); this.plane.close(); }
+  svg() {
+    return this.plane.toSvg();
+  }
+  repaint() {
+    this.plane.picture = null;
+    this.drawChart?.();
+    this.go(this.at);
+  }
+  close() {
+    this.pause();
+    this.uplot?.destroy();
+    this.plane.close();
+  }
 }
 
 // Early primal values may be thousands of times the optimum; the eye wants to see the curves close.
 function clip(primal, dual) {
-  const last = dual.at(-1) ?? 0, top = Math.max(Math.abs(last) * 6, 1e-9);
+  const last = dual.at(-1) ?? 0,
+    top = Math.max(Math.abs(last) * 6, 1e-9);
   return primal.map((v) => (v === null ? null : Math.min(v, last + top)));
 }

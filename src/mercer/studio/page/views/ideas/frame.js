@@ -7,7 +7,11 @@ const FAR = 40; // beyond every window
 // The line <w, x> + b = 0 and the two at distance one over the norm: the street of a linear machine.
 export function drawStreet(ctx, plane, [w1, w2], b, colour) {
   const norm = Math.hypot(w1, w2);
-  for (const [level, width, dash] of [[0, 2.4, []], [1, 1.2, [5, 5]], [-1, 1.2, [5, 5]]]) {
+  for (const [level, width, dash] of [
+    [0, 2.4, []],
+    [1, 1.2, [5, 5]],
+    [-1, 1.2, [5, 5]],
+  ]) {
     const [cx, cy] = [(w1 * (level - b)) / norm ** 2, (w2 * (level - b)) / norm ** 2];
     ctx.beginPath();
     ctx.moveTo(...plane.toScreen(cx - (FAR * w2) / norm, cy + (FAR * w1) / norm));
@@ -23,7 +27,10 @@ export function drawStreet(ctx, plane, [w1, w2], b, colour) {
 export function frame(host, { title, about, tools = [], layout = "" }) {
   const body = h("div", { class: `idea-body ${layout}` });
   const words = h("p", {}, about);
-  host.append(h("div", { class: "idea-head" }, h("div", {}, h("h2", {}, title), words), h("span", { class: "spring" }), ...tools), body);
+  host.append(
+    h("div", { class: "idea-head" }, h("div", {}, h("h2", {}, title), words), h("span", { class: "spring" }), ...tools),
+    body,
+  );
   return { body, words };
 }
 

@@ -4,35 +4,97 @@ import { classColour, trace } from "../../palette.js";
 import { Plane } from "../../plane.js";
 import { complain, drawStreet, frame, picture } from "./frame.js";
 
-const APART = [[-2.2, 0.9, 0], [-1.2, -1.1, 0], [-0.9, 0.8, 0], [-2.6, -0.5, 0], [1.1, 0.2, 1], [2.3, 1.3, 1], [1.9, -1.2, 1], [2.9, 0.1, 1]];
-const MEETING = [[-2.2, 0.9, 0], [-1.2, -1.1, 0], [1.0, 0.5, 0], [-2.6, -0.5, 0], [0.1, 0.1, 1], [2.3, 1.3, 1], [1.9, -1.2, 1], [2.9, 0.1, 1]];
+const APART = [
+  [-2.2, 0.9, 0],
+  [-1.2, -1.1, 0],
+  [-0.9, 0.8, 0],
+  [-2.6, -0.5, 0],
+  [1.1, 0.2, 1],
+  [2.3, 1.3, 1],
+  [1.9, -1.2, 1],
+  [2.9, 0.1, 1],
+];
+const MEETING = [
+  [-2.2, 0.9, 0],
+  [-1.2, -1.1, 0],
+  [1.0, 0.5, 0],
+  [-2.6, -0.5, 0],
+  [0.1, 0.1, 1],
+  [2.3, 1.3, 1],
+  [1.9, -1.2, 1],
+  [2.9, 0.1, 1],
+];
 
 // Hard margin, seen as two hulls: their nearest points, or the point that they share.
 export class HullsIdea {
   constructor(host) {
-    const sets = segmented("Points", [["apart", "Apart"], ["meeting", "Meeting"]], "apart", (key) => { this.model.points = (key === "apart" ? APART : MEETING).map((p) => [...p]); this.ask(); });
-    const { body } = frame(host, { title: "Two hulls", about: "The widest street between two classes is halfway between the nearest points of their convex hulls. Drag a point into the other hull: then no street exists, and the proof is a point that is a weighted mean of either class. Arcs show the weights.", tools: [h("div", { class: "field" }, sets.node)], layout: "one" });
+    const sets = segmented(
+      "Points",
+      [
+        ["apart", "Apart"],
+        ["meeting", "Meeting"],
+      ],
+      "apart",
+      (key) => {
+        this.model.points = (key === "apart" ? APART : MEETING).map((p) => [...p]);
+        this.ask();
+      },
+    );
+    const { body } = frame(host, {
+      title: "Two hulls",
+      about:
+        "The widest street between two classes is halfway between the nearest points of their convex hulls. Drag a point into the other hull: then no street exists, and the proof is a point that is a weighted mean of either class. Arcs show the weights.",
+      tools: [h("div", { class: "field" }, sets.node)],
+      layout: "one",
+    });
     this.part = picture(body, "");
     this.model = { points: APART.map((p) => [...p]), window: [-4, 4, -2.2, 2.2] };
-    this.plane = new Plane(this.part.box, this.model, { change: () => this.ask(), choose: (k) => { this.plane.current = k % 2; } }, { label: "Points of two classes" });
-    this.plane.overlay = (ctx, plane, t, layer) => (layer === "below" ? this.paintHulls(ctx, plane, t) : this.paintPoint(ctx, plane, t));
+    this.plane = new Plane(
+      this.part.box,
+      this.model,
+      {
+        change: () => this.ask(),
+        choose: (k) => {
+          this.plane.current = k % 2;
+        },
+      },
+      { label: "Points of two classes" },
+    );
+    this.plane.overlay = (ctx, plane, t, layer) =>
+      layer === "below" ? this.paintHulls(ctx, plane, t) : this.paintPoint(ctx, plane, t);
     this.ask();
   }
 
-  ask() { ask("hulls", { points: this.model.points, window: this.plane.view }, (header) => this.answered(header), { sticky: true }); }
+  ask() {
+    ask("hulls", { points: this.model.points, window: this.plane.view }, (header) => this.answered(header), {
+      sticky: true,
+    });
+  }
 
   answered(header) {
-    if (complain(this.part.notice, header)) { this.found = null; this.plane.draw(); return; }
+    if (complain(this.part.notice, header)) {
+      this.found = null;
+      this.plane.draw();
+      return;
+    }
     this.found = header;
     this.plane.weights = null;
     if (!header.separable) {
       this.plane.weights = new Array(this.model.points.length).fill(null);
-      header.indices.forEach((i, k) => { this.plane.weights[i] = header.weights[k]; });
+      header.indices.forEach((i, k) => {
+        this.plane.weights[i] = header.weights[k];
+      });
     }
-    this.plane.answer = { cases: this.model.points.map((_, i) => (header.separable && header.support.includes(i) ? 1 : 0)) };
+    this.plane.answer = {
+      cases: this.model.points.map((_, i) => (header.separable && header.support.includes(i) ? 1 : 0)),
+    };
     this.plane.draw();
-    const words = header.separable ? `separable, with margin ${show(header.margin, 5)}: half the distance of the hulls` : `not separable: ${header.says}`;
-    this.part.foot.replaceChildren(h("span", { data: { number: "verdict", separable: String(header.separable) } }, words));
+    const words = header.separable
+      ? `separable, with margin ${show(header.margin, 5)}: half the distance of the hulls`
+      : `not separable: ${header.says}`;
+    this.part.foot.replaceChildren(
+      h("span", { data: { number: "verdict", separable: String(header.separable) } }, words),
+    );
   }
 
   paintHulls(ctx, plane, t) {
@@ -53,11 +115,18 @@ export class HullsIdea {
     if (!found.separable) return;
     drawStreet(ctx, plane, found.weights, found.bias, t.ink);
     const [a, c] = found.nearest.map((p) => plane.toScreen(...p));
-    ctx.beginPath(); ctx.moveTo(...a); ctx.lineTo(...c);
+    ctx.beginPath();
+    ctx.moveTo(...a);
+    ctx.lineTo(...c);
     ctx.strokeStyle = t.accent;
     ctx.lineWidth = 3;
     ctx.stroke();
-    for (const p of [a, c]) { ctx.beginPath(); ctx.arc(p[0], p[1], 4.5, 0, 7); ctx.fillStyle = t.accent; ctx.fill(); }
+    for (const p of [a, c]) {
+      ctx.beginPath();
+      ctx.arc(p[0], p[1], 4.5, 0, 7);
+      ctx.fillStyle = t.accent;
+      ctx.fill();
+    }
   }
 
   paintPoint(ctx, plane, t) {
@@ -75,6 +144,10 @@ export class HullsIdea {
     ctx.fillText("in both hulls", px + 14, py + 4);
   }
 
-  svg() { return this.plane.toSvg(); }
-  close() { this.plane.close(); }
+  svg() {
+    return this.plane.toSvg();
+  }
+  close() {
+    this.plane.close();
+  }
 }

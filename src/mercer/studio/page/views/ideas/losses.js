@@ -4,43 +4,120 @@ import { classColour, theme } from "../../palette.js";
 import { Plane } from "../../plane.js";
 import { frame, picture } from "./frame.js";
 
-const TITLES = { zero_one: "0-1", perceptron: "perceptron", hinge: "hinge", ramp: "ramp", squared_hinge: "squared hinge", logistic: "logistic" };
+const TITLES = {
+  zero_one: "0-1",
+  perceptron: "perceptron",
+  hinge: "hinge",
+  ramp: "ramp",
+  squared_hinge: "squared hinge",
+  logistic: "logistic",
+};
 const COLOURS = { zero_one: null, perceptron: 4, hinge: 0, ramp: 1, squared_hinge: 2, logistic: 3 };
-const DASH = { zero_one: [], perceptron: [6, 2, 2, 2, 2, 2], hinge: [], ramp: [9, 4], squared_hinge: [3, 3], logistic: [12, 3, 3, 3] };
+const DASH = {
+  zero_one: [],
+  perceptron: [6, 2, 2, 2, 2, 2],
+  hinge: [],
+  ramp: [9, 4],
+  squared_hinge: [3, 3],
+  logistic: [12, 3, 3, 3],
+};
 
 // What a point costs, by how far on the right side it is.
 export class LossesIdea {
   constructor(host) {
     this.z = -0.4;
-    const place = slider({ label: "margin z = y f(x)", name: "z", min: -2.5, max: 3, value: this.z, onchange: (v) => { this.z = v; this.show(); } });
-    const { body } = frame(host, { title: "Losses", about: "An error costs 1, and nobody can minimise that. The hinge is the least convex function above it, and pays for what is right but close; the ramp stops paying at 1, so one outlier cannot turn the plane, but it is not convex.", tools: [place.node], layout: "side" });
+    const place = slider({
+      label: "margin z = y f(x)",
+      name: "z",
+      min: -2.5,
+      max: 3,
+      value: this.z,
+      onchange: (v) => {
+        this.z = v;
+        this.show();
+      },
+    });
+    const { body } = frame(host, {
+      title: "Losses",
+      about:
+        "An error costs 1, and nobody can minimise that. The hinge is the least convex function above it, and pays for what is right but close; the ramp stops paying at 1, so one outlier cannot turn the plane, but it is not convex.",
+      tools: [place.node],
+      layout: "side",
+    });
     this.part = picture(body, "");
     this.model = { points: [], window: [-2.5, 3, -0.35, 3.6] };
-    this.plane = new Plane(this.part.box, this.model, {}, { editable: false, label: "Losses as functions of the margin" });
+    this.plane = new Plane(
+      this.part.box,
+      this.model,
+      {},
+      { editable: false, label: "Losses as functions of the margin" },
+    );
     this.plane.free = true;
-    this.plane.overlay = (ctx, plane, t, layer) => { if (layer === "below") this.paint(ctx, plane, t); };
-    this.plane.canvas.addEventListener("pointermove", (e) => { const [x] = this.plane.toWorld(...this.plane.at(e)); this.z = Math.max(-2.5, Math.min(3, x)); place.put(this.z); this.show(); });
+    this.plane.overlay = (ctx, plane, t, layer) => {
+      if (layer === "below") this.paint(ctx, plane, t);
+    };
+    this.plane.canvas.addEventListener("pointermove", (e) => {
+      const [x] = this.plane.toWorld(...this.plane.at(e));
+      this.z = Math.max(-2.5, Math.min(3, x));
+      place.put(this.z);
+      this.show();
+    });
     this.side = h("section", {});
     body.append(h("aside", { class: "panel" }, this.side));
-    ask("losses", {}, (header, arrays) => { this.found = { ...header, ...arrays }; this.show(); });
+    ask("losses", {}, (header, arrays) => {
+      this.found = { ...header, ...arrays };
+      this.show();
+    });
   }
 
   // What the server computed nearest to z.
-  at() { const { z } = this.found; let k = 0; while (k < z.length - 1 && z[k] < this.z) k += 1; return k; }
+  at() {
+    const { z } = this.found;
+    let k = 0;
+    while (k < z.length - 1 && z[k] < this.z) k += 1;
+    return k;
+  }
 
   show() {
     if (!this.found) return;
     this.plane.draw();
-    const n = this.found.z.length, k = this.at();
-    this.part.foot.replaceChildren(`z = ${show(this.found.z[k], 3)}`, h("span", {}, this.found.z[k] <= 0 ? "on the wrong side" : this.found.z[k] < 1 ? "right, but inside the margin" : "beyond the margin"));
-    this.side.replaceChildren(h("h2", { class: "heading" }, "What it costs there"), ...this.found.losses.map(([name, formula, convex], i) => h("div", { class: "bound" },
-      h("div", { class: "top" }, h("b", {}, TITLES[name]), h("span", { data: { loss: name } }, show(this.found.curves[i * n + k], 4))), meter(this.found.curves[i * n + k] / 3.6, name),
-      h("small", {}, `${formula}${convex ? "" : " (not convex)"}`))));
+    const n = this.found.z.length,
+      k = this.at();
+    this.part.foot.replaceChildren(
+      `z = ${show(this.found.z[k], 3)}`,
+      h(
+        "span",
+        {},
+        this.found.z[k] <= 0
+          ? "on the wrong side"
+          : this.found.z[k] < 1
+            ? "right, but inside the margin"
+            : "beyond the margin",
+      ),
+    );
+    this.side.replaceChildren(
+      h("h2", { class: "heading" }, "What it costs there"),
+      ...this.found.losses.map(([name, formula, convex], i) =>
+        h(
+          "div",
+          { class: "bound" },
+          h(
+            "div",
+            { class: "top" },
+            h("b", {}, TITLES[name]),
+            h("span", { data: { loss: name } }, show(this.found.curves[i * n + k], 4)),
+          ),
+          meter(this.found.curves[i * n + k] / 3.6, name),
+          h("small", {}, `${formula}${convex ? "" : " (not convex)"}`),
+        ),
+      ),
+    );
   }
 
   paint(ctx, plane, t) {
     if (!this.found) return;
-    const { z, curves, losses } = this.found, n = z.length;
+    const { z, curves, losses } = this.found,
+      n = z.length;
     losses.forEach(([name], i) => {
       ctx.beginPath();
       let last = null;
@@ -56,19 +133,43 @@ export class LossesIdea {
       ctx.stroke();
       ctx.setLineDash([]);
     });
-    const k = this.at(), [px] = plane.toScreen(z[k], 0);
+    const k = this.at(),
+      [px] = plane.toScreen(z[k], 0);
     ctx.strokeStyle = t.faint;
     ctx.lineWidth = 1.2;
-    ctx.beginPath(); ctx.moveTo(px, 0); ctx.lineTo(px, plane.size[1]); ctx.stroke();
-    losses.forEach(([name], i) => { const [x, y] = plane.toScreen(z[k], curves[i * n + k]); ctx.beginPath(); ctx.arc(x, y, 5, 0, 7); ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]); ctx.fill(); });
+    ctx.beginPath();
+    ctx.moveTo(px, 0);
+    ctx.lineTo(px, plane.size[1]);
+    ctx.stroke();
+    losses.forEach(([name], i) => {
+      const [x, y] = plane.toScreen(z[k], curves[i * n + k]);
+      ctx.beginPath();
+      ctx.arc(x, y, 5, 0, 7);
+      ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]);
+      ctx.fill();
+    });
     ctx.font = "600 12.5px system-ui, sans-serif";
     ctx.textAlign = "left";
-    const spots = { zero_one: [-2.35, 1.08], perceptron: [-2.35, 1.72], hinge: [-1.55, 2.62], ramp: [-1.4, 0.84], squared_hinge: [-0.72, 3.1], logistic: [-2.35, 2.1] };
-    losses.forEach(([name]) => { ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]); ctx.fillText(TITLES[name], ...plane.toScreen(...spots[name])); });
+    const spots = {
+      zero_one: [-2.35, 1.08],
+      perceptron: [-2.35, 1.72],
+      hinge: [-1.55, 2.62],
+      ramp: [-1.4, 0.84],
+      squared_hinge: [-0.72, 3.1],
+      logistic: [-2.35, 2.1],
+    };
+    losses.forEach(([name]) => {
+      ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]);
+      ctx.fillText(TITLES[name], ...plane.toScreen(...spots[name]));
+    });
   }
 
-  svg() { return this.plane.toSvg(); }
-  close() { this.plane.close(); }
+  svg() {
+    return this.plane.toSvg();
+  }
+  close() {
+    this.plane.close();
+  }
 }
 
 function meter(share, name) {

@@ -10,61 +10,165 @@ const MARKS = { "ball centre": ["circle", 4], "analytic centre": ["triangle", 2]
 // Every line that classifies the points correctly is a point of the sphere; three points leave a triangle.
 export class VersionSpaceIdea {
   constructor(host) {
-    const { body } = frame(host, { title: "Version space", about: "A line of the plane is (w₁, w₂, b), a direction in space, a point of the sphere. Each labelled point forbids half of it. What three points leave is a triangle: every point of it classifies them correctly. Its centres are the better bets: of the largest ball (the margin), of the product of distances, and of mass (the Bayes point)." });
+    const { body } = frame(host, {
+      title: "Version space",
+      about:
+        "A line of the plane is (w₁, w₂, b), a direction in space, a point of the sphere. Each labelled point forbids half of it. What three points leave is a triangle: every point of it classifies them correctly. Its centres are the better bets: of the largest ball (the margin), of the product of distances, and of mass (the Bayes point).",
+    });
     this.left = picture(body, "Lines that the centres stand for");
     this.right = picture(body, "The sphere of all lines; drag to turn");
-    this.model = { points: [[-1.1, 0.7, 0], [0.9, 1.1, 1], [0.5, -1.2, 1]], window: [-2.6, 2.6, -2, 2] };
-    this.plane = new Plane(this.left.box, this.model, { change: () => this.ask(), choose: (k) => { this.plane.current = k % 2; } }, { label: "Labelled points" });
+    this.model = {
+      points: [
+        [-1.1, 0.7, 0],
+        [0.9, 1.1, 1],
+        [0.5, -1.2, 1],
+      ],
+      window: [-2.6, 2.6, -2, 2],
+    };
+    this.plane = new Plane(
+      this.left.box,
+      this.model,
+      {
+        change: () => this.ask(),
+        choose: (k) => {
+          this.plane.current = k % 2;
+        },
+      },
+      { label: "Labelled points" },
+    );
     this.plane.numbered = true;
     this.plane.most = 12;
     this.plane.least = 3;
-    this.plane.overlay = (ctx, plane, t, layer) => { if (layer === "below") this.paintLines(ctx, plane, t); };
+    this.plane.overlay = (ctx, plane, t, layer) => {
+      if (layer === "below") this.paintLines(ctx, plane, t);
+    };
     this.space = new Space(this.right.box, { label: "Sphere of weight vectors", zoom: 1.22 });
     this.space.things = (t) => this.things(t);
     this.ask();
   }
 
-  ask() { ask("version_space", { points: this.model.points, window: this.plane.view }, (header, arrays) => this.answered(header, arrays), { sticky: true }); }
+  ask() {
+    ask(
+      "version_space",
+      { points: this.model.points, window: this.plane.view },
+      (header, arrays) => this.answered(header, arrays),
+      { sticky: true },
+    );
+  }
 
   answered(header, arrays) {
-    if (complain(this.left.notice, header)) { this.found = null; this.space.draw(); this.plane.draw(); return; }
+    if (complain(this.left.notice, header)) {
+      this.found = null;
+      this.space.draw();
+      this.plane.draw();
+      return;
+    }
     const first = !this.found;
     this.found = { ...header, ...arrays };
-    if (first) { // begin with the triangle in front
+    if (first) {
+      // begin with the triangle in front
       const [x, y, z] = header.centres["centre of mass"];
       this.space.azimuth = Math.atan2(x, -y) + 0.3;
       this.space.height = Math.max(-1.2, Math.min(1.2, Math.asin(z) + 0.2));
     }
     this.space.draw();
     this.plane.draw();
-    this.left.foot.replaceChildren(...Object.keys(MARKS).map((name) => h("span", {}, `${{ circle: "●", triangle: "▲", diamond: "◆" }[MARKS[name][0]]} ${name}`)));
-    this.right.foot.replaceChildren(h("span", { data: { number: "area" } }, `${show(100 * header.area, 3)} % of the sphere`), h("span", {}, `${header.corners} corners`), h("span", { class: "spring" }), `radius of the ball ${show(header.radius, 4)}`);
+    this.left.foot.replaceChildren(
+      ...Object.keys(MARKS).map((name) =>
+        h("span", {}, `${{ circle: "●", triangle: "▲", diamond: "◆" }[MARKS[name][0]]} ${name}`),
+      ),
+    );
+    this.right.foot.replaceChildren(
+      h("span", { data: { number: "area" } }, `${show(100 * header.area, 3)} % of the sphere`),
+      h("span", {}, `${header.corners} corners`),
+      h("span", { class: "spring" }),
+      `radius of the ball ${show(header.radius, 4)}`,
+    );
   }
 
   things() {
     const found = this.found;
     const rim = Array.from({ length: 97 }, (_, k) => [Math.cos((k * Math.PI) / 48), Math.sin((k * Math.PI) / 48)]);
-    const out = [{ layer: -9, at: [0, 0, 0], draw: (ctx, project, t) => {
-      const [cx, cy] = project([0, 0, 0]);
-      const r = 0.36 * Math.min(this.right.box.clientWidth, this.right.box.clientHeight) * this.space.zoom;
-      path(ctx, rim.map(([a, b]) => [cx + r * a, cy + r * b]));
-      ctx.fillStyle = t.ink; ctx.globalAlpha = 0.05; ctx.fill(); ctx.globalAlpha = 0.5; ctx.strokeStyle = t.line; ctx.stroke();
-    } }];
+    const out = [
+      {
+        layer: -9,
+        at: [0, 0, 0],
+        draw: (ctx, project, t) => {
+          const [cx, cy] = project([0, 0, 0]);
+          const r = 0.36 * Math.min(this.right.box.clientWidth, this.right.box.clientHeight) * this.space.zoom;
+          path(
+            ctx,
+            rim.map(([a, b]) => [cx + r * a, cy + r * b]),
+          );
+          ctx.fillStyle = t.ink;
+          ctx.globalAlpha = 0.05;
+          ctx.fill();
+          ctx.globalAlpha = 0.5;
+          ctx.strokeStyle = t.line;
+          ctx.stroke();
+        },
+      },
+    ];
     for (let k = -2; k <= 2; k++) {
-      const z = Math.sin((k * Math.PI) / 6), s = Math.cos((k * Math.PI) / 6);
-      out.push(...this.arcs(rim.map(([a, b]) => [s * a, s * b, z]), (t) => t.line, 0.8, 0.35));
+      const z = Math.sin((k * Math.PI) / 6),
+        s = Math.cos((k * Math.PI) / 6);
+      out.push(
+        ...this.arcs(
+          rim.map(([a, b]) => [s * a, s * b, z]),
+          (t) => t.line,
+          0.8,
+          0.35,
+        ),
+      );
     }
     if (!found) return out;
-    const rows = (array) => Array.from({ length: array.length / 3 }, (_, k) => [array[3 * k], array[3 * k + 1], array[3 * k + 2]]);
+    const rows = (array) =>
+      Array.from({ length: array.length / 3 }, (_, k) => [array[3 * k], array[3 * k + 1], array[3 * k + 2]]);
     const outline = rows(found.outline);
     const front = this.space.project(mean(outline))[2] > 0;
-    out.push({ layer: front ? 3 : -5, at: [0, 0, 0], draw: (ctx, project, t) => { path(ctx, outline.map(project)); ctx.closePath(); ctx.fillStyle = t.accent; ctx.globalAlpha = front ? 0.3 : 0.1; ctx.fill(); ctx.globalAlpha = front ? 1 : 0.3; ctx.strokeStyle = t.accent; ctx.lineWidth = 2; ctx.stroke(); } });
+    out.push({
+      layer: front ? 3 : -5,
+      at: [0, 0, 0],
+      draw: (ctx, project, t) => {
+        path(ctx, outline.map(project));
+        ctx.closePath();
+        ctx.fillStyle = t.accent;
+        ctx.globalAlpha = front ? 0.3 : 0.1;
+        ctx.fill();
+        ctx.globalAlpha = front ? 1 : 0.3;
+        ctx.strokeStyle = t.accent;
+        ctx.lineWidth = 2;
+        ctx.stroke();
+      },
+    });
     const per = found.walls.shape[1];
-    found.signs.forEach((sign, i) => out.push(...this.arcs(rows(found.walls.subarray(3 * per * i, 3 * per * (i + 1))), () => classColour(sign > 0 ? 1 : 0), 1.8, 0.95)));
+    found.signs.forEach((sign, i) =>
+      out.push(
+        ...this.arcs(
+          rows(found.walls.subarray(3 * per * i, 3 * per * (i + 1))),
+          () => classColour(sign > 0 ? 1 : 0),
+          1.8,
+          0.95,
+        ),
+      ),
+    );
     out.push(...this.arcs(rows(found.ball), (t) => t.ink, 1.4, 1, [4, 4]));
     for (const [name, [shape, colour]] of Object.entries(MARKS)) {
       const p = found.centres[name];
-      out.push({ layer: this.space.project(p)[2] > 0 ? 5 : -4, at: p, draw: (ctx, project, t) => { const [x, y, near] = project(p); ctx.globalAlpha = near > 0 ? 1 : 0.25; trace(ctx, shape, x, y, 6.5); ctx.fillStyle = classColour(colour); ctx.fill(); ctx.strokeStyle = t.plane; ctx.lineWidth = 1.4; ctx.stroke(); } });
+      out.push({
+        layer: this.space.project(p)[2] > 0 ? 5 : -4,
+        at: p,
+        draw: (ctx, project, t) => {
+          const [x, y, near] = project(p);
+          ctx.globalAlpha = near > 0 ? 1 : 0.25;
+          trace(ctx, shape, x, y, 6.5);
+          ctx.fillStyle = classColour(colour);
+          ctx.fill();
+          ctx.strokeStyle = t.plane;
+          ctx.lineWidth = 1.4;
+          ctx.stroke();
+        },
+      });
     }
     out.push(text3([1.17, 0, 0], "w₁"), text3([0, 1.17, 0], "w₂"), text3([0, 0, 1.14], "b"));
     return out;
@@ -72,23 +176,33 @@ export class VersionSpaceIdea {
 
   // A line on the sphere, its front half strong and its back half faint.
   arcs(points, colour, width, alpha, dash = []) {
-    return [false, true].map((front) => ({ layer: front ? 2 : -6, at: [0, 0, 0], draw: (ctx, project, t) => {
-      ctx.beginPath();
-      let down = false;
-      for (const p of points) { const [x, y, near] = project(p); const on = near >= 0 === front; if (on) ctx[down ? "lineTo" : "moveTo"](x, y); down = on; }
-      ctx.strokeStyle = colour(t);
-      ctx.globalAlpha = front ? alpha : alpha * 0.28;
-      ctx.lineWidth = width;
-      ctx.setLineDash(dash);
-      ctx.stroke();
-    } }));
+    return [false, true].map((front) => ({
+      layer: front ? 2 : -6,
+      at: [0, 0, 0],
+      draw: (ctx, project, t) => {
+        ctx.beginPath();
+        let down = false;
+        for (const p of points) {
+          const [x, y, near] = project(p);
+          const on = near >= 0 === front;
+          if (on) ctx[down ? "lineTo" : "moveTo"](x, y);
+          down = on;
+        }
+        ctx.strokeStyle = colour(t);
+        ctx.globalAlpha = front ? alpha : alpha * 0.28;
+        ctx.lineWidth = width;
+        ctx.setLineDash(dash);
+        ctx.stroke();
+      },
+    }));
   }
 
   paintLines(ctx, plane, t) {
     if (!this.found) return;
     const far = 30;
     for (const [name, [, colour]] of Object.entries(MARKS)) {
-      const [w1, w2, b] = this.found.centres[name], norm = Math.hypot(w1, w2);
+      const [w1, w2, b] = this.found.centres[name],
+        norm = Math.hypot(w1, w2);
       if (norm < 1e-9) continue;
       const [cx, cy] = [(-w1 * b) / norm ** 2, (-w2 * b) / norm ** 2];
       ctx.beginPath();
@@ -100,6 +214,11 @@ export class VersionSpaceIdea {
     }
   }
 
-  svg() { return this.space.toSvg(); }
-  close() { this.plane.close(); this.space.close(); }
+  svg() {
+    return this.space.toSvg();
+  }
+  close() {
+    this.plane.close();
+    this.space.close();
+  }
 }
