@@ -361,7 +361,7 @@ def _rank(last: "BaseEstimator", seen: "Seen | None", fitted: Sequence[Any]) -> 
     try:
         parameters = {key: getattr(last, key) for key in ("gamma", "degree", "coef0") if hasattr(last, key)}
         parameters = {key: value for key, value in parameters.items() if value is not None}
-        return data_findings.kernel_rank(resolve(kernel, **parameters), X, cast(Seen, seen).order)
+        return data_findings.kernel_rank(resolve(kernel, **parameters), X, cast("Seen", seen).order)
     except (MercerError, ValueError, TypeError):
         return None, 0
 
