@@ -1,13 +1,20 @@
 """Every solver on the same problem, side by side."""
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from mercer._errors import MercerError, ParameterError
+from mercer._types import Array, ArrayLike, Labels, Rows
 from mercer.problems.certificate import Certificate
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 COLUMNS = (
     ("solver", "{:<12}"),
@@ -54,7 +61,7 @@ class SolverRow:
     status: str = ""
     reason: str = ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.reason:
             return f"{self.solver:<12} cannot: {self.reason}"
         return " ".join(form.format(getattr(self, name)) for name, form in COLUMNS).rstrip()
@@ -70,32 +77,32 @@ class SolverComparison:
         The fitted estimator of each solver that could solve the problem.
     """
 
-    def __init__(self, rows, models):
+    def __init__(self, rows: Sequence[SolverRow], models: dict[str, Any]) -> None:
         self.rows, self.models = rows, models
 
-    def __getitem__(self, solver):
+    def __getitem__(self, solver: str) -> SolverRow:
         for row in self.rows:
             if row.solver == solver:
                 return row
         raise KeyError(f"no solver {solver!r} in this comparison: {[row.solver for row in self.rows]}")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[SolverRow]:
         return iter(self.rows)
 
     @property
-    def spread(self):
+    def spread(self) -> float:
         """Largest difference between objectives, relative to the lowest of them."""
         found = np.array([row.objective for row in self.rows if not row.reason])
         return float((found.max() - found.min()) / max(abs(found.min()), 1e-300)) if len(found) else np.nan
 
-    def as_dicts(self):
+    def as_dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries, for a data frame."""
         return [asdict(row) for row in self.rows]
 
-    def __str__(self):
+    def __str__(self) -> str:
         widths = [len(form.format("x" if "<" in form else 0)) for _, form in COLUMNS]
         names = [
             f"{name:<{width}}" if "<" in form else f"{name:>{width}}"
@@ -106,7 +113,16 @@ class SolverComparison:
     __repr__ = __str__
 
 
-def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeats=2, gap_tol=GAP_TOL):
+def compare_solvers(
+    estimator: "BaseEstimator",
+    X: Rows,
+    y: Labels,
+    *,
+    solvers: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+    repeats: int = 2,
+    gap_tol: float | None = GAP_TOL,
+) -> SolverComparison:
     """Fit an estimator with every solver it offers, and set what they found side by side.
 
     Parameters
@@ -158,7 +174,9 @@ def compare_solvers(estimator, X, y, *, solvers=None, sample_weight=None, repeat
     return SolverComparison(_with_differences(rows, models, X), models)
 
 
-def _fitted(estimator, solver, X, y, sample_weight, repeats):
+def _fitted(
+    estimator: "BaseEstimator", solver: str, X: Rows, y: Labels, sample_weight: ArrayLike | None, repeats: int
+) -> tuple[Any, float]:
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     best = np.inf
     for _ in range(max(1, repeats)):
@@ -169,7 +187,7 @@ def _fitted(estimator, solver, X, y, sample_weight, repeats):
     return model, best
 
 
-def _row(name, model, seconds):
+def _row(name: str, model: "BaseEstimator", seconds: float) -> SolverRow:
     found = [model.certificate_] if isinstance(model.certificate_, Certificate) else model.certificate_
     return SolverRow(
         solver=name,
@@ -182,7 +200,7 @@ def _row(name, model, seconds):
     )
 
 
-def _with_differences(rows, models, X):
+def _with_differences(rows: list[SolverRow], models: dict[str, Any], X: Rows) -> list[SolverRow]:
     solved = [row for row in rows if not row.reason]
     if not solved:
         return rows
@@ -194,9 +212,9 @@ def _with_differences(rows, models, X):
     ]
 
 
-def _values(model, X):
+def _values(model: "BaseEstimator", X: Rows) -> Array:
     return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
 
 
-def _largest(values, others):
+def _largest(values: Array, others: Array) -> float:
     return float(np.abs(values - others).max())

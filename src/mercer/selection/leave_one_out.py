@@ -1,6 +1,8 @@
 """The leave-one-out error: exactly, by a bound, or by an estimate, and as a score for searches."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -8,6 +10,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
+from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting import tasks
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.plan import prepare_fit
@@ -16,6 +19,13 @@ from mercer.estimators.svm.svc import SVC
 from mercer.solvers.limits import Limits
 from mercer.solvers.paths.leave_one_out import ExactSolution
 from mercer.theory.leave_one_out import span_estimate, xi_alpha_bound
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
+
+    from mercer.estimators.fitting.plan import PreparedFit
+    from mercer.kernels.gram.kernel_matrix import StoredMatrix
+
 
 METHODS = ("auto", "exact", "span", "xi_alpha", "refit")
 EXACT_TOL = 1e-12
@@ -44,16 +54,24 @@ class LeftOut:
     method: str
     kind: str
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return {key: each.tolist() if isinstance(each, np.ndarray) else each for key, each in asdict(self).items()}
 
-    def __str__(self):
+    def __str__(self) -> str:
         how = self.kind if self.method == self.kind else f"{self.kind}, by {self.method}"
         return f"leave-one-out error {self.error:.6g} ({how})"
 
 
-def leave_one_out(estimator, X, y, *, method="auto", sample_weight=None, time_limit=None):
+def leave_one_out(
+    estimator: BaseEstimator,
+    X: Rows,
+    y: Labels,
+    *,
+    method: str = "auto",
+    sample_weight: ArrayLike | None = None,
+    time_limit: float | None = None,
+) -> LeftOut:
     """The leave-one-out error of an estimator on its training rows.
 
     Parameters
@@ -106,7 +124,7 @@ def leave_one_out(estimator, X, y, *, method="auto", sample_weight=None, time_li
         return _exact(prepared, limits) if method == "exact" else _by_one_fit(prepared, method, limits)
 
 
-def _refitted(estimator, X, y, sample_weight):
+def _refitted(estimator: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> LeftOut:
     """A fit for each row."""
     params = None if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
     found = cross_val_predict(clone(estimator), X, y, cv=LeaveOneOut(), params=params)
@@ -114,7 +132,7 @@ def _refitted(estimator, X, y, sample_weight):
     return LeftOut(float(np.mean(errors)), found, None, "refit", "exact")
 
 
-def _of_ridge(estimator, X, y, sample_weight):
+def _of_ridge(estimator: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> LeftOut:
     model = clone(estimator).set_params(leave_one_out=True)
     model.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
     found = model.loo_.predictions
@@ -122,7 +140,7 @@ def _of_ridge(estimator, X, y, sample_weight):
     return LeftOut(float(error), found, found, "exact", "exact")
 
 
-def _stored(prepared, limits, copies=1):
+def _stored(prepared: "PreparedFit", limits: Limits, copies: int = 1) -> "StoredMatrix":
     """The whole kernel matrix in double precision, where there is room for some of its size."""
     n, room = prepared.data.shape[0], prepared.budget.cache
     needed = copies * 8 * n**2
@@ -134,7 +152,7 @@ def _stored(prepared, limits, copies=1):
     return prepared.matrix(EXACT_TOL).stored(limits.stop).in_double()
 
 
-def _exact(prepared, limits):
+def _exact(prepared: "PreparedFit", limits: Limits) -> LeftOut:
     """All machines; each leaves out the rows it has seen, and the others are as they are."""
     setup = prepared.setup
     try:
@@ -158,7 +176,7 @@ def _exact(prepared, limits):
     )
 
 
-def _winners(setup, values):
+def _winners(setup: Any, values: FloatArray) -> IndexArray:
     """The class that each row of decision values stands for."""
     if setup.n_classes == 2:
         return (values[:, 0] > 0).astype(np.intp)
@@ -166,7 +184,7 @@ def _winners(setup, values):
     return counted.argmax(axis=1)
 
 
-def _by_one_fit(prepared, method, limits):
+def _by_one_fit(prepared: "PreparedFit", method: str, limits: Limits) -> LeftOut:
     """The bound or estimate from one solution."""
     setup = prepared.setup
     if setup.n_classes != 2:
@@ -197,11 +215,11 @@ class WholeSample:
     1
     """
 
-    def get_n_splits(self, X=None, y=None, groups=None):
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """One."""
         return 1
 
-    def split(self, X, y=None, groups=None):
+    def split(self, X: Rows, y: Any = None, groups: Any = None) -> Iterator[tuple[IndexArray, IndexArray]]:
         """All rows, and all rows."""
         rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
         yield rows, rows
@@ -232,15 +250,15 @@ class LeaveOneOutScorer(BaseEstimator):
     {'C': 10.0}
     """
 
-    def __init__(self, method="auto"):
+    def __init__(self, method: str = "auto") -> None:
         self.method = method
 
-    def __call__(self, estimator, X, y, sample_weight=None):
+    def __call__(self, estimator: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> float:
         """The score of the parameters of `estimator` on X and y, with rows weighted in the fits."""
         error = leave_one_out(estimator, X, y, method=self.method, sample_weight=sample_weight).error
         return 1.0 - error if is_classifier(estimator) else -error
 
-    def set_score_request(self, *, sample_weight):
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
         """Whether scikit-learn's metadata routing gives ``sample_weight`` to the score; as of its own scorers.
 
         Parameters
@@ -252,7 +270,7 @@ class LeaveOneOutScorer(BaseEstimator):
         self._metadata_request = request
         return self
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> "MetadataRequest":
         """What may be routed here; for scikit-learn, to call a scorer is to score."""
         request = super().get_metadata_routing()
         if "sample_weight" not in request.score.requests:

@@ -1,10 +1,14 @@
 """The solutions of one classifier for every C, as one object."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
+from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.fitting.inputs import expansion_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.plan import prepare_fit
@@ -18,6 +22,11 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.paths.chord_path import Node, approximate_path
 from mercer.solvers.paths.exact_path import follow_path
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.certificate import Certificate
+
 
 METHODS = ("auto", "exact", "approximate")
 # Up to this many rows "auto" is "exact".
@@ -60,7 +69,7 @@ class RegularizationPath:
         Bound to the rows.
     """
 
-    def __init__(self, found, setup, method):
+    def __init__(self, found: Any, setup: "_Setup", method: str) -> None:
         self._found, self._setup = found, setup
         self.method, self.status = method, found.status
         self.breakpoints, self.C_end = found.breakpoints, found.C_end
@@ -71,12 +80,12 @@ class RegularizationPath:
         self.kernel = setup.data.kernel
 
     @property
-    def lambdas(self):
+    def lambdas(self) -> FloatArray:
         """1 / C at the breakpoints; infinite at C = 0."""
         with np.errstate(divide="ignore"):
             return 1.0 / self.breakpoints
 
-    def coefficients(self, C=None, *, lam=None):
+    def coefficients(self, C: float | None = None, *, lam: float | None = None) -> tuple[FloatArray, float]:
         """(beta, b): signed coefficients y_i alpha_i of every row, and the bias.
 
         Parameters
@@ -89,17 +98,17 @@ class RegularizationPath:
         beta[self._setup.used] = part
         return beta, self._setup.intercept(part, bias)
 
-    def alpha(self, C=None, *, lam=None):
+    def alpha(self, C: Any = None, *, lam: Any = None) -> FloatArray:
         """Dual variables alpha_i >= 0 of every row, shape (n,); (k, n) for several C."""
         if np.ndim(C if lam is None else lam) == 0:
             return np.abs(self.coefficients(C, lam=lam)[0])
         return np.stack([self.alpha(each) for each in C] if lam is None else [self.alpha(lam=each) for each in lam])
 
-    def intercept(self, C=None, *, lam=None):
+    def intercept(self, C: float | None = None, *, lam: float | None = None) -> float:
         """The bias b."""
         return self.coefficients(C, lam=lam)[1]
 
-    def decision_function(self, X, C=None, *, lam=None):
+    def decision_function(self, X: Rows, C: Any = None, *, lam: Any = None) -> FloatArray:
         """f(x) for each row of X, shape (n,); (n, k) for several C, in one product with the kernel."""
         wanted = C if lam is None else lam
         given = [{"C": c} if lam is None else {"lam": c} for c in np.atleast_1d(wanted)]
@@ -111,43 +120,43 @@ class RegularizationPath:
         values = expansion.values(expansion_input(self._setup.model, X), n_jobs=self._setup.parameters["n_jobs"])
         return values[:, 0] if np.ndim(wanted) == 0 else values
 
-    def predict(self, X, C=None, *, lam=None):
+    def predict(self, X: Rows, C: Any = None, *, lam: Any = None) -> Array:
         """Labels, shape (n,); (n, k) for several C."""
         return self.classes[(self.decision_function(X, C, lam=lam) > 0).astype(np.intp)]
 
-    def certificate(self, C=None, *, lam=None):
+    def certificate(self, C: float | None = None, *, lam: float | None = None) -> "Certificate":
         """Primal, dual, gap and KKT conditions at C, computed in double precision from the rows."""
         at = self._at(C, lam)
         if at == 0:
             raise ParameterError("C must be positive for a certificate, got 0")
         return self._setup.certificate(at, *self._found.at(at))
 
-    def gap(self, C=None, *, lam=None):
+    def gap(self, C: float | None = None, *, lam: float | None = None) -> float:
         """The duality gap at C, relative to the primal objective."""
         found = self.certificate(C, lam=lam)
         return found.gap / found.primal if found.primal > 0 else 0.0
 
-    def events(self):
+    def events(self) -> list[tuple[float, int, str]]:
         """(C, row, "free", "bounded" or "zero") for every change of a set, in order; exact paths only."""
         if self.method != "exact":
             raise ParameterError('events() needs an exact path; ask for method="exact"')
         return [(C, int(self._setup.used[point]), kind) for C, point, kind in self._found.events()]
 
-    def as_svc(self, C=None, *, lam=None):
+    def as_svc(self, C: float | None = None, *, lam: float | None = None) -> SVC:
         """A fitted `SVC` with the solution at C: what `fit` would give, without fitting."""
         at = self._at(C, lam)
         if at == 0:
             raise ParameterError("C must be positive for a classifier, got 0")
         return self._setup.as_svc(at, *self._found.at(at))
 
-    def _at(self, C, lam):
+    def _at(self, C: float | None, lam: float | None) -> float:
         if (C is None) == (lam is None):
             raise ParameterError(f"give C or lam, one of them, got C={C!r} and lam={lam!r}")
         if lam is not None:
             require_number("lam", lam, above=0.0)
         else:
             require_number("C", C, least=0.0)
-        at = float(C) if lam is None else 1.0 / float(lam)
+        at = float(cast(float, C)) if lam is None else 1.0 / float(lam)
         if not self.C_min * (1.0 - 1e-12) <= at <= self.C_end * (1.0 + 1e-12):
             raise ParameterError(
                 f"C must be between {self.C_min:g} and {self.C_end:g}, where the path is known, got {at:g}; "
@@ -155,7 +164,7 @@ class RegularizationPath:
             )
         return min(max(at, self.C_min), self.C_end)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<RegularizationPath: {self.method}, {len(self.signs)} rows, {len(self.breakpoints)} breakpoints, "
             f"C from {self.C_min:g} to {self.C_end:g}, {self.status.name}>"
@@ -165,7 +174,7 @@ class RegularizationPath:
 class _Setup:
     """The rows of a path with their kernel, labels and weights."""
 
-    def __init__(self, parameters, X, y, sample_weight):
+    def __init__(self, parameters: dict[str, Any], X: Rows, y: Labels, sample_weight: ArrayLike | None) -> None:
         self.parameters, self.given = parameters, (X, y, sample_weight)
         self.prepared = prepare_fit(SVC(C=1.0, **parameters), X, y, sample_weight)
         setup = self.prepared.setup
@@ -178,19 +187,19 @@ class _Setup:
         self.used = setup.tasks[0].indices
 
     @computed_once
-    def model(self):
+    def model(self) -> SVC:
         """A fitted model of these rows, which knows what to ask of others."""
         return self.as_svc(1.0, np.zeros(len(self.used)), 0.0)
 
-    def problem(self, C):
+    def problem(self, C: float) -> SoftMargin:
         """Soft-SVM at C, of the rows that take part."""
         return SoftMargin(self.signs[self.used], C * self.weights[self.used], "hinge", self.bias)
 
-    def intercept(self, beta, bias):
+    def intercept(self, beta: FloatArray, bias: float) -> float:
         """b, which is a parameter of the dual only where it is free."""
         return self.problem(1.0).intercept(beta, bias)
 
-    def projections(self, beta):
+    def projections(self, beta: FloatArray) -> FloatArray:
         """<w, psi(x_i)> in double precision."""
         support = np.flatnonzero(beta)
         points = self.data.prepare(np.float64, self.used)
@@ -198,14 +207,16 @@ class _Setup:
             return np.zeros(len(beta))
         return tiles.product(self.data.kernel, points, points.take(support), beta[support], self.parameters["n_jobs"])
 
-    def certificate(self, C, beta, bias):
+    def certificate(self, C: float, beta: FloatArray, bias: float) -> "Certificate":
         return self.problem(C).certificate(beta, self.projections(beta), self.intercept(beta, bias))
 
-    def as_svc(self, C, beta, bias):
+    def as_svc(self, C: float, beta: FloatArray, bias: float) -> SVC:
         prepared = prepare_fit(SVC(C=C, **self.parameters), *self.given)
         return prepared.adopt([beta], [bias])
 
-    def node(self, C, start, gap_tol, limits, matrices):
+    def node(
+        self, C: float, start: FloatArray | None, gap_tol: float, limits: Limits, matrices: dict[float, Any]
+    ) -> Any:
         """The solution at C whose gap is at most `gap_tol` of its primal value."""
         problem, tol = self.problem(C), 1e-3
         for _ in range(MOST_TRIES):
@@ -234,26 +245,26 @@ class _Setup:
 
 
 def regularization_path(
-    X,
-    y,
-    kernel="rbf",
+    X: Rows,
+    y: Labels,
+    kernel: "str | Kernel | Callable[..., Any]" = "rbf",
     *,
-    gamma="scale",
-    degree=3,
-    coef0=0.0,
-    bias="free",
-    class_weight=None,
-    sample_weight=None,
-    method="auto",
-    C_min=1e-3,
-    C_max=1e3,
-    gap_tol=1e-2,
-    max_iter=-1,
-    time_limit=None,
-    memory_limit=None,
-    n_jobs=None,
-    callbacks=None,
-):
+    gamma: float | str = "scale",
+    degree: float = 3,
+    coef0: float = 0.0,
+    bias: str = "free",
+    class_weight: dict[Any, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
+    method: str = "auto",
+    C_min: float = 1e-3,
+    C_max: float = 1e3,
+    gap_tol: float = 1e-2,
+    max_iter: int = -1,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    n_jobs: int | None = None,
+    callbacks: Sequence[Callable[[Any], Any]] | None = None,
+) -> RegularizationPath:
     """Soft-SVM for every C at once: its coefficients as a piecewise linear function.
 
     The exact path follows the solution from C = 0, event by event (Hastie et al. 2004), for two classes,
@@ -319,7 +330,7 @@ def regularization_path(
     return RegularizationPath(found, setup, method)
 
 
-def _exact(setup, _C_min, C_max, _gap_tol, limits):
+def _exact(setup: _Setup, _C_min: float, C_max: float, _gap_tol: float, limits: Limits) -> Any:
     n, room = len(setup.used), setup.prepared.budget.cache
     # The matrix, and the tableau.
     needed = 16 * n**2
@@ -338,12 +349,12 @@ def _exact(setup, _C_min, C_max, _gap_tol, limits):
         ) from None
 
 
-def _approximate(setup, C_min, C_max, gap_tol, limits):
+def _approximate(setup: _Setup, C_min: float, C_max: float, gap_tol: float, limits: Limits) -> Any:
     if not C_min < C_max < np.inf:
         raise ParameterError(f"C_max must be finite and above C_min={C_min!r} for an approximate path, got {C_max!r}")
     matrices = {}
 
-    def solve(C, start, own_tol):
+    def solve(C: float, start: Any, own_tol: float) -> Any:
         return setup.node(C, start, own_tol, limits, matrices)
 
     return approximate_path(solve, float(C_min), float(C_max), float(gap_tol), limits)

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
-    from mercer.problems.certificate import Certificate
+    from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
+    from mercer.problems.kernel_methods.ridge import RidgeCertificate
+    from mercer.problems.kernel_methods.spectrum import EigenCertificate
     from mercer.solvers.limits import Limits
 
 
@@ -64,7 +66,7 @@ class KernelMethod(Certified, BaseEstimator):
         self._heed([found])
         return found
 
-    def _is_reached(self, certificate: "Certificate") -> bool:
+    def _is_reached(self, certificate: "RidgeCertificate | LeastSquaresCertificate | EigenCertificate") -> bool:
         # A random sketch promises steps, and its certificate says what they came to. Where tol is zero, eigenvalues
         # are found as exactly as they can be.
         if getattr(self, "solver_", None) == "randomized":

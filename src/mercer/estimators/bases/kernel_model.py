@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from mercer.estimators.fitting.protocols import Setup
     from mercer.estimators.fitting.training import Budget
-    from mercer.problems.certificate import Certificate
-    from mercer.solvers.result import TracePoint
 
 
 class KernelModel(Certified, BaseEstimator):
@@ -123,7 +121,7 @@ class KernelModel(Certified, BaseEstimator):
         return Evidence
 
     @property
-    def certificate_(self) -> "Certificate | Any":
+    def certificate_(self) -> Any:
         """Certificates, computed when first read (see `Evidence`)."""
         require_fitted(self)
         found = self._evidence.certificates()
@@ -131,13 +129,13 @@ class KernelModel(Certified, BaseEstimator):
         return one_or_all(found)
 
     @property
-    def trace_(self) -> "list[TracePoint] | Any":
+    def trace_(self) -> Any:
         """The rounds of the solver."""
         require_fitted(self)
         return one_or_all(self._traces())
 
     @property
-    def coef_(self) -> FloatArray:
+    def coef_(self) -> FloatArray | Any:
         """Weights of the features; only for a linear kernel."""
         require_fitted(self)
         if not isinstance(self.expansion_.kernel, Linear):

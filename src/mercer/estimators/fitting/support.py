@@ -1,7 +1,7 @@
 """Support vectors of several two-class solutions, laid out as scikit-learn does."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -86,7 +86,7 @@ def _pairwise_rows(
     return rows
 
 
-def linear_coefficients(expansion: "Expansion") -> FloatArray:
+def linear_coefficients(expansion: "Expansion") -> FloatArray | Any:
     """w for each decision function: the weighted sum of the support vectors; not writeable."""
     rows = []
     for output in range(expansion.n_functions):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError
@@ -132,7 +133,7 @@ class TrainingData:
         self._summary = summary(X) if kernel.is_translation_invariant and is_dense and len(X) else None
         self.origin = None if self._summary is None else origin_of(kernel, X, self._summary)
 
-    def prepare(self, dtype: type[np.floating[Any]], indices: IndexArray | None = None) -> Any:
+    def prepare(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
         """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
         if isinstance(self.kernel, Precomputed) and indices is not None:
             return self.kernel.prepare(self.X, dtype, check=False).take(indices)

@@ -31,7 +31,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.base.kernel import Kernel
-    from mercer.problems.kernel_methods.ridge import Ridge
+    from mercer.problems.kernel_methods.ridge import Ridge, RidgeCertificate
 
 
 class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, KernelMethod):
@@ -93,6 +93,11 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     >>> round(model.score(X, y), 2)
     0.99
     """
+
+    if TYPE_CHECKING:
+
+        @property
+        def certificate_(self) -> RidgeCertificate: ...
 
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: "A larger max_iter or rank helps.",

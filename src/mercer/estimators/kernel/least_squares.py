@@ -22,6 +22,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.base.kernel import Kernel
+    from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
 
 
 # An eigenvalue this far below zero, relative to the largest, is no rounding.
@@ -74,6 +75,9 @@ class KernelLeastSquares(KernelRegression):
 
     if TYPE_CHECKING:
         dual_coef_: Any
+
+        @property
+        def certificate_(self) -> LeastSquaresCertificate: ...
 
     _remedies: ClassVar = {
         Status.TIME_LIMIT: "A larger time_limit helps.",

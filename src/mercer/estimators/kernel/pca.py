@@ -279,7 +279,7 @@ class KernelSVD(SpectralMethod):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = 2,
         *,
         kernel: "str | Kernel | Callable[..., Any]" = "linear",
         gamma: float | None = None,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.problems.kernel_methods.ridge import RidgeCertificate
     from mercer.solvers.linalg.shifted_system import Request
 
 
@@ -120,6 +121,11 @@ class KernelRidge(KernelRegression):
     >>> model.certificate_.is_optimal()
     True
     """
+
+    if TYPE_CHECKING:
+
+        @property
+        def certificate_(self) -> RidgeCertificate: ...
 
     _remedies: ClassVar = {
         Status.OPTIMAL_INACCURATE: (

@@ -27,6 +27,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.problems.kernel_methods.spectrum import EigenCertificate
     from mercer.solvers.linalg.lanczos import EigenSolution
 
 
@@ -47,6 +48,11 @@ class Components:
 
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
     """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def certificate_(self) -> EigenCertificate: ...
 
     _is_centred = True
     _remedies: ClassVar = {

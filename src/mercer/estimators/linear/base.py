@@ -90,13 +90,13 @@ class LinearEstimator(Certified, BaseEstimator):
     def _limits(self) -> Limits:
         return Limits(self.max_iter, self.time_limit, watchers(self, round_printer(self)))
 
-    def _finite_C(self, n: int) -> float:
+    def _finite_C(self, n: float) -> float:
         C = resolve_C(self.C, n)
         if not np.isfinite(C):
             raise ParameterError(f"C must be finite here, got {C}; SVC(kernel='linear', C=inf) is the hard margin")
         return C
 
-    def _C_of_rows(self, n: int, factors: FloatArray) -> FloatArray:
+    def _C_of_rows(self, n: float, factors: FloatArray) -> FloatArray:
         """C times the weight of each row."""
         with np.errstate(over="ignore"):
             C = self._finite_C(n) * factors

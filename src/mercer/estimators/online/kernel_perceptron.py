@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.certificate import Certificate
     from mercer.problems.svm.soft_margin import SoftMargin
-    from mercer.problems.version_space.perceptron import MistakeBound
     from mercer.solvers.limits import Limits
     from mercer.solvers.result import Solution
     from mercer.solvers.stochastic.perceptron import Schedule
@@ -233,7 +232,7 @@ class KernelPerceptron(KernelClassifier):
         return self.method == "averaged" or certificate.is_optimal(SEPARATES)
 
     @property
-    def mistake_bound_(self) -> "MistakeBound | Any":
+    def mistake_bound_(self) -> Any:
         """Updates beside the bound on them; computed when first read."""
         require_fitted(self)
         if self._mistakes is None:

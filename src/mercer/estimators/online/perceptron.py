@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from mercer.estimators.fitting.tasks import BinaryTask
-    from mercer.problems.certificate import Certificate
-    from mercer.problems.version_space.perceptron import MistakeBound
     from mercer.solvers.stochastic.perceptron import Schedule, Trained
 
 
@@ -286,7 +284,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         self.expansion_ = Expansion.single(Linear(), self.coef_, np.eye(len(learnt)), self.intercept_)
 
     @property
-    def certificate_(self) -> "Certificate | Any":
+    def certificate_(self) -> Any:
         """The certificate of each linear program."""
         require_fitted(self)
         return _only(self._certificates, "certificate_")
@@ -298,7 +296,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         return only_of_programs(self)
 
     @property
-    def mistake_bound_(self) -> "MistakeBound | Any":
+    def mistake_bound_(self) -> Any:
         """Updates beside the bound on them; computed when first read."""
         require_fitted(self)
         if self._mistakes is None:

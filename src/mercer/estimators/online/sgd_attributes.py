@@ -18,9 +18,7 @@ from mercer.problems.svm.regularised_risk import expected_bound
 if TYPE_CHECKING:
     from mercer.estimators.online.sgd_forms import KernelForm
     from mercer.kernels.base.expansion import Expansion
-    from mercer.problems.certificate import Certificate
     from mercer.problems.svm.regularised_risk import ExpectedBound
-    from mercer.solvers.stochastic.pegasos import StepPoint
 
 
 class SGDModel:
@@ -42,7 +40,7 @@ class SGDModel:
         _traces: list[Any]
 
     @property
-    def trace_(self) -> "list[StepPoint] | Any":
+    def trace_(self) -> Any:
         """How the run went."""
         check_is_fitted(self, "_form")
         return one_or_all(self._traces)
@@ -70,14 +68,14 @@ class SGDModel:
         return self._form.iterates[0].steps.lam
 
     @property
-    def certificate_(self) -> "Certificate | Any":
+    def certificate_(self) -> Any:
         """What was reached (see `Certificate`), on the training data of `fit`."""
         check_is_fitted(self, "_form")
         if self._evidence is None:
             raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
         return one_or_all(self._evidence.certificates())
 
-    def certify(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> "Certificate | Any":
+    def certify(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Any:
         """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
 
         Parameters

@@ -193,7 +193,7 @@ class HardMarginSVC(KernelClassifier):
         return SeparationEvidence
 
     @property
-    def margin_(self) -> "float | Any":
+    def margin_(self) -> Any:
         """1 / norm(w_0); one for each two-class problem if there are several classes."""
         require_fitted(self)
         return float(self._margins[0]) if len(self._margins) == 1 else self._margins

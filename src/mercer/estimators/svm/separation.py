@@ -8,7 +8,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, NotPositiveSemidefiniteError, NotSeparableError, ParameterError
 from mercer._jit.threads import one_blas_thread
-from mercer._types import Array, FloatArray, IndexArray
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.fitting.training import Budget, require_no_overflow, solve_all, stored_if_small
@@ -202,7 +202,7 @@ def _softened(
     return Separation(found.beta, found.gradient, intercept, Status.STALLED, found.iterations, trace=found.trace)
 
 
-def _part(features: Array, rows: IndexArray) -> Array:
+def _part(features: Any, rows: IndexArray) -> Any:
     return features if len(rows) == features.shape[0] else features[rows]
 
 
@@ -240,7 +240,7 @@ def margin_and_radius(
     return margin, float(np.sqrt(max(0.0, squares.max() + problem.shift)))
 
 
-def explicit_features(data: "TrainingData") -> Array | None:
+def explicit_features(data: "TrainingData") -> Any:
     """psi of the rows in double precision where it has at most MOST_FEATURES coordinates; else None."""
     if data.kernel.takes_items or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
         return None
@@ -261,7 +261,7 @@ def explicit_features(data: "TrainingData") -> Array | None:
 
 def _not_separable(
     data: "TrainingData",
-    features: Array | None,
+    features: Any,
     setup: "TwoClassProblems",
     task: "BinaryTask",
     overlap: Any,
@@ -306,9 +306,7 @@ def _too_near(bias: str, proof: NotSeparableProof) -> str:
     )
 
 
-def _proof(
-    data: "TrainingData", features: Array | None, bias: str, task: "BinaryTask", overlap: Any
-) -> NotSeparableProof:
+def _proof(data: "TrainingData", features: Any, bias: str, task: "BinaryTask", overlap: Any) -> NotSeparableProof:
     rows = task.indices[overlap.members]
     shown = None if features is None else features[rows]
     items = data.prepare(np.float64, rows) if not isinstance(data.kernel, Precomputed) else None

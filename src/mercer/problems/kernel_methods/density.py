@@ -219,7 +219,7 @@ def level_of(logs: FloatArray, weights: FloatArray, share: float, alone: float) 
     return alone + 1e-9 if level == -np.inf and len(logs) > 1 else level
 
 
-def draws(kernel: "Kernel", shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+def draws(kernel: "Kernel", shape: tuple[int, ...], rng: np.random.RandomState | np.random.Generator) -> FloatArray:
     """Random vectors with the kernel's own density."""
     normal = rng.standard_normal(shape)
     if isinstance(kernel, RBF):

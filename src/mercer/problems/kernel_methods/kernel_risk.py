@@ -22,13 +22,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from mercer._types import FloatArray, IndexArray
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.losses.margin_losses import Loss, QuadraticForm
 from mercer.problems.svm.signed_dual import DualProblem
 
 
-def every_few(targets: FloatArray, share: int) -> IndexArray:
+def every_few(targets: Array, share: int) -> IndexArray:
     """Every `share`-th of the points in the order of their targets: all parts of the range are there."""
     return np.sort(np.argsort(targets, kind="stable")[share // 2 :: share])
 

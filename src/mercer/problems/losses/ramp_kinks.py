@@ -16,7 +16,7 @@ from itertools import chain, combinations
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from mercer._types import BoolArray, FloatArray, IndexArray
+from mercer._types import BoolArray, FloatArray
 
 # Up to so many rows at a kink, all combinations of sides are tried; of more, each row alone, and all of them.
 MOST_COMBINED, MOST_ALONE = 4, 100
@@ -24,7 +24,7 @@ MOST_COMBINED, MOST_ALONE = 4, 100
 MOST_AT_MARGIN = 300
 
 
-def changes_of_side(places: IndexArray, outliers: BoolArray) -> list[list[int]]:
+def changes_of_side(places: list[int], outliers: BoolArray) -> list[list[int]]:
     """Sets of the rows at `places` that change sides together, the smallest sets first."""
     if len(places) <= MOST_COMBINED:
         return [list(some) for some in chain(*(combinations(places, k + 1) for k in range(len(places))))]

@@ -122,7 +122,7 @@ class RampMargin:
     def _hinge(self) -> SoftMargin:
         return SoftMargin(self.signs, self.C, "hinge", self.bias)
 
-    def linearised(self, outliers: BoolArray) -> "RampMargin":
+    def linearised(self, outliers: BoolArray | None) -> "RampMargin":
         """The convex problem whose tangent takes these points for outliers."""
         return replace(self, outliers=outliers)
 

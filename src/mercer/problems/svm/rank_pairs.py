@@ -10,7 +10,7 @@ pairs there are (Airola, Pahikkala & Salakoski 2011; Lee & Lin 2014).
 import numpy as np
 
 from mercer._jit.compile import jit
-from mercer._types import FloatArray, IndexArray
+from mercer._types import Array, FloatArray, IndexArray
 
 
 @jit
@@ -132,7 +132,7 @@ class _ActiveList:
         self.better, self.worse, self.n = better, worse, n
 
     def sums(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        def summed(at: IndexArray, partners: IndexArray) -> FloatArray:
+        def summed(at: IndexArray, partners: IndexArray) -> Array:
             return np.stack([np.bincount(at, column[partners], minlength=self.n) for column in values.T], axis=1)
 
         return summed(self.better, self.worse), summed(self.worse, self.better)

@@ -1,14 +1,21 @@
 """What can be seen of training data before a fit: scales, repetitions, contradictions, balance, rank, nu."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.given.several_precomputed import GivenMatrices
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.selection.preflight.sample import numbers_of
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+
 
 # Columns whose spreads differ by more than this drown each other.
 UNEQUAL_SCALES = 100.0
@@ -28,11 +35,11 @@ class Finding:
     message: str
     is_problem: bool = False
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{'!' if self.is_problem else ' '} {self.subject}: {self.message}"
 
 
-def scaling(X):
+def scaling(X: Rows) -> list[Finding]:
     """Whether columns of numbers have spreads of the same size."""
     spread = _deviations(X)
     constant, moving = int(np.sum(spread == 0)), spread[spread > 0]
@@ -51,7 +58,7 @@ def scaling(X):
     return [*found, Finding("scaling", f"spreads of the columns differ by a factor of {ratio:.3g}")]
 
 
-def _deviations(X):
+def _deviations(X: Rows) -> FloatArray:
     if not sparse.issparse(X):
         return np.std(X, axis=0, dtype=np.float64)
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
@@ -59,12 +66,12 @@ def _deviations(X):
     return np.sqrt(np.maximum(squares - mean**2, 0.0))
 
 
-def not_finite(X):
+def not_finite(X: Rows) -> int:
     """How many entries are NaN or infinite."""
     return int(np.sum(~np.isfinite(X.data if sparse.issparse(X) else X)))
 
 
-def repetitions(X, codes):
+def repetitions(X: Rows, codes: IndexArray | None) -> list[Finding]:
     """Rows or items that occur more than once, and those of them that contradict each other; nothing where it
     cannot be told which are the same."""
     keys = _keys(X)
@@ -91,7 +98,7 @@ def repetitions(X, codes):
     return found
 
 
-def _keys(X):
+def _keys(X: Rows) -> Array | None:
     """A number for each row or item, the same for those that are the same; None where that cannot be told."""
     numbers = numbers_of(X)
     if numbers is not None and not not_finite(numbers):
@@ -107,7 +114,7 @@ def _keys(X):
         return None
 
 
-def _content(item):
+def _content(item: Any) -> Hashable:
     """What an item consists of, to be compared; a TypeError where that is not known."""
     if isinstance(item, dict):
         return frozenset((key, _content(value)) for key, value in item.items())
@@ -115,13 +122,13 @@ def _content(item):
         return tuple(map(_content, item))
     if isinstance(item, np.ndarray):
         return item.shape, item.tobytes()
-    if type(item).__eq__ is object.__eq__ and item is not None:
+    if cast(Any, type(item).__eq__) is object.__eq__ and item is not None:
         raise TypeError(f"objects of type {type(item).__name__} have no content that is known")
     # NaN, which is no number, is the same as NaN here.
     return "missing" if item != item else item  # noqa: PLR0124
 
 
-def _row_keys(X):
+def _row_keys(X: Rows) -> FloatArray:
     """A number for each row: equal rows have equal ones (and others hardly ever)."""
     weights = np.random.default_rng(0).normal(size=X.shape[1])
     if sparse.issparse(X):
@@ -130,7 +137,7 @@ def _row_keys(X):
     return np.einsum("ij,j->i", np.asarray(X, dtype=np.float64), weights)
 
 
-def balance(classes, codes):
+def balance(classes: Array, codes: IndexArray) -> list[Finding]:
     """How many rows each class has."""
     counts = np.bincount(codes, minlength=len(classes))
     told = ", ".join(f"{label}: {count}" for label, count in list(zip(classes, counts, strict=True))[:6])
@@ -142,7 +149,7 @@ def balance(classes, codes):
     return [Finding("balance", f"{told}{more}")]
 
 
-def nu_is_feasible(nu, classes, codes):
+def nu_is_feasible(nu: float, classes: Array, codes: IndexArray) -> list[Finding]:
     """Whether every pair of classes has a solution for this nu: nu <= 2 min(n1, n2) / (n1 + n2)."""
     counts = np.bincount(codes, minlength=len(classes))
     least, most = counts.min(), counts.max()
@@ -153,7 +160,7 @@ def nu_is_feasible(nu, classes, codes):
     return [Finding("nu", f"nu={nu:g} is feasible: up to {largest:.4g} would be")]
 
 
-def kernel_rank(kernel, X, rows):
+def kernel_rank(kernel: "Kernel", X: Rows, rows: IndexArray) -> tuple[int, int]:
     """(dimensions that hold 99 % of the variance in feature space, of how many rows), from a sample."""
     sample = rows[:: max(1, len(rows) // RANK_ROWS)][:RANK_ROWS]
     part = [X[i] for i in sample] if isinstance(X, list) else X[sample]

@@ -1,9 +1,13 @@
 """What memory a fit will take, from the rules by which it is allocated and from fits to samples."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._jit.memory import available_bytes
+from mercer._types import Rows
 from mercer.estimators.fitting.training import MOST_WORKING, Budget
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.kernels import WIDTHS, is_given
@@ -12,11 +16,17 @@ from mercer.kernels.gram.kernel_matrix import padded
 from mercer.kernels.items.rows import SPREAD
 from mercer.solvers.dual_qp import decomposition, policy
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
 # Machines for several classes: none of them has most of the points.
 SEVERAL = "several"
 
 
-def bytes_of_fit(estimator, X, n, d, fitted, is_transformed=False):
+def bytes_of_fit(
+    estimator: "BaseEstimator", X: Rows, n: int, d: int, fitted: Sequence[tuple[int, Any]], is_transformed: bool = False
+) -> int:
     """Bytes that a fit needs beyond the data: prepared rows, and the matrix, or a working set, of them.
 
     Parameters
@@ -57,7 +67,7 @@ def bytes_of_fit(estimator, X, n, d, fitted, is_transformed=False):
     return int(rows + matrix + 40 * n)
 
 
-def _of_several(estimator, X, n, d):
+def _of_several(estimator: "BaseEstimator", X: Rows, n: int, d: int) -> int | None:
     """Bytes for the matrices of all kernels that are not given, and two sums of them; None where they have no room."""
     if is_given(estimator.kernels):
         own = 0
@@ -69,7 +79,7 @@ def _of_several(estimator, X, n, d):
     return needed if needed <= Budget.resolve(estimator.memory_limit, None, X).cache else None
 
 
-def _support(fitted, n):
+def _support(fitted: Sequence[Any], n: int) -> tuple[int, int]:
     """How many points of a machine will be strictly inside their box, and how many will be support vectors,
     as they grew between the last samples; all of them where there is none to look at."""
     counted = [(rows, _counts(model)) for rows, model in fitted[-2:]]
@@ -82,7 +92,7 @@ def _support(fitted, n):
     return free, min(n, support)
 
 
-def _counts(model):
+def _counts(model: "BaseEstimator") -> Any:
     """(points strictly inside their box, support vectors) of a machine of two classes; None where there are none."""
     coefficients = getattr(model, "dual_coef_", None)
     if coefficients is None:
@@ -94,7 +104,7 @@ def _counts(model):
     return np.count_nonzero((sizes > 0) & (sizes < (1.0 - 1e-9) * sizes.max(initial=0.0))), table.shape[1]
 
 
-def _grown(counted, n):
+def _grown(counted: Sequence[tuple[int, int]], n: int) -> int:
     """A count carried on to n rows: as it grew between two samples, or by its share of one."""
     rows, last = counted[-1]
     slope = 1.0

@@ -7,7 +7,9 @@ is carried on to all rows.
 
 import time
 import warnings
+from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +17,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 from mercer._errors import DataError, MercerError, ParameterError
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.auto_strength import is_auto
 from mercer.estimators.fitting.inputs import takes_items
 from mercer.estimators.fitting.parameters import require_number
@@ -36,6 +39,12 @@ from mercer.selection.preflight.sample import (
 )
 from mercer.selection.preflight.timer import CoreTimer
 from mercer.solvers.dual_qp import policy
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.selection.preflight.sample import Seen
+
 
 # Samples grow by this factor.
 GROWTH = 2.0
@@ -87,21 +96,21 @@ class Preflight:
     refusal: str = ""
 
     @property
-    def problems(self):
+    def problems(self) -> list[Finding]:
         """The findings that ask for something to be done."""
         return [each for each in self.findings if each.is_problem]
 
-    def __getitem__(self, subject):
+    def __getitem__(self, subject: str) -> Finding:
         for each in self.findings:
             if each.subject == subject:
                 return each
         raise KeyError(f"nothing was found about {subject!r}; there are {[each.subject for each in self.findings]}")
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         columns = f" x {self.n_columns}" if self.n_columns else ""
         return "\n".join(
             [
@@ -114,14 +123,21 @@ class Preflight:
     __repr__ = __str__
 
     @property
-    def _prediction(self):
+    def _prediction(self) -> str:
         if not self.measured:
             return f"fit refuses a sample of them: {self.refusal}"
         how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
         return f"about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB"
 
 
-def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
+def preflight(
+    estimator: "BaseEstimator",
+    X: Rows,
+    y: Labels | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    seconds: float = 1.5,
+) -> Preflight:
     """Look at the data and predict time and memory of ``estimator.fit(X, y)`` without fitting all of it.
 
     Parameters
@@ -153,8 +169,8 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
         raise ParameterError(f"estimator must have fit, got {estimator!r}")
     last = last_step(estimator)
     X, n, d = countable(X, holds_matrices(last))
-    if y is not None and len(y) != n:
-        raise DataError(f"X and y must have the same length, got {n} and {len(y)}")
+    if y is not None and len(cast(Sized, y)) != n:
+        raise DataError(f"X and y must have the same length, got {n} and {len(cast(Sized, y))}")
     if sample_weight is not None:
         row_weights(sample_weight, n)
         sample_weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n)
@@ -176,7 +192,14 @@ def preflight(estimator, X, y=None, *, sample_weight=None, seconds=1.5):
     )  # fmt: skip
 
 
-def _findings(last, X, seen, y, classes, codes):
+def _findings(
+    last: "BaseEstimator",
+    X: Rows,
+    seen: "Seen | None",
+    y: Array | None,
+    classes: Array | None,
+    codes: IndexArray | None,
+) -> list[Finding]:
     """What can be said of the rows X and their targets, and of what the estimator is given for them."""
     numbers = None if seen is None else seen.numbers
     if numbers is not None and not get_tags(last).input_tags.allow_nan:
@@ -190,38 +213,42 @@ def _findings(last, X, seen, y, classes, codes):
         found += data_findings.repetitions(X, _targets(last, y, codes))
     if classes is not None and len(classes) < 2:
         return [*found, Finding("balance", f"every label is {classes[0]!r}; fit needs two classes", is_problem=True)]
-    return [*found, *([] if classes is None else data_findings.balance(classes, codes)), *_nu(last, classes, codes)]
+    return [
+        *found,
+        *([] if classes is None else data_findings.balance(classes, cast(IndexArray, codes))),
+        *_nu(last, classes, codes),
+    ]
 
 
-def _takes_tables(last):
+def _takes_tables(last: "BaseEstimator") -> bool:
     """Whether every column has a kernel of its own, so that their scales do not meet."""
     kernel = getattr(last, "kernel", None)
     return isinstance(kernel, Kernel) and bool(kernel.takes_tables)
 
 
-def _targets(last, y, codes):
+def _targets(last: "BaseEstimator", y: Array | None, codes: IndexArray | None) -> Array | None:
     """A number for each different target; None where nothing is learnt from targets."""
     if codes is not None:
         return codes
     return np.unique(y, axis=0, return_inverse=True)[1].ravel() if y is not None and is_regressor(last) else None
 
 
-def _nu(last, classes, codes):
+def _nu(last: "BaseEstimator", classes: Array | None, codes: IndexArray | None) -> list[Finding]:
     # Others, such as scikit-learn's SVC, have an attribute of that name that is no parameter.
     if "nu" not in _parameters(last):
         return []
     if classes is not None:
-        return data_findings.nu_is_feasible(last.nu, classes, codes)
+        return data_findings.nu_is_feasible(last.nu, classes, cast(IndexArray, codes))
     is_fine = 0 < last.nu <= 1
     message = f"nu={last.nu:g} is {'feasible' if is_fine else 'not in (0, 1]'}"
     return [Finding("nu", message, is_problem=not is_fine)]
 
 
-def _parameters(estimator):
+def _parameters(estimator: "BaseEstimator") -> dict[str, Any]:
     return estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
 
 
-def _order(n, codes):
+def _order(n: int, codes: IndexArray | None) -> IndexArray:
     """All rows, so that the first of them are a fair sample of every class."""
     shuffled = np.random.default_rng(0).permutation(n)
     if codes is None:
@@ -236,15 +263,23 @@ def _order(n, codes):
     return shuffled[np.argsort(at, kind="stable")]
 
 
-def _measure(estimator, X, y, sample_weight, order, seconds, codes):
+def _measure(
+    estimator: "BaseEstimator",
+    X: Rows,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    order: IndexArray,
+    seconds: float,
+    codes: IndexArray | None,
+) -> tuple[list[tuple[int, float]], list[tuple[int, Any]], str]:
     """((rows, seconds) of fits on growing samples, (rows, last step) of each, what fit said where it refused)."""
     last, n, waited = last_step(estimator), len(order), 0.0
     is_matrix = is_gram(last)
 
-    def fit(m):
+    def fit(m: int) -> tuple[float, Any]:
         rows = np.sort(order[:m])
         part = part_of(X, rows, is_matrix)
-        weights = weights_of(estimator, None if sample_weight is None else sample_weight[rows])
+        weights = weights_of(estimator, None if sample_weight is None else cast(Array, sample_weight)[rows])
         model = clone(estimator)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -282,14 +317,14 @@ def _measure(estimator, X, y, sample_weight, order, seconds, codes):
         return measured, fitted, str(error)
 
 
-def _goes_another_way(estimator, codes, m, n):
+def _goes_another_way(estimator: "BaseEstimator", codes: IndexArray | None, m: int, n: int) -> bool:
     """Whether m rows are fitted in another way than all are: the time for the one says little of the time for the
     other. All of a small kernel matrix is computed; pairs of small classes are solved to rounding error."""
     is_stored = hasattr(estimator, "kernel") and m <= policy.STORED_SIZE < n
     return is_stored or _are_pairs_small(estimator, codes, m, n)
 
 
-def _are_pairs_small(estimator, codes, m, n):
+def _are_pairs_small(estimator: "BaseEstimator", codes: IndexArray | None, m: int, n: int) -> bool:
     """Whether pairs of classes are solved to rounding error on m rows, but not on all."""
     if codes is None or getattr(estimator, "multi_class", "ovr") != "ovo" or len(np.bincount(codes)) < 3:
         return False
@@ -297,7 +332,7 @@ def _are_pairs_small(estimator, codes, m, n):
     return pair * m / n <= policy.EXACT_SIZE < pair
 
 
-def _carried_on(measured, n):
+def _carried_on(measured: Sequence[tuple[int, float]], n: int) -> tuple[float, float]:
     """(seconds for n rows, exponent) from the fits measured."""
     if not measured:
         return np.nan, np.nan
@@ -308,13 +343,13 @@ def _carried_on(measured, n):
     return float(took[-1] * (n / rows[-1]) ** exponent), exponent
 
 
-def _exponent(rows, took):
+def _exponent(rows: FloatArray, took: FloatArray) -> float:
     """Slope of log time on log rows over the last three fits."""
     slope = np.polyfit(np.log(rows[-3:]), np.log(took[-3:]), 1)[0]
     return float(np.clip(slope, LEAST_EXPONENT, MOST_EXPONENT))
 
 
-def _rank(last, seen, fitted):
+def _rank(last: "BaseEstimator", seen: "Seen | None", fitted: Sequence[Any]) -> tuple[int | None, int]:
     """(dimensions that count in feature space, of how many rows); (None, 0) where that cannot be said."""
     kernel = _kernel_of(last, fitted)
     X = None if seen is None else seen.X if isinstance(seen.X, list) else seen.numbers
@@ -325,19 +360,21 @@ def _rank(last, seen, fitted):
     try:
         parameters = {key: getattr(last, key) for key in ("gamma", "degree", "coef0") if hasattr(last, key)}
         parameters = {key: value for key, value in parameters.items() if value is not None}
-        return data_findings.kernel_rank(resolve(kernel, **parameters), X, seen.order)
+        return data_findings.kernel_rank(resolve(kernel, **parameters), X, cast("Seen", seen).order)
     except (MercerError, ValueError, TypeError):
         return None, 0
 
 
-def _kernel_of(last, fitted):
+def _kernel_of(last: "BaseEstimator", fitted: Sequence[Any]) -> Any:
     """The kernel that is asked for; of several, their sum with the weights that a sample taught."""
     if isinstance(last, WeightedKernelModel):
         return fitted[-1][1].kernel_ if fitted else None
     return getattr(last, "kernel", None)
 
 
-def _advice(last, seen, n, fitted, seconds, rank, of):
+def _advice(
+    last: "BaseEstimator", seen: "Seen | None", n: int, fitted: Sequence[Any], seconds: float, rank: int | None, of: int
+) -> tuple[str, str]:
     """("exact", "linear" or "low-rank", why)."""
     kernel = getattr(last, "kernel", None)
     if kernel is None and (not fitted or hasattr(fitted[-1][1], "coef_")):
@@ -359,7 +396,7 @@ def _advice(last, seen, n, fitted, seconds, rank, of):
     return "exact", f"the fit takes about {seconds:.3g} s; a time_limit keeps the best model so far"
 
 
-def _linear_rival(last):
+def _linear_rival(last: "BaseEstimator") -> str | None:
     """Whose problem that of a linear kernel is; None where nobody is known."""
     if is_classifier(last):
         return "LinearSVC's"

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -9,12 +10,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from mercer._errors import DataError
+from mercer._types import ArrayLike, IndexArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.kernels import is_given
 from mercer.kernels.given.several_precomputed import GivenMatrices
 from mercer.kernels.table.frame import is_data_frame
 from mercer.selection.tuning.shared_matrix import take_part
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 # The steps of a pipeline are fitted to so many rows at most: enough to see what comes out of them.
 MOST_SEEN = 5_000
@@ -41,19 +47,19 @@ class Seen:
     is_transformed: bool = False
 
     @property
-    def numbers(self):
+    def numbers(self) -> Any:
         """The rows as numbers, dense or sparse; None where they are something else."""
         return numbers_of(self.X)
 
 
-def last_step(estimator):
+def last_step(estimator: "BaseEstimator") -> "BaseEstimator":
     """The estimator that learns: of a pipeline its last step."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
-def weights_of(estimator, sample_weight):
+def weights_of(estimator: "BaseEstimator", sample_weight: ArrayLike | None) -> dict[str, Any]:
     """The arguments of `fit` that weigh rows in the last step."""
     if sample_weight is None:
         return {}
@@ -64,17 +70,17 @@ def weights_of(estimator, sample_weight):
     return {f"{prefix}sample_weight": sample_weight}
 
 
-def is_gram(estimator):
+def is_gram(estimator: "BaseEstimator") -> bool:
     """Whether the data are the kernel matrix, or several of them."""
     return holds_matrices(estimator) or is_precomputed(getattr(estimator, "kernel", None))
 
 
-def holds_matrices(estimator):
+def holds_matrices(estimator: "BaseEstimator") -> bool:
     """Whether the data are several kernel matrices."""
     return isinstance(estimator, WeightedKernelModel) and is_given(estimator.kernels)
 
 
-def countable(X, is_several=False):
+def countable(X: Rows, is_several: bool = False) -> tuple[Any, int, int]:
     """(rows that can be chosen by position, how many, columns)."""
     X, n, d = _counted(X, is_several)
     if n == 0:
@@ -82,7 +88,7 @@ def countable(X, is_several=False):
     return X, n, d
 
 
-def _counted(X, is_several):
+def _counted(X: Rows, is_several: bool) -> tuple[Any, int, int]:
     if is_several:
         X = GivenMatrices.of(X, check_finite=False)
         return X, len(X), 0
@@ -98,14 +104,14 @@ def _counted(X, is_several):
     return X, len(X), 0
 
 
-def part_of(X, rows, is_matrix=False):
+def part_of(X: Rows, rows: IndexArray, is_matrix: bool = False) -> Any:
     """Some of the rows; of a kernel matrix the same columns too."""
     if isinstance(X, GivenMatrices):
         return [matrix[np.ix_(rows, rows)] for matrix in X.matrices]
     return X.iloc[rows] if hasattr(X, "iloc") else take_part(X, rows, rows, is_matrix)
 
 
-def numbers_of(X):
+def numbers_of(X: Rows) -> Any:
     """Rows of numbers, dense or sparse, also of a data frame; None where there are others."""
     if sparse.issparse(X):
         return X
@@ -114,7 +120,7 @@ def numbers_of(X):
     return X if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub" else None
 
 
-def seen_by_last_step(estimator, X, y, order, n_columns):
+def seen_by_last_step(estimator: "BaseEstimator", X: Rows, y: Any, order: IndexArray, n_columns: int) -> Seen | None:
     """What the last step of a pipeline is given for X, or for some rows of many; None where a step refuses them."""
     if not isinstance(estimator, Pipeline):
         return Seen(X, order, n_columns)

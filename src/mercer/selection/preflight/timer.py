@@ -20,11 +20,11 @@ class CoreTimer:
     True
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         # The clock is read first here and last below: no wait is taken off that it has not counted.
         self._begin, self._used, self._waited = time.perf_counter(), time.thread_time(), _waited()
 
-    def seconds(self):
+    def seconds(self) -> tuple[float, float]:
         """(what the work took, what it waited beside)."""
         waited, used = _waited() - self._waited, time.thread_time() - self._used
         wall = time.perf_counter() - self._begin
@@ -33,7 +33,7 @@ class CoreTimer:
         return wall - waited, waited
 
 
-def _waited():
+def _waited() -> float:
     """Seconds that this thread has waited for a core so far."""
     try:
         return int(_OWN.read_text().split()[1]) / 1e9

@@ -2,8 +2,10 @@
 
 import time
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
+from mercer._types import Array, ArrayLike, Labels, Rows
 from mercer.estimators.fitting.auto_strength import choose_kernel, is_auto
 from mercer.estimators.fitting.inputs import is_precomputed, takes_items, tell_input
 from mercer.estimators.fitting.parameters import (
@@ -38,19 +41,23 @@ from mercer.selection.tuning.winner import is_judged, score_of, winner_of
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+
 SEARCHES = ("all", "halving")
 # Seconds that the last fit has in any case, so that there is a machine to predict with: on two cores, with what
 # winding up takes, no more than the half second by which a limit may be passed.
 LEAST_REFIT = 0.15
 
 
-def is_refitted(search):
+def is_refitted(search: "TunedModel") -> bool:
     """Whether a search leaves a machine to predict with."""
     return bool(search.refit)
 
 
-def _delegated(name, what):
-    def get(self):
+def _delegated(name: str, what: str) -> property:
+    def get(self: "TunedModel") -> Any:
         return getattr(self._best(), name)
 
     return property(get, doc=what)
@@ -75,22 +82,24 @@ class TunedModel(BaseEstimator):
     certificate_ = _delegated("certificate_", "Certificates of the refitted machine.")
     expansion_ = _delegated("expansion_", "The refitted machine as sums of kernels.")
 
-    def _best(self):
-        if not self.refit or "best_estimator_" not in vars(self):
+    def _best(self) -> Any:
+        if not self.refit or "best_estimator_" not in vars(cast(Any, self)):
             raise AttributeError(f"{type(self).__name__} has no refitted machine; fit it with refit=True")
         return self.best_estimator_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self._input_kernel())
 
-    def _input_kernel(self):
+    def _input_kernel(self) -> Any:
         """The kernel that says what the data may be: of several, one that reads items, if there is one."""
         several = self.kernels if isinstance(self.kernels, (list, tuple)) and len(self.kernels) else [self.kernel]
         return next((kernel for kernel in several if takes_items(kernel) or is_auto(kernel)), several[0])
 
     # --- fitting ----------------------------------------------------------------------------
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(
+        self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+    ) -> Self:
         """Judge every setting by cross-validation, and fit the best one to all rows.
 
         Parameters
@@ -124,11 +133,11 @@ class TunedModel(BaseEstimator):
             if self.refit:
                 self._refit(template, X, y, sample_weight, limits)
             else:
-                vars(self).pop("best_estimator_", None)
+                vars(cast(Any, self)).pop("best_estimator_", None)
         self._warn_unless_done(table, limits)
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         require_choice("search", self.search, SEARCHES)
         require_flag("early_stop", self.early_stop)
         require_flag("return_train_score", self.return_train_score)
@@ -144,15 +153,15 @@ class TunedModel(BaseEstimator):
         if self.early_stop and self.search == "halving":
             raise ParameterError("early_stop=True goes with search='all'; halving stops settings in its own way")
 
-    def _watchers(self):
+    def _watchers(self) -> list[Callable[[Any], Any]]:
         return [*([print_search] if self.verbose else []), *(self.callbacks or [])]
 
-    def _task(self, X, y, sample_weight, groups):
+    def _task(self, X: Rows, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Task:
         probe = self._template().set_params(kernel=self._input_kernel())
         choose_kernel(probe, X)
         rows, y = self._input(probe, X, y)
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            vars(cast(Any, self)).pop(name, None)
             if hasattr(probe, name):
                 setattr(self, name, getattr(probe, name))
         weights = None if sample_weight is None else self._weights(sample_weight, y)
@@ -160,19 +169,23 @@ class TunedModel(BaseEstimator):
         given = X if hasattr(X, "__len__") or hasattr(X, "shape") else rows
         return Task(rows, y, weights, folds_of(self.cv, given, y, groups, self._classifies))
 
-    def _template(self):
+    def _template(self) -> Any:
         """The machine with the parameters that are not searched."""
         own = self.get_params(deep=False)
         names = self._machine().get_params(deep=False)
         shared = {name: own[name] for name in names if name in own}
         return self._machine(**{**shared, "time_limit": None, "callbacks": None, "verbose": False})
 
-    def _search(self, models, settings, task, scores, limits):
+    def _search(
+        self, models: Sequence[Any], settings: Sequence[dict[str, Any]], task: Task, scores: Scores, limits: Limits
+    ) -> Table:
         """The `Table` of what was tried."""
         budget = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X)
         error_score = np.nan if isinstance(self.error_score, str) else self.error_score
 
-        def run(chosen, part, progress, how=Search.run_all):
+        def run(
+            chosen: Sequence[int], part: Task, progress: Progress, how: Callable[[Search], None] = Search.run_all
+        ) -> Table:
             table = Table([settings[k] for k in chosen], len(part.folds), scores.names, error_score)
             search = Search(
                 [models[k] for k in chosen],
@@ -206,7 +219,7 @@ class TunedModel(BaseEstimator):
         everything, progress = list(range(len(models))), Progress([(len(models) * len(task.folds), task.n)])
         return run(everything, task, progress, self._race(scores) if self.early_stop else Search.run_all)
 
-    def _race(self, scores):
+    def _race(self, scores: Scores) -> Callable[[Search], None]:
         """How a search leaves out what cannot win."""
         best_possible, word = scores.best_possible(scores.judge), scores.words.get(scores.judge)
         if best_possible is None:
@@ -217,7 +230,7 @@ class TunedModel(BaseEstimator):
 
     # --- what was found ---------------------------------------------------------------------
 
-    def _keep(self, table, scores, limits):
+    def _keep(self, table: Table, scores: Scores, limits: Limits) -> None:
         tried = table.state == DONE
         if not tried.any() and (table.errors or limits.reached() is None):
             reasons = "; ".join(dict.fromkeys(table.errors.values()))
@@ -234,7 +247,7 @@ class TunedModel(BaseEstimator):
         self.multimetric_ = not scores.is_single
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
 
-    def _refit(self, template, X, y, sample_weight, limits):
+    def _refit(self, template: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None, limits) -> None:
         left = None if self.time_limit is None else max(LEAST_REFIT, self.time_limit - limits.seconds)
         self.best_estimator_ = _with_setting(template, self.best_params_).set_params(time_limit=left)
         begin = time.perf_counter()
@@ -248,7 +261,7 @@ class TunedModel(BaseEstimator):
         self.C_ = getattr(self.best_estimator_, "C_", self.best_estimator_.C)
         self.kernel_ = self.best_estimator_.expansion_.kernel
 
-    def _warn_failed(self, table):
+    def _warn_failed(self, table: Table) -> None:
         if not table.errors:
             return
         reasons = "; ".join(dict.fromkeys(table.errors.values()))
@@ -262,7 +275,7 @@ class TunedModel(BaseEstimator):
             text = f"{text}. No setting was judged on all of them: {self.best_params_} is the best of those on most"
         warnings.warn(text, FitFailedWarning, stacklevel=3)
 
-    def _warn_without_score(self, table, judge):
+    def _warn_without_score(self, table: Table, judge: str) -> None:
         """Tell of fits that went well and have no score all the same."""
         is_nan = (table.state == DONE) & np.isnan(table.test[judge])
         if not is_nan.any():
@@ -273,7 +286,7 @@ class TunedModel(BaseEstimator):
             text = f"{text}. On {_folds_told(blank)} no setting has a score; settings are compared on the others"
         warnings.warn(f"{text}. A setting without a score where others have one cannot win", UserWarning, stacklevel=3)
 
-    def _warn_unless_done(self, table, limits):
+    def _warn_unless_done(self, table: Table, limits: Limits) -> None:
         ended = limits.reached()
         fitted = self.best_estimator_.status_ if self.refit else Status.OPTIMAL
         self.status_ = fitted if ended is None or self._is_all_done(table) else ended
@@ -290,7 +303,7 @@ class TunedModel(BaseEstimator):
             text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
-    def _what_was_judged(self, table):
+    def _what_was_judged(self, table: Table) -> str:
         """What a search that was ended early has to go by."""
         done, folds = np.count_nonzero(table.state == DONE, axis=1), table.state.shape[1]
         text = f"{self.status_.name}: {done.sum()} of {table.planned} fits were made"
@@ -317,23 +330,23 @@ class TunedModel(BaseEstimator):
         other = "" if self.search == "halving" else " or search='halving'"
         return f"A larger time_limit, a shorter grid{other} judge more"
 
-    def _on_rows(self, table):
+    def _on_rows(self, table: Table) -> str:
         """How many rows the winner was judged by, where there are rounds."""
         rows = table.extra.get("n_resources")
         return "" if rows is None else f", judged by {rows[self.best_index_]} rows,"
 
     @staticmethod
-    def _is_all_done(table):
+    def _is_all_done(table: Table) -> bool:
         return UNTRIED not in table.fate() and table.planned == table.state.size
 
     # --- predicting -------------------------------------------------------------------------
 
-    def _fitted(self):
+    def _fitted(self) -> Any:
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
 
     @available_if(is_refitted)
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """What the refitted machine says of each row.
 
         Parameters
@@ -347,7 +360,7 @@ class TunedModel(BaseEstimator):
         return self._fitted().predict(X)
 
 
-def _models(template, settings, scores):
+def _models(template: BaseEstimator, settings: Sequence[dict[str, Any]], scores: Scores) -> list[Any]:
     """A machine for each setting, or the error by which there is none: the others go on."""
     models = [_model(template, setting, scores) for setting in settings]
     if all(isinstance(model, Exception) for model in models):
@@ -355,7 +368,7 @@ def _models(template, settings, scores):
     return models
 
 
-def _model(template, setting, scores):
+def _model(template: BaseEstimator, setting: Mapping[str, Any], scores: Scores) -> Any:
     try:
         model = _with_setting(template, setting)
         scores.require_answers(model)
@@ -364,11 +377,11 @@ def _model(template, setting, scores):
     return model
 
 
-def _with_setting(template, setting):
+def _with_setting(template: BaseEstimator, setting: Mapping[str, Any]) -> Any:
     """A machine of its own, down to the kernel: a parameter by path is set in a copy of what the grid has."""
     own = {name: clone(value) if hasattr(value, "get_params") else value for name, value in setting.items()}
     return clone(template).set_params(**own)
 
 
-def _folds_told(numbers):
+def _folds_told(numbers: Sequence[int]) -> str:
     return f"fold{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

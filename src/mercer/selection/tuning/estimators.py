@@ -1,17 +1,26 @@
 """Support vector machines that choose C, gamma and the kernel by cross-validation."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.fitting.inputs import classes_and_codes, regression_input, training_input
 from mercer.estimators.fitting.weights import sample_weights, target_weights
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svr import SVR
 from mercer.selection.tuning.base import TunedModel, is_refitted
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def _has_probabilities(self):
+    from mercer.kernels.base.kernel import Kernel
+
+
+def _has_probabilities(self: "SVCCV") -> bool:
     return is_refitted(self) and bool(self.probability)
 
 
@@ -106,42 +115,42 @@ class SVCCV(ClassifierMixin, TunedModel):
 
     def __init__(
         self,
-        Cs=8,
-        gammas=6,
-        kernel="rbf",
+        Cs: int | str | Sequence[float | str] | FloatArray = 8,
+        gammas: int | Sequence[float] | FloatArray | None = 6,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
         *,
-        kernels=None,
-        param_grid=None,
-        n_iter=None,
-        search="all",
-        factor=3,
-        cv=None,
-        scoring=None,
-        refit=True,
-        early_stop=False,
-        error_score=np.nan,
-        return_train_score=False,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        cache_size=None,
-        class_weight=None,
-        verbose=0,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        bias="free",
-        loss="hinge",
-        multi_class="ovo",
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-    ):
+        kernels: "Sequence[str | Kernel | Callable[..., Any]] | None" = None,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        n_iter: int | None = None,
+        search: str = "all",
+        factor: int = 3,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool | str = True,
+        early_stop: bool = False,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = False,
+        tol: float = 1e-3,
+        cache_size: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: int = 0,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        bias: str = "free",
+        loss: str = "hinge",
+        multi_class: str = "ovo",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.Cs = Cs
         self.gammas = gammas
         self.kernel = kernel
@@ -177,17 +186,17 @@ class SVCCV(ClassifierMixin, TunedModel):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
 
-    def _input(self, probe, X, y):
+    def _input(self, probe: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Array]:
         X, y = training_input(probe, X, y)
         self.classes_ = classes_and_codes(y)[0]
         return X, y
 
-    def _weights(self, given, y):
+    def _weights(self, given: ArrayLike, y: Array) -> FloatArray:
         classes, codes = classes_and_codes(y)
         return sample_weights(given, codes, classes)
 
     @available_if(is_refitted)
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Decision values of the refitted machine, as `SVC.decision_function`.
 
         Parameters
@@ -201,7 +210,7 @@ class SVCCV(ClassifierMixin, TunedModel):
         return self._fitted().decision_function(X)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> FloatArray:
         """Probabilities of the refitted machine, one column a class; only with `probability`.
 
         Parameters
@@ -215,7 +224,7 @@ class SVCCV(ClassifierMixin, TunedModel):
         return self._fitted().predict_proba(X)
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Rows) -> FloatArray:
         """Logarithms of `predict_proba`.
 
         Parameters
@@ -275,38 +284,38 @@ class SVRCV(RegressorMixin, TunedModel):
 
     def __init__(
         self,
-        Cs=8,
-        gammas=6,
-        kernel="rbf",
+        Cs: int | str | Sequence[float | str] | FloatArray = 8,
+        gammas: int | Sequence[float] | FloatArray | None = 6,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
         *,
-        epsilons=None,
-        kernels=None,
-        param_grid=None,
-        n_iter=None,
-        search="all",
-        factor=3,
-        cv=None,
-        scoring=None,
-        refit=True,
-        early_stop=False,
-        error_score=np.nan,
-        return_train_score=False,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        tol=1e-3,
-        epsilon=0.1,
-        shrinking=True,
-        cache_size=None,
-        verbose=0,
-        max_iter=-1,
-        random_state=None,
-        bias="free",
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        callbacks=None,
-    ):
+        epsilons: Sequence[float] | FloatArray | None = None,
+        kernels: "Sequence[str | Kernel | Callable[..., Any]] | None" = None,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        n_iter: int | None = None,
+        search: str = "all",
+        factor: int = 3,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool | str = True,
+        early_stop: bool = False,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float | None = None,
+        verbose: int = 0,
+        max_iter: int = -1,
+        random_state: int | np.random.RandomState | None = None,
+        bias: str = "free",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
         self.Cs = Cs
         self.gammas = gammas
         self.kernel = kernel
@@ -338,8 +347,8 @@ class SVRCV(RegressorMixin, TunedModel):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
 
-    def _input(self, probe, X, y):
+    def _input(self, probe: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Array]:
         return regression_input(probe, X, y)
 
-    def _weights(self, given, y):
+    def _weights(self, given: ArrayLike, y: Array) -> FloatArray:
         return target_weights(given, len(y))

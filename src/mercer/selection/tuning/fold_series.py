@@ -7,15 +7,19 @@ what comes out is the decision values of the rows that are to be judged.
 """
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.tasks import pair_columns
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.signed_dual import DualProblem, widened
 from mercer.solvers.calibration.out_of_fold import start_without
@@ -27,6 +31,13 @@ from mercer.solvers.dual_qp.policy import is_exact
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.warm_sequence import WarmState
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.tasks import BinaryTask
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
+
 
 # Pairs of classes up to this many points are solved in one compiled loop; its slices are about so many entries.
 LARGEST_PAIR = 1500
@@ -63,16 +74,25 @@ class FoldSeries:
         Bytes for the matrix of a working set.
     """
 
-    def __init__(self, matrix, convex, train, rows, tol, limits, memory):
+    def __init__(
+        self,
+        matrix: "KernelMatrix",
+        convex: bool,
+        train: IndexArray,
+        rows: IndexArray,
+        tol: float,
+        limits: "Limits",
+        memory: int,
+    ) -> None:
         self.matrix, self.convex, self.train, self.rows = matrix, convex, train, rows
         self.tol, self.limits, self.memory = tol, limits, memory
         self.buffers = Buffers()
 
-    def on(self, rows):
+    def on(self, rows: IndexArray) -> "FoldSeries":
         """The same for other rows to learn from."""
         return FoldSeries(self.matrix, self.convex, rows, self.rows, self.tol, self.limits, self.memory)
 
-    def seed(self, setup):
+    def seed(self, setup: Any) -> "Seed | None":
         """The solution of a setup, for folds to begin with; None where they do not solve in place."""
         if len(setup.tasks) != 1 or self._are_pairs(setup):
             return None
@@ -80,9 +100,11 @@ class FoldSeries:
         if type(machine) is not _InPlace:
             return None
         machine.next(setup.problems[0], None)
-        return Seed(machine.state, machine.last)
+        return Seed(machine.state, cast(DualProblem, machine.last))
 
-    def solve(self, setups, hopeless=None, seed=None):
+    def solve(
+        self, setups: Sequence[Any], hopeless: Sequence[Any] | None = None, seed: "Seed | None" = None
+    ) -> list[FoldFit]:
         """A `FoldFit` for each setup.
 
         `hopeless`, where given, has for each setup a function of the coefficients and the decision values
@@ -101,7 +123,7 @@ class FoldSeries:
             fits.append(_joined(found, time.perf_counter() - begin))
         return fits
 
-    def _machine(self, task):
+    def _machine(self, task: "BinaryTask") -> "_InPlace | _Afresh":
         places = self.train[task.indices]
         if self.matrix.n > policy.EXACT_SIZE and self.convex:
             in_place = len(places) > IN_PLACE * self.matrix.n
@@ -111,15 +133,15 @@ class FoldSeries:
     # --- all pairs of classes ---------------------------------------------------------------
 
     @property
-    def _is_small(self):
+    def _is_small(self) -> bool:
         return is_exact(self.matrix)
 
-    def _are_pairs(self, setup):
+    def _are_pairs(self, setup: Any) -> bool:
         if not setup.has_pairs or setup.bias != "free" or not (self.convex or self._is_small):
             return False
         return 2 * int(np.bincount(setup.codes).max()) <= LARGEST_PAIR
 
-    def _pairs(self, setups):
+    def _pairs(self, setups: Sequence[Any]) -> list[FoldFit]:
         begin = time.perf_counter()
         paths = (_SmallPairs if self._is_small else _PairPaths)(self, setups)
         paths.run()
@@ -128,7 +150,7 @@ class FoldSeries:
         return [FoldFit(values[c], paths.statuses[c], seconds) for c in range(len(setups))]
 
 
-def _joined(found, seconds):
+def _joined(found: Sequence[tuple[Any, Status]], seconds: float) -> FoldFit:
     """The columns of several two-class problems."""
     if any(values is None for values, _ in found):
         return FoldFit(None, Status.OPTIMAL, seconds)
@@ -142,7 +164,7 @@ class Seed:
     state: WarmState
     dual: DualProblem
 
-    def state_for(self, dual, matrix):
+    def state_for(self, dual: DualProblem, matrix: "KernelMatrix") -> WarmState:
         """Where a fold begins: few coefficients are not those for all rows, and K beta follows them."""
         held, whole = dual.upper <= dual.lower, self.dual
         same = (whole.upper == dual.upper) & (whole.lower == dual.lower)
@@ -160,11 +182,15 @@ class Seed:
 class _InPlace:
     """A problem of most rows: the others are held out by shutting their box."""
 
-    def __init__(self, series, places):
+    if TYPE_CHECKING:
+        seed: Seed | None
+        last: DualProblem | None
+
+    def __init__(self, series: "FoldSeries | _Part", places: IndexArray) -> None:
         self.series, self.places, self.seed = series, places, None
         self.state, self.last = WarmState.zero(series.matrix.n), None
 
-    def next(self, problem, hopeless):
+    def next(self, problem: Any, hopeless: Callable[..., Any] | None) -> tuple[FloatArray | None, Status]:
         """(decision values or None, status) of the next setting of the series."""
         series = self.series
         dual = self._dual(problem)
@@ -188,35 +214,35 @@ class _InPlace:
         _require_time(found.status)
         return self._projections() + problem.intercept(found.beta, found.bias), found.status
 
-    def _dual(self, problem):
+    def _dual(self, problem: Any) -> DualProblem:
         return widened(problem.dual(), self.places, self.series.matrix.n)
 
-    def _projections(self):
-        return self.state.product[self.series.rows]
+    def _projections(self) -> FloatArray:
+        return self.state.product[cast(FoldSeries, self.series).rows]
 
 
 class _Apart(_InPlace):
     """A problem of few of the rows, such as a pair of classes: on a copy of its part of the matrix."""
 
-    def __init__(self, series, places):
+    def __init__(self, series: FoldSeries, places: IndexArray) -> None:
         super().__init__(_Part(series, places), places)
         self.whole = series
 
-    def next(self, problem, _hopeless):
+    def next(self, problem: Any, _hopeless: Any) -> tuple[FloatArray | None, Status]:
         """As `_InPlace.next`, to the end: hopelessness is told by values of all rows, which are not kept here."""
         return super().next(problem, None)
 
-    def _dual(self, problem):
+    def _dual(self, problem: Any) -> DualProblem:
         return problem.dual()
 
-    def _projections(self):
+    def _projections(self) -> FloatArray:
         return _projections(self.whole, self.places, self.state.beta)
 
 
 class _Part:
     """What `_InPlace` asks of a series, for some of the rows."""
 
-    def __init__(self, series, places):
+    def __init__(self, series: FoldSeries, places: IndexArray) -> None:
         self.matrix = series.matrix.view(places)
         self.tol, self.limits, self.memory, self.buffers = series.tol, series.limits, series.memory, series.buffers
 
@@ -224,11 +250,11 @@ class _Part:
 class _Afresh:
     """A small problem, solved to rounding error as `SVC` does it; or one whose kernel may be indefinite."""
 
-    def __init__(self, series, places):
+    def __init__(self, series: FoldSeries, places: IndexArray) -> None:
         self.series, self.places = series, places
         self.matrix = series.matrix.view(places)
 
-    def next(self, problem, _hopeless):
+    def next(self, problem: Any, _hopeless: Any) -> tuple[FloatArray | None, Status]:
         """(decision values, status)."""
         found = _afresh(self.series, problem, self.matrix)
         _require_time(found.status)
@@ -236,7 +262,7 @@ class _Afresh:
         return values + problem.intercept(found.beta, found.bias), found.status
 
 
-def _afresh(series, problem, part):
+def _afresh(series: Any, problem: Any, part: "KernelMatrix") -> "Solution":
     return solve_dual(
         problem.dual(),
         part,
@@ -248,22 +274,22 @@ def _afresh(series, problem, part):
     )
 
 
-def _require_time(status):
+def _require_time(status: Status) -> None:
     """A solution that was cut off by a limit of the whole search is not a score."""
     if status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         raise Stopped
 
 
-def _projections(series, places, beta):
+def _projections(series: Any, places: IndexArray, beta: FloatArray) -> FloatArray:
     support = np.flatnonzero(beta)
-    K = series.matrix.values[np.ix_(series.rows, places[support])]
+    K = cast(StoredMatrix, series.matrix).values[np.ix_(series.rows, places[support])]
     return K.astype(np.float64) @ beta[support]
 
 
 class _PairPaths:
     """All pairs of classes along a series of boxes (see `mercer.solvers.class_pairs.pairs_along_path`)."""
 
-    def __init__(self, series, setups):
+    def __init__(self, series: FoldSeries, setups: Sequence[Any]) -> None:
         first = setups[0]
         used = np.flatnonzero(first.C)
         self.series, self.setups = series, setups
@@ -274,17 +300,26 @@ class _PairPaths:
         self.report = np.zeros((len(setups), len(self.pairs), 3))
         self.statuses = [Status.OPTIMAL] * len(setups)
 
-    def _boxes_and_ridges(self):
+    def _boxes_and_ridges(self) -> tuple[FloatArray, FloatArray]:
         """Bounds of alpha, and what is added to the diagonal: of each setting, in the order of the classes."""
         loss, C = MARGIN_LOSSES[self.setups[0].loss], np.stack([setup.C[self.order] for setup in self.setups])
-        ridges = np.zeros_like(C) if loss.ridge(C[0]) is None else np.stack([loss.ridge(row) for row in C])
+        ridges = (
+            np.zeros_like(C) if loss.ridge(C[0]) is None else np.stack([cast(FloatArray, loss.ridge(row)) for row in C])
+        )
         return np.minimum([loss.box(row) for row in C], UNBOUNDED), ridges
 
-    def run(self):
+    def run(self) -> None:
         """Solve everything, in slices."""
         series = self.series
         boxes, ridges = self._boxes_and_ridges()
-        arguments = (series.matrix.values, series.train[self.order], self.edges, self.pairs, boxes, ridges)
+        arguments = (
+            cast(StoredMatrix, series.matrix).values,
+            series.train[self.order],
+            self.edges,
+            self.pairs,
+            boxes,
+            ridges,
+        )
         ratios = _growth(boxes)
         for span in self._turns():
             if series.limits.stop():
@@ -293,13 +328,13 @@ class _PairPaths:
         for c, p in np.argwhere(self.report[:, :, pairs_along_path.ENDING] == pairs_along_path.LEFT):
             self._solve_one(c, p)
 
-    def _turns(self):
+    def _turns(self) -> Iterable[tuple[int, int]]:
         sizes = np.diff(self.edges)[self.pairs].sum(axis=1)
         work = np.cumsum(sizes**2 * (1 + len(self.setups)))
         cuts = np.flatnonzero(np.diff(work // SLICE_ENTRIES)) + 1
         return pairwise([0, *cuts.tolist(), len(work)])
 
-    def _solve_one(self, c, p):
+    def _solve_one(self, c: int, p: int | np.integer[Any]) -> None:
         """A pair that the compiled loop has left."""
         problem, task = self.setups[c].problems[p], self.setups[c].tasks[p]
         found = self._solution(problem, self.series.matrix.view(self.series.train[task.indices]))
@@ -311,18 +346,22 @@ class _PairPaths:
         self.report[c, p, pairs_along_path.BIAS] = found.bias
         self.statuses[c] = Status.worst([self.statuses[c], found.status])
 
-    def _solution(self, problem, part):
+    def _solution(self, problem: Any, part: "KernelMatrix") -> "Solution":
         series = self.series
         return _afresh(series, problem, part)
 
-    def values(self):
+    def values(self) -> FloatArray:
         """Decision values of all pairs, shape (settings, rows, pairs)."""
         series, n_classes = self.series, len(self.edges) - 1
         biases = self.report[:, :, pairs_along_path.BIAS]
         out = np.repeat(biases[:, :, None], len(series.rows), axis=2)
         for c in range(n_classes):
             span = slice(self.edges[c], self.edges[c + 1])
-            K = series.matrix.values[np.ix_(series.train[self.order[span]], series.rows)].astype(np.float64)
+            K = (
+                cast(StoredMatrix, series.matrix)
+                .values[np.ix_(series.train[self.order[span]], series.rows)]
+                .astype(np.float64)
+            )
             sums = self.tables[:, :, span].reshape(-1, len(K)) @ K
             out[:, pair_columns(c, n_classes)] += sums.reshape(len(out), n_classes - 1, -1)
         return out.transpose(0, 2, 1)
@@ -331,7 +370,7 @@ class _PairPaths:
 class _SmallPairs(_PairPaths):
     """The same for few rows: every box afresh and to rounding error, as `SVC` does it."""
 
-    def run(self):
+    def run(self) -> None:
         """Solve everything, a setting at a time."""
         series, found = self.series, np.empty((len(self.pairs), 5))
         boxes, ridges = self._boxes_and_ridges()
@@ -347,11 +386,11 @@ class _SmallPairs(_PairPaths):
             for p in np.flatnonzero(found[:, solve_pairs.ENDING] != Status.OPTIMAL):
                 self._solve_one(c, p)
 
-    def _solution(self, problem, part):
+    def _solution(self, problem: Any, part: "KernelMatrix") -> "Solution":
         return _afresh(self.series, problem, part)
 
 
-def _growth(boxes):
+def _growth(boxes: FloatArray) -> FloatArray:
     """By how much each box is larger than the one before; 0 where that is not one number."""
     ratios = np.zeros(len(boxes))
     for c in range(1, len(boxes)):

@@ -1,12 +1,17 @@
 """The folds of a search: what `cv` gives, checked."""
 
+from typing import Any, cast
+
 import numpy as np
 from sklearn.model_selection import check_cv
 
 from mercer._errors import DataError
+from mercer._types import Array, ArrayLike, IndexArray, Rows
 
 
-def folds_of(cv, X, y, groups, classifies):
+def folds_of(
+    cv: Any, X: Rows, y: Array, groups: ArrayLike | None, classifies: bool
+) -> list[tuple[IndexArray, IndexArray]]:
     """Pairs (rows to learn from, rows to judge by) of row numbers.
 
     Parameters
@@ -26,10 +31,10 @@ def folds_of(cv, X, y, groups, classifies):
         raise DataError(f"cv={cv!r} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
     if not folds or not all(part.size for fold in folds for part in fold):
         raise DataError("cv must give folds with rows to learn from and rows to judge by")
-    return [tuple(_numbers(part, len(y)) for part in fold) for fold in folds]
+    return cast(list[tuple[IndexArray, IndexArray]], [tuple(_numbers(part, len(y)) for part in fold) for fold in folds])
 
 
-def _numbers(part, n):
+def _numbers(part: Any, n: int) -> IndexArray:
     """Row numbers from 0 on, from a mask or from numbers that may count from the end."""
     if part.dtype == bool:
         if part.shape != (n,):

@@ -7,20 +7,38 @@ scores are those of a full search; a setting that was dropped earlier might have
 """
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mercer._types import Array, IndexArray
 from mercer.selection.tuning.progress import Progress
 from mercer.selection.tuning.results import Table
 from mercer.selection.tuning.search import Task
 from mercer.selection.tuning.shared_matrix import take_part
 
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
+
+
 # Fewest rows to learn from for each class, or for a regression, in the first round.
 FEWEST = 20
 
 
-def halve(task, count, run, *, factor, random_state, classifies, is_gram, judge, limits):
+def halve(
+    task: Task,
+    count: int,
+    run: Callable[..., Table],
+    *,
+    factor: int,
+    random_state: int | np.random.RandomState | None,
+    classifies: bool,
+    is_gram: bool,
+    judge: str,
+    limits: "Limits",
+) -> Table:
     """The `Table` of all rounds.
 
     ``run(numbers, task, progress)`` gives the `Table` of some of `count` settings on a task.
@@ -28,7 +46,7 @@ def halve(task, count, run, *, factor, random_state, classifies, is_gram, judge,
     labels = task.y if classifies else np.zeros(task.n, np.intp)
     order = check_random_state(random_state).permutation(task.n)
     n_rounds = _rounds(task, labels, count, factor)
-    parts = [_first(order, labels, float(factor) ** (k + 1 - n_rounds)) for k in range(n_rounds - 1)]
+    parts = [cast(Any, _first(order, labels, float(factor) ** (k + 1 - n_rounds))) for k in range(n_rounds - 1)]
     parts = [rows if _fills_folds(task, rows) else None for rows in parts] + [None]
     alive, tables, progress = list(range(count)), [], _progress(task, parts, count, factor)
     for rows in parts:
@@ -46,7 +64,7 @@ def halve(task, count, run, *, factor, random_state, classifies, is_gram, judge,
     return joined
 
 
-def _progress(task, parts, count, factor):
+def _progress(task: Task, parts: Sequence[IndexArray | None], count: int, factor: int) -> Progress:
     """All rounds, as they will be unless a limit ends them."""
     rounds = []
     for rows in parts:
@@ -55,26 +73,26 @@ def _progress(task, parts, count, factor):
     return Progress(rounds)
 
 
-def _rounds(task, labels, count, factor):
+def _rounds(task: Task, labels: Array, count: int, factor: int) -> int:
     """As many rounds as leave about one setting, or as the rows allow."""
     smallest = min(len(train) for train, _ in task.folds)
     by_rows = math.log(max(1.0, smallest / (FEWEST * len(np.unique(labels)))), factor)
     return 1 + min(math.floor(by_rows + 1e-9), math.floor(math.log(count, factor) + 1e-9))
 
 
-def _first(order, labels, share):
+def _first(order: IndexArray, labels: Array, share: float) -> IndexArray:
     """That share of the rows of each class, those first in `order`."""
     drawn = labels[order]
     kept = [own[: math.ceil(share * len(own))] for own in (order[drawn == label] for label in np.unique(labels))]
     return np.sort(np.concatenate(kept))
 
 
-def _fills_folds(task, rows):
+def _fills_folds(task: Task, rows: IndexArray) -> bool:
     """Whether some rows leave none of the folds without rows to learn from or to judge by."""
     return all(np.isin(part, rows).any() for fold in task.folds for part in fold)
 
 
-def _smaller(task, rows, is_gram):
+def _smaller(task: Task, rows: IndexArray, is_gram: bool) -> Task:
     """The task with some of its rows."""
     place = np.full(task.n, -1)
     place[rows] = np.arange(len(rows))
@@ -82,7 +100,7 @@ def _smaller(task, rows, is_gram):
     return Task(take_part(task.X, rows, rows, is_gram), task.y[rows], task.weights_at(rows), folds)
 
 
-def _together(tables):
+def _together(tables: Sequence[tuple[int, Table]]) -> Table:
     """One table of all rounds, with how many rows each had to go on."""
     first = tables[0][1]
     settings = [setting for _, table in tables for setting in table.settings]

@@ -1,7 +1,9 @@
 """How far a search is, and what it says to people while it goes on."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,37 +42,37 @@ class Progress:
         How many fits each has, and of how many rows.
     """
 
-    def __init__(self, rounds):
+    def __init__(self, rounds: Sequence[tuple[int, int]]) -> None:
         self.fits = np.array([fits for fits, _ in rounds])
         self._cost = np.array([float(rows) ** 2 for _, rows in rounds])
         self.place = 0
 
     @property
-    def total(self):
+    def total(self) -> int:
         """How many fits there are to be."""
         return int(self.fits.sum())
 
-    def done(self, here):
+    def done(self, here: int) -> int:
         """How many fits are done, when so many of this round are."""
         return int(self.fits[: self.place].sum()) + here
 
-    def seconds_left(self, here, seconds):
+    def seconds_left(self, here: int, seconds: float) -> float:
         """Until the end, when so many fits of this round were done in so many seconds since the beginning."""
         done = np.where(np.arange(len(self.fits)) < self.place, self.fits, 0)
         done[self.place] = max(1, here)
         return seconds * float((self.fits - done) @ self._cost) / float(done @ self._cost)
 
 
-def print_search(point):
+def print_search(point: SearchPoint) -> None:
     """A callback that prints a line on standard error."""
     best = "" if point.best_params is None else f"  best {point.best_score:.4f} with {_told(point.best_params)}"
     share = f"{point.done} of {point.total} fits"
     sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {share}, about {point.seconds_left:.1f} s left{best}\n")
 
 
-def _told(setting):
+def _told(setting: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={_short(value)}" for name, value in setting.items())
 
 
-def _short(value):
+def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else repr(value)

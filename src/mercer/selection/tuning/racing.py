@@ -22,15 +22,25 @@ is the mark to reach.
 What is proven concerns exact solutions; those within `tol` differ from them by as much as `tol` allows.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.selection.tuning.results import CUT, DONE, UNTRIED
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.soft_margin import SoftMargin
+    from mercer.selection.tuning.search import Search
+
 
 # A mean score within this of the mark is not below it.
 ROUNDING = 1e-12
 
 
-def race(search, best_possible, word):
+def race(search: "Search", best_possible: float, word: str | None) -> None:
     """Judge all settings of a search, leaving out what is proven not to win."""
     table, scores = search.table, search.table.test[search.scores.judge]
     search.keeps_grams = True
@@ -57,7 +67,7 @@ def race(search, best_possible, word):
         _cut(search, np.flatnonzero(table.state[:, fold] == CUT), fold)
 
 
-def _cut(search, numbers, fold):
+def _cut(search: "Search", numbers: IndexArray, fold: int) -> None:
     """Leave settings alone from a fold on, and tell whoever watches that so much less is to be done."""
     rest = search.table.state[numbers, fold:]
     if (rest == UNTRIED).any():
@@ -75,10 +85,12 @@ class _Watch:
         The score of this fold below which a setting cannot win.
     """
 
-    def __init__(self, search, needed):
+    def __init__(self, search: "Search", needed: FloatArray) -> None:
         self.search, self.needed = search, needed
 
-    def __call__(self, number, fold, setup, places, matrix):
+    def __call__(
+        self, number: int, fold: int, setup: Any, places: IndexArray, matrix: "KernelMatrix"
+    ) -> Callable[[FloatArray, FloatArray], bool] | None:
         """None where the bound does not apply."""
         is_plain = len(setup.problems) == 1 and setup.loss == "hinge" and setup.bias == "free"
         if not is_plain or len(setup.classes) != 2 or self.needed[number] <= 0.0:
@@ -92,7 +104,7 @@ class _Watch:
         # A row that is learnt from more than once has one coefficient, of which each time has its share.
         times = np.bincount(used)[used]
 
-        def is_hopeless(beta, product):
+        def is_hopeless(beta: FloatArray, product: FloatArray) -> bool:
             bound = accuracy_bound(
                 problem, beta[used] / times, product[used], product[rows], widths[rows], rho, is_positive, weights
             )
@@ -101,7 +113,16 @@ class _Watch:
         return is_hopeless
 
 
-def accuracy_bound(problem, beta, projections, held_out, widths, rho, is_positive, weights=None):
+def accuracy_bound(
+    problem: "SoftMargin",
+    beta: FloatArray,
+    projections: FloatArray,
+    held_out: FloatArray,
+    widths: FloatArray,
+    rho: float,
+    is_positive: BoolArray,
+    weights: FloatArray | None = None,
+) -> float:
     """An upper bound of the accuracy on held-out rows of the exact solution of a `SoftMargin`.
 
     Parameters
@@ -127,7 +148,7 @@ def accuracy_bound(problem, beta, projections, held_out, widths, rho, is_positiv
     return 1.0 - float(np.average(wrong, weights=weights))
 
 
-def best_biases(problem, projections):
+def best_biases(problem: "SoftMargin", projections: FloatArray) -> tuple[float, float]:
     """(b_1, b_2), the ends of the interval of biases that are best for a weight vector.
 
     The loss as a function of b has slope -C_i for positive rows with b < t_i and +C_i for negative rows

@@ -1,9 +1,13 @@
 """The table of a search, in the form of scikit-learn's `cv_results_`."""
 
+from collections.abc import Iterable, Sequence
 from numbers import Number
+from typing import Any, cast
 
 import numpy as np
 from scipy.stats import rankdata
+
+from mercer._types import Array, BoolArray, FloatArray, IndexArray
 
 # What became of a setting.
 DONE, FAILED, CUT, UNTRIED = "done", "failed", "cut", "untried"
@@ -29,7 +33,9 @@ class Table:
         How many fits there were to be; more than there are rows times folds where a round was not begun.
     """
 
-    def __init__(self, settings, n_folds, names, error_score=np.nan):
+    def __init__(
+        self, settings: Sequence[Any], n_folds: int, names: Iterable[str], error_score: float | str = np.nan
+    ) -> None:
         shape = (len(settings), n_folds)
         self.settings, self.error_score = settings, error_score
         self.state = np.full(shape, UNTRIED, dtype=object)
@@ -44,13 +50,13 @@ class Table:
         # More columns, of those who have more to say of a setting.
         self.extra = {}
 
-    def scores(self, part, name):
+    def scores(self, part: dict[str, FloatArray], name: str) -> FloatArray:
         """The scores of a name in `test` or `train`; new ones know of what has failed before they came."""
         if name not in part:
             part.setdefault(name, np.where(self.state == FAILED, self.error_score, np.nan))
         return part[name]
 
-    def put(self, other, begin):
+    def put(self, other: "Table", begin: int) -> None:
         """Copy the rows of another table here, from `begin` on."""
         span = slice(begin, begin + len(other.settings))
         for own, given in ((self.test, other.test), (self.train, other.train)):
@@ -60,38 +66,38 @@ class Table:
             getattr(self, name)[span] = getattr(other, name)
         self.errors |= {(number + begin, fold): text for (number, fold), text in other.errors.items()}
 
-    def is_complete(self):
+    def is_complete(self) -> BoolArray:
         """Which settings have been judged on every fold on which any can be."""
         is_done = self.state == DONE
         return (is_done | self.is_lost()).all(axis=1) & is_done.any(axis=1)
 
-    def is_lost(self):
+    def is_lost(self) -> BoolArray:
         """On which folds every setting of a round fails: they do not tell settings apart."""
         return self._in_whole_rounds(self.state == FAILED)
 
-    def is_blank(self, scores):
+    def is_blank(self, scores: FloatArray) -> BoolArray:
         """On which folds no setting of a round has a score, though all were tried."""
         was_tried = (self.state == DONE) | (self.state == FAILED)
         return self._in_whole_rounds(was_tried & np.isnan(scores))
 
-    def means(self, name):
+    def means(self, name: str) -> FloatArray:
         """The mean score of each setting; folds without any score are left out."""
         return _means(self.test[name], self.is_blank(self.test[name]))
 
-    def _in_whole_rounds(self, mask):
+    def _in_whole_rounds(self, mask: BoolArray) -> BoolArray:
         """Where a mask holds for every setting of a round."""
         found = np.empty_like(mask)
         for k in np.unique(self.rounds):
             found[self.rounds == k] = mask[self.rounds == k].all(axis=0)
         return found
 
-    def fate(self):
+    def fate(self) -> Array:
         """What became of each setting: the worst of its folds."""
         order = [DONE, FAILED, UNTRIED, CUT]
         worst = np.array([[order.index(each) for each in row] for row in self.state]).max(axis=1)
         return np.array([order[k] for k in worst], dtype=object)
 
-    def as_results(self, with_train, names):
+    def as_results(self, with_train: bool, names: Iterable[str]) -> dict[str, Any]:
         """The dictionary, with the scores of some names."""
         results = _times("fit_time", self.fit_time) | _times("score_time", self.score_time)
         results |= _parameters(self.settings)
@@ -104,12 +110,12 @@ class Table:
         return {**results, "state": self.fate(), **self.extra}
 
 
-def _times(name, seconds):
+def _times(name: str, seconds: FloatArray) -> dict[str, Any]:
     return {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
 
 
-def _summary(name, scores, left_out, ranked):
-    found = {f"split{k}_{name}": scores[:, k].copy() for k in range(scores.shape[1])}
+def _summary(name: str, scores: FloatArray, left_out: BoolArray, ranked: bool) -> dict[str, Any]:
+    found = cast(dict[str, Any], {f"split{k}_{name}": scores[:, k].copy() for k in range(scores.shape[1])})
     mean = _means(scores, left_out)
     # Differences of infinite scores are not numbers, and need not be told.
     with np.errstate(invalid="ignore"):
@@ -119,13 +125,13 @@ def _summary(name, scores, left_out, ranked):
     return found
 
 
-def _means(scores, left_out):
+def _means(scores: FloatArray, left_out: BoolArray) -> FloatArray:
     """Means over the folds; NaN where none is counted."""
     counts = np.count_nonzero(~left_out, axis=1)
     return np.where(counts, np.where(left_out, 0.0, scores).sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
-def ranks(scores):
+def ranks(scores: FloatArray) -> IndexArray:
     """1 for the best; what has no score comes last, all of it at the same place."""
     if np.isnan(scores).all():
         return np.ones(len(scores), dtype=np.int32)
@@ -133,7 +139,7 @@ def ranks(scores):
     return rankdata(-filled, method="min").astype(np.int32)
 
 
-def _parameters(settings):
+def _parameters(settings: Sequence[Any]) -> dict[str, Any]:
     """A masked array for each parameter, empty where a setting does not have it."""
     found = {}
     for name in sorted({name for setting in settings for name in setting}):

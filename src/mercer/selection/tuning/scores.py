@@ -1,13 +1,20 @@
 """What a setting is worth on a fold: scikit-learn's scorers, answered from decision values."""
 
 import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from mercer._errors import ParameterError
+from mercer._types import Array, FloatArray, Rows
 from mercer.estimators.fitting.parameters import require_choice, require_flag
+
+if TYPE_CHECKING:
+    from mercer.selection.tuning.results import Table
+
 
 SINGLE = "score"
 # Scores whose best value is known, for those who stop early; all that begin with neg_ have zero.
@@ -48,7 +55,7 @@ class Scores:
         Name of the score by which settings are compared.
     """
 
-    def __init__(self, scoring, default, refit=False):
+    def __init__(self, scoring: Any, default: str, refit: bool | str = False) -> None:
         self.is_single = not isinstance(scoring, (list, tuple, set, dict))
         if self.is_single:
             named = {SINGLE: default if scoring is None else scoring}
@@ -63,7 +70,7 @@ class Scores:
         # Names of those that a function has given.
         self.several = {}
 
-    def _judge(self, refit):
+    def _judge(self, refit: bool | str) -> str:
         if self.is_function and isinstance(refit, str):
             return refit
         if self.is_single:
@@ -72,23 +79,23 @@ class Scores:
         if refit is False:
             return next(iter(self.scorers))
         require_choice("refit", refit, tuple(self.scorers))
-        return refit
+        return cast(str, refit)
 
     @property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """Scores that there will be in any case."""
         return (self.judge,) if self.is_function else tuple(self.scorers)
 
-    def kept_names(self, table):
+    def kept_names(self, table: "Table") -> list[str]:
         """The names of the scores of a table that are told."""
         return list(self.several or table.test)
 
     @property
-    def need_values_only(self):
+    def need_values_only(self) -> bool:
         """Whether the scorers ask for nothing but predictions and decision values."""
         return all(isinstance(scorer, _SCORER) for scorer in self.scorers.values())
 
-    def require_answers(self, model):
+    def require_answers(self, model: BaseEstimator) -> None:
         """Refuse a machine that will not have the probabilities that a score is of."""
         if getattr(model, "probability", False):
             return
@@ -97,7 +104,7 @@ class Scores:
                 remedy = "set probability=True" if hasattr(model, "probability") else "a regression has none"
                 raise ParameterError(f"scoring={self.words[name] or scorer!r} is of probabilities; {remedy}")
 
-    def best_possible(self, name):
+    def best_possible(self, name: str) -> float | None:
         """The best value that a score can have; None where that is not known."""
         word = self.words.get(name)
         if word is None:
@@ -106,19 +113,19 @@ class Scores:
             return 0.0
         return 1.0 if word in _BEST_IS_ONE or word.startswith(_FAMILIES_OF_ONE) else None
 
-    def of(self, machine, X, y, weights):
+    def of(self, machine: BaseEstimator, X: Rows, y: Array, weights: FloatArray | None) -> dict[str, float]:
         """{name: score} of a fitted machine."""
         if self.is_function:
             return self._of_function(_score(self.scorers[SINGLE], machine, X, y, weights))
         return {name: self._one(name, machine, X, y, weights) for name in self.scorers}
 
-    def _one(self, name, machine, X, y, weights):
+    def _one(self, name: str, machine: BaseEstimator, X: Rows, y: Array, weights: FloatArray | None) -> float:
         if self.words[name] == "accuracy" and isinstance(machine, ClassifierAnswers):
             # The usual score, of which there are hundreds: the checks of the general way take longer than small fits.
             return float(np.average(machine.predict(X) == y, weights=weights))
         return float(_score(self.scorers[name], machine, X, y, weights))
 
-    def _of_function(self, found):
+    def _of_function(self, found: Any) -> dict[str, float]:
         """The number, or the several, that a function gives."""
         if not isinstance(found, dict):
             if isinstance(self.refit, str):
@@ -133,7 +140,7 @@ class Scores:
         return scores if self.refit is not False else {SINGLE: next(iter(scores.values())), **scores}
 
 
-def _scorer(scoring):
+def _scorer(scoring: Any) -> Callable[..., Any]:
     if callable(scoring):
         return scoring
     try:
@@ -144,13 +151,13 @@ def _scorer(scoring):
         ) from error
 
 
-def _score(scorer, machine, X, y, weights):
+def _score(scorer: Callable[..., Any], machine: BaseEstimator, X: Rows, y: Array, weights: FloatArray | None) -> Any:
     if weights is None or not takes_weights(scorer):
         return scorer(machine, X, y)
     return scorer(machine, X, y, sample_weight=weights)
 
 
-def takes_weights(scorer):
+def takes_weights(scorer: Callable[..., Any]) -> bool:
     """Whether a scorer can weigh rows."""
     function = getattr(scorer, "_score_func", scorer)
     try:
@@ -163,28 +170,28 @@ def takes_weights(scorer):
 class _Answers(BaseEstimator):
     """A machine that knows its decision values at the rows it will be asked for, and nothing else."""
 
-    def __init__(self, model=None, rows=None, values=None):
+    def __init__(self, model: Any = None, rows: Any = None, values: FloatArray | None = None) -> None:
         self.model, self.rows, self.values = model, rows, values
 
-    def _own(self, X):
+    def _own(self, X: Rows) -> FloatArray:
         if X is not self.rows:
             raise ValueError("these are the scores of one fold; only its rows can be asked for")
-        return self.values
+        return cast(FloatArray, self.values)
 
 
 class ClassifierAnswers(ClassifierMixin, _Answers):
     """A classifier on a fold, for scikit-learn's scorers."""
 
     @property
-    def classes_(self):
+    def classes_(self) -> Array:
         """Labels of the fold's training rows."""
         return self.model.classes_
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """Labels."""
         return self.model._labels(self._own(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> FloatArray:
         """Decision values."""
         return self.model._decisions(self._own(X))
 
@@ -192,6 +199,6 @@ class ClassifierAnswers(ClassifierMixin, _Answers):
 class RegressorAnswers(RegressorMixin, _Answers):
     """A regression on a fold, for scikit-learn's scorers."""
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """Predicted targets."""
         return self._own(X)[:, 0]

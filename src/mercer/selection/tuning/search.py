@@ -9,13 +9,16 @@ scores that want a real machine, matrices that do not fit) is fitted one by one.
 import copy
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import clone
 
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed
 from mercer.estimators.fitting.weights import target_weights
 from mercer.selection.tuning.fold_series import FoldSeries
@@ -35,6 +38,19 @@ from mercer.selection.tuning.shared_matrix import (
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.result import Status
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.estimators.fitting.training import Budget
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.selection.tuning.fold_series import FoldFit
+    from mercer.selection.tuning.progress import Progress
+    from mercer.selection.tuning.results import Table
+    from mercer.selection.tuning.scores import Scores
+    from mercer.selection.tuning.shared_matrix import KernelGroup
+    from mercer.solvers.limits import Limits
+
+
 # With fewer folds than this, a solution for all rows takes longer than it saves.
 WORTH_A_SEED = 4
 
@@ -49,10 +65,10 @@ class Task:
     folds: list
 
     @property
-    def n(self):
+    def n(self) -> int:
         return len(self.y)
 
-    def weights_at(self, rows):
+    def weights_at(self, rows: IndexArray) -> FloatArray | None:
         return None if self.weights is None else self.weights[rows]
 
 
@@ -77,8 +93,20 @@ class Search:
     """
 
     def __init__(
-        self, models, task, scores, table, *, limits, budget, n_jobs, error_score, with_train, classifies, progress
-    ):
+        self,
+        models: Sequence[Any],
+        task: Task,
+        scores: "Scores",
+        table: "Table",
+        *,
+        limits: "Limits",
+        budget: "Budget",
+        n_jobs: int | None,
+        error_score: float | str,
+        with_train: bool,
+        classifies: bool,
+        progress: "Progress",
+    ) -> None:
         self.models, self.task, self.scores, self.table = models, task, scores, table
         self.limits, self.budget, self.n_jobs = limits, budget, n_jobs
         self.error_score, self.with_train = error_score, with_train
@@ -91,11 +119,11 @@ class Search:
         self.keeps_grams, self._grams = False, []
         self._exact = needs_double([len(train) for train, _ in task.folds])
 
-    def run_all(self):
+    def run_all(self) -> None:
         """Judge every setting on every fold."""
         self.run(list(range(len(self.models))), list(range(len(self.task.folds))))
 
-    def run(self, numbers, folds, hopeless=None):
+    def run(self, numbers: Iterable[int], folds: Sequence[int], hopeless: Callable[..., Any] | None = None) -> None:
         """Judge some settings on some folds. Raises `Stopped` when a limit is reached.
 
         `hopeless`, where given, makes for (setting, fold) a function that says whether to cut it short.
@@ -111,10 +139,17 @@ class Search:
             jobs += self._jobs(group, folds, names, workers, hopeless)
         run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
 
-    def _workers(self):
+    def _workers(self) -> int:
         return 1 if self.task.n > policy.SIDE_BY_SIDE else thread_count(self.n_jobs)
 
-    def _jobs(self, group, folds, names, workers, hopeless):
+    def _jobs(
+        self,
+        group: "KernelGroup",
+        folds: Sequence[int],
+        names: Mapping[int, int],
+        workers: int,
+        hopeless: Callable[..., Any] | None,
+    ) -> list[Any]:
         if not all(shares_matrix(self.models[k]) for k in group.members):
             return [_OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
         try:
@@ -133,7 +168,7 @@ class Search:
             _Shared(self, group, names, fold, self._gram(group, self._bound_to(fold), 1), hopeless) for fold in folds
         ]
 
-    def _known_gram(self, group, uses):
+    def _known_gram(self, group: "KernelGroup", uses: int) -> SharedGram:
         """The matrix of a kernel that does not depend on the fold."""
         for template, gram in self._grams:
             if is_same_kernel(template, group.template):
@@ -148,41 +183,41 @@ class Search:
         self._grams.append((group.template, gram))
         return gram
 
-    def _bound_to(self, fold):
+    def _bound_to(self, fold: int) -> tuple[Rows, FloatArray | None]:
         train = self.task.folds[fold][0]
         rows = train if self.order is None else _positions(self.order)[train]
         return rows, self.task.weights_at(train)
 
-    def _gram(self, group, bound_to, uses):
+    def _gram(self, group: "KernelGroup", bound_to: Any, uses: int) -> SharedGram:
         X = self.task.X if self.order is None else take_part(self.task.X, self.order, self.order, self._is_gram(group))
         return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self._stop)
 
-    def _stop(self, _share=None):
+    def _stop(self, _share: Any = None) -> Any:
         """Asked while a kernel matrix is made: whoever watches a search is not shown how far that is."""
         # Not a bound method of the limits: a matrix that is kept may be made when there are others.
         return self.limits.unwatched().stop()
 
-    def _is_gram(self, group):
+    def _is_gram(self, group: "KernelGroup") -> bool:
         return is_precomputed(group.template.kernel)
 
-    def _can_share(self, group, kept):
+    def _can_share(self, group: "KernelGroup", kept: int) -> bool:
         """Whether the scores are of the kind that values answer, and the matrices have room."""
         if not self.scores.need_values_only:
             return False
         itemsize = 8 if self._exact or group.template.tol < 1e-5 else 4
         return kept * self.task.n**2 * itemsize <= self.budget.cache
 
-    def _run_job(self, job):
+    def _run_job(self, job: Any) -> None:
         with config_context(**self.config):
             job.run()
         self.report()
 
-    def report(self):
+    def report(self) -> None:
         """Show whoever watches how far the search is."""
         with self._lock:
             self.limits.report(self.point())
 
-    def point(self):
+    def point(self) -> SearchPoint:
         """How far the search is."""
         seconds, here = self.limits.seconds, int(np.count_nonzero(self.table.state != UNTRIED))
         left = self.progress.seconds_left(here, seconds)
@@ -193,7 +228,7 @@ class Search:
         best = int(np.nanargmax(means))
         return SearchPoint(seconds, left, done, total, float(means[best]), self.table.settings[best])
 
-    def fail(self, number, fold, error):
+    def fail(self, number: int, fold: int, error: Exception) -> None:
         """A setting that cannot be fitted: its score is `error_score`, and the others go on."""
         if isinstance(self.error_score, str):
             raise error
@@ -202,7 +237,9 @@ class Search:
         for scores in [*self.table.test.values(), *self.table.train.values()]:
             scores[number, fold] = self.error_score
 
-    def keep(self, number, fold, machine, answers, seconds, status):
+    def keep(
+        self, number: int, fold: int, machine: "BaseEstimator", answers: Any, seconds: float, status: Status
+    ) -> None:
         """Score a machine; `answers` are (rows it is asked for, row numbers) of the test and training part."""
         begin = time.perf_counter()
         for (asked, rows), kept in zip(answers, (self.table.test, self.table.train), strict=False):
@@ -215,7 +252,7 @@ class Search:
         self.table.state[number, fold] = DONE
 
 
-def _positions(order):
+def _positions(order: IndexArray) -> IndexArray:
     """Where each row stands after sorting."""
     places = np.empty(len(order), np.intp)
     places[order] = np.arange(len(order))
@@ -225,10 +262,10 @@ def _positions(order):
 class _Failing:
     """Settings whose kernel cannot even be made."""
 
-    def __init__(self, search, numbers, fold, error):
+    def __init__(self, search: Search, numbers: Sequence[int], fold: int, error: Exception) -> None:
         self.search, self.numbers, self.fold, self.error = search, numbers, fold, error
 
-    def run(self):
+    def run(self) -> None:
         for number in self.numbers:
             self.search.fail(number, self.fold, self.error)
 
@@ -236,11 +273,20 @@ class _Failing:
 class _Shared:
     """The settings of one kernel on one fold, over the shared matrix."""
 
-    def __init__(self, search, group, names, fold, gram, hopeless, seeds=None):
+    def __init__(
+        self,
+        search: Search,
+        group: "KernelGroup",
+        names: Mapping[int, int],
+        fold: int,
+        gram: SharedGram,
+        hopeless: Callable[..., Any] | None,
+        seeds: Seeds | None = None,
+    ) -> None:
         self.search, self.group, self.names, self.fold = search, group, names, fold
         self.gram, self.hopeless, self.seeds = gram, hopeless, seeds
 
-    def run(self):
+    def run(self) -> None:
         search = self.search
         try:
             with self.gram.use() as (matrix, convex):
@@ -254,10 +300,10 @@ class _Shared:
             for number in self._left():
                 search.fail(number, self.fold, error)
 
-    def _left(self):
+    def _left(self) -> list[int]:
         return [number for number in self.group.members if self.search.table.state[number, self.fold] != DONE]
 
-    def _solve(self, matrix, convex):
+    def _solve(self, matrix: "KernelMatrix", convex: bool) -> None:
         search, task = self.search, self.search.task
         train, test = task.folds[self.fold]
         places = np.arange(task.n) if search.order is None else _positions(search.order)
@@ -276,19 +322,19 @@ class _Shared:
             for (number, model, setup), fit in zip(known, fits, strict=True):
                 self._keep(number, model, setup, fit, test, train)
 
-    def _seed(self, place, model, solver):
+    def _seed(self, place: int, model: "BaseEstimator", solver: FoldSeries) -> Any:
         """The solution of the first setting for all rows, where enough folds begin with it."""
         if self.seeds is None:
             return None
         everything = np.arange(self.search.task.n)
         return self.seeds.of(place, lambda: solver.seed(self._problems(model, everything)))
 
-    def _cuts(self, known, places, matrix):
+    def _cuts(self, known: Any, places: IndexArray, matrix: "KernelMatrix") -> list[Any] | None:
         if self.hopeless is None:
             return None
         return [self.hopeless(number, self.fold, setup, places, matrix) for number, _, setup in known]
 
-    def _setup(self, model, train):
+    def _setup(self, model: "BaseEstimator", train: IndexArray) -> Any:
         """The problems of a setting on this fold, or None where they cannot be."""
         try:
             model._check_parameters()
@@ -297,14 +343,16 @@ class _Shared:
             self.search.fail(self.names[id(model)], self.fold, error)
             return None
 
-    def _problems(self, model, rows):
+    def _problems(self, model: "BaseEstimator", rows: IndexArray) -> Any:
         task = self.search.task
         y, weights = task.y[rows], task.weights_at(rows)
         if self.search.classifies:
             return model._setup(y, weights)[0]
         return model._setup(y, target_weights(weights, len(y)))
 
-    def _keep(self, number, model, setup, fit, test, train):
+    def _keep(
+        self, number: int, model: "BaseEstimator", setup: Any, fit: "FoldFit", test: IndexArray, train: IndexArray
+    ) -> None:
         search = self.search
         if fit.values is None:
             search.table.state[number, self.fold] = CUT
@@ -324,10 +372,10 @@ class _Shared:
 class _OneByOne:
     """Settings on one fold, each fitted by itself."""
 
-    def __init__(self, search, known, fold):
+    def __init__(self, search: Search, known: Sequence[tuple[int, Any]], fold: int) -> None:
         self.search, self.known, self.fold = search, known, fold
 
-    def run(self):
+    def run(self) -> None:
         for number, model in self.known:
             if self.search.limits.stop():
                 raise Stopped
@@ -338,7 +386,7 @@ class _OneByOne:
             except Exception as error:  # noqa: BLE001 - recorded; the other settings go on
                 self.search.fail(number, self.fold, error)
 
-    def _fit(self, number, model):
+    def _fit(self, number: int, model: "BaseEstimator") -> None:
         search, task = self.search, self.search.task
         train, test = task.folds[self.fold]
         is_gram = is_precomputed(model.kernel)

@@ -1,19 +1,26 @@
 """Which settings a search tries: a grid, or draws from its ranges."""
 
 import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.parameters import gamma_from_data, is_number
 from mercer.kernels.notation.sklearn_names import takes_parameter
 from mercer.kernels.table.frame import Frame
 from mercer.problems.regularization import Regularization
+
+if TYPE_CHECKING:
+    from mercer.selection.tuning.base import TunedModel
+
 
 # A grid of k values of C ends here, and begins a factor of four lower for each.
 LARGEST_C = 2.0**9
@@ -22,7 +29,9 @@ STEP = 4.0
 DRAWS_OF_C = 4
 
 
-def settings_of(search, X, weights, names):
+def settings_of(
+    search: "TunedModel", X: Rows, weights: FloatArray | None, names: Collection[str]
+) -> list[dict[str, Any]]:
     """The settings, a dictionary of parameters each, in the order in which they are numbered.
 
     Parameters
@@ -49,7 +58,7 @@ def settings_of(search, X, weights, names):
     return found
 
 
-def middle_of(settings):
+def middle_of(settings: Sequence[dict[str, Any]]) -> int:
     """The number of the setting whose parameters are nearest to the middle of the numbers that are searched."""
     off = np.zeros(len(settings))
     for name in settings[0]:
@@ -60,7 +69,7 @@ def middle_of(settings):
     return int(np.argmin(off))
 
 
-def _given(search):
+def _given(search: "TunedModel") -> list[dict[str, Any]]:
     try:
         if search.n_iter is None:
             return list(ParameterGrid(search.param_grid))
@@ -69,20 +78,20 @@ def _given(search):
         raise ParameterError(f"param_grid must be a dictionary of lists, or a list of such: {error}") from error
 
 
-def _require_known(setting, names):
+def _require_known(setting: Mapping[str, Any], names: Collection[str]) -> None:
     for name in setting:
         if name.partition("__")[0] not in names:
             raise ParameterError(f"param_grid has {name!r}, which is not to be searched; it may have {sorted(names)}")
 
 
-def _require_positive_C(setting):
+def _require_positive_C(setting: Mapping[str, Any]) -> None:
     C = setting.get("C", 1.0)
     is_known = isinstance(C, Regularization) or (isinstance(C, str) and C == "auto")
     if not is_known and not (is_number(C) and C > 0):
         raise ParameterError(f"C must be positive in every setting, got {C!r}; take it out of the grid")
 
 
-def _kernels(search):
+def _kernels(search: "TunedModel") -> list[Any]:
     if search.kernels is None:
         return [None]
     kernels = list(search.kernels) if isinstance(search.kernels, (list, tuple)) else []
@@ -91,7 +100,7 @@ def _kernels(search):
     return kernels
 
 
-def _require_some_gamma(search, kernels):
+def _require_some_gamma(search: "TunedModel", kernels: Sequence[Any]) -> None:
     """Refuse gammas that no kernel takes; a number of them stands for as many as there is use for."""
     is_counted = search.gammas is None or isinstance(search.gammas, Integral)
     if not is_counted and all(_gamma_of(search.kernel if k is None else k) is None for k in kernels):
@@ -101,7 +110,7 @@ def _require_some_gamma(search, kernels):
         )
 
 
-def _axes(search, kernel, X, weights):
+def _axes(search: "TunedModel", kernel: Any, X: Rows, weights: FloatArray | None) -> dict[str, Any]:
     """Values of each parameter for one kernel; None is the kernel of the search itself."""
     axes = {} if kernel is None else {"kernel": [kernel]}
     Cs = ["auto"] if isinstance(search.Cs, str) and search.Cs == "auto" else search.Cs
@@ -115,7 +124,7 @@ def _axes(search, kernel, X, weights):
     return axes
 
 
-def _gamma_of(kernel):
+def _gamma_of(kernel: Any) -> str | None:
     """By what name the gamma of a kernel is set; None where it has none."""
     if isinstance(kernel, str):
         return "gamma" if takes_parameter(kernel, "gamma") else None
@@ -124,14 +133,14 @@ def _gamma_of(kernel):
     return None
 
 
-def _around_scale(X, weights, count):
+def _around_scale(X: Rows, weights: FloatArray | None, count: int) -> FloatArray:
     """A factor of four apart around gamma="scale"; one value above the middle less than below it."""
     if isinstance(X, Frame) or not hasattr(X, "shape") or len(X.shape) != 2:
         raise ParameterError("gammas must be a list of numbers where the items are not rows of numbers")
     return gamma_from_data("scale", X, weights) * STEP ** (np.arange(float(count)) - count // 2)
 
 
-def _values(name, given, make):
+def _values(name: str, given: Any, make: Callable[..., Any] | None) -> list[Any]:
     """A list of values, from a list, or from how many there are to be."""
     if isinstance(given, Integral) and not isinstance(given, bool) and make is not None:
         if given < 1:
@@ -145,11 +154,11 @@ def _values(name, given, make):
     return values
 
 
-def _grid(axes):
+def _grid(axes: dict[str, Any]) -> list[dict[str, Any]]:
     return list(ParameterGrid(axes))
 
 
-def _drawn(search, axes):
+def _drawn(search: "TunedModel", axes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Draws between the ends of each axis, in equal ratios; each kernel that is drawn serves several C."""
     rng, found = check_random_state(search.random_state), []
     while len(found) < search.n_iter:
@@ -161,7 +170,7 @@ def _drawn(search, axes):
     return found
 
 
-def _draw(values, rng):
+def _draw(values: Sequence[Any], rng: np.random.RandomState) -> Any:
     if all(is_number(value) and value > 0 for value in values):
         low, high = math.log(min(values)), math.log(max(values))
         return float(math.exp(rng.uniform(low, high))) if high > low else float(values[0])

@@ -1,12 +1,18 @@
 """Which setting a search has found to be best, and by which folds."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from mercer._types import BoolArray
 from mercer.selection.tuning.results import DONE
 from mercer.selection.tuning.settings import middle_of
 
+if TYPE_CHECKING:
+    from mercer.selection.tuning.results import Table
 
-def winner_of(table, judge):
+
+def winner_of(table: "Table", judge: str) -> int:
     """The number of the setting of best mean score among those judged on every fold, in the last round that has one.
 
     Folds on which every setting fails do not count. Where no setting is judged on all the others, because a
@@ -25,7 +31,7 @@ def winner_of(table, judge):
     return int(np.nanargmax(partly))
 
 
-def score_of(table, judge, number):
+def score_of(table: "Table", judge: str, number: int) -> float:
     """The mean score of a setting: on the folds it was judged on, where those are not all."""
     if table.is_complete()[number]:
         return float(table.means(judge)[number])
@@ -33,6 +39,6 @@ def score_of(table, judge, number):
     return float(own.mean()) if len(own) else np.nan
 
 
-def is_judged(table, judge):
+def is_judged(table: "Table", judge: str) -> BoolArray:
     """Which settings have a score on which folds."""
     return (table.state == DONE) & ~np.isnan(table.test[judge])
