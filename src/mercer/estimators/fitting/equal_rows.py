@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import sparse
 
+from mercer._jit.splitmix import GOLDEN
 from mercer.kernels.given.precomputed import Precomputed
 
 _CHUNK = 4096
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def comparable_rows(data, rows=None):
@@ -43,7 +43,7 @@ def row_keys(X):
 def _mixed(values):
     """Bits of the numbers, stirred; zero for zero, of either sign."""
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * _MIX
+    bits = (bits ^ (bits >> np.uint64(32))) * GOLDEN
     return bits ^ (bits >> np.uint64(29))
 
 
