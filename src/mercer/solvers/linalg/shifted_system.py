@@ -9,7 +9,8 @@ which is reported. Where the triangle does not fit, the preconditioner is of low
 
 Where lambda is large enough that rounded entries hardly change the equations, and a preconditioner of low rank
 leaves a few dozen iterations, a factorisation is not worth its n^3: the triangle is kept as whole numbers
-(`mercer.kernels.gram.fixed_point`), and conjugate gradients with sums in single precision are refined with sums in double.
+(`mercer.kernels.gram.fixed_point`), and conjugate gradients with sums in single precision are refined with sums in
+double.
 
 Cost: n^3 / 3 and two or three products; or r rows of K, and a product for each iteration.
 Needs: a `SymmetricOperator`, positive semidefinite. One that is not is solved by its eigenvalues,
