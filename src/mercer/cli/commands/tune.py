@@ -1,5 +1,6 @@
 """`mercer tune`: choose C, gamma and kernel by cross-validation, and save the best model."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,19 +23,25 @@ HOLDOUT = 0.2
 VALUES_OF_C = (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0, 128.0, 512.0)
 
 
+@Parameter(name="*", group=MACHINE)
+@dataclass(frozen=True)
+class TriedOptions:
+    """Which machines are tried."""
+
+    kernel: Annotated[tuple[str, ...], Parameter(negative="", help="A kernel to try; may be repeated.")] = ()
+    C: Annotated[tuple[float, ...], Parameter(name="--C", negative="", help="A value to try.")] = ()
+    gammas: Annotated[int, Parameter(help="Values of gamma to try, around the usual one.")] = 6
+    task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
+        None
+    )
+    scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+
+
 def tune(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
-    kernel: Annotated[
-        tuple[str, ...], Parameter(group=MACHINE, negative="", help="A kernel to try; may be repeated.")
-    ] = (),
-    C: Annotated[tuple[float, ...], Parameter(name="--C", group=MACHINE, negative="", help="A value to try.")] = (),
-    gammas: Annotated[int, Parameter(group=MACHINE, help="Values of gamma to try, around the usual one.")] = 6,
-    task: Annotated[
-        Literal["classification", "regression"] | None, Parameter(group=MACHINE, help="By the target unless given.")
-    ] = None,
-    scale: Annotated[bool, Parameter(group=MACHINE, help="Bring columns of numbers to one scale first.")] = True,
+    tried: TriedOptions = TriedOptions(),  # noqa: B008 - frozen
     cv: Annotated[int, Parameter(help="Folds.")] = 5,
     halving: Annotated[
         bool, Parameter(negative="", help="Try all on few rows, and the best of them on more and more.")
@@ -51,7 +58,7 @@ def tune(
     from mercer.cli.commands.train import fit_and_finish
     from mercer.cli.tuning import Grid, Tuning
 
-    machine = MachineOptions(kernel=kernel[0] if kernel else None, task=task, scale=scale)
-    grid = Grid(kernel, C or VALUES_OF_C, gammas, cv, "halving" if halving else "all")
+    machine = MachineOptions(kernel=tried.kernel[0] if tried.kernel else None, task=tried.task, scale=tried.scale)
+    grid = Grid(tried.kernel, tried.C or VALUES_OF_C, tried.gammas, cv, "halving" if halving else "all")
     tuning = Tuning(str(data), reading, machine, fit, grid)
     return fit_and_finish(tuning, holdout, output, None, report, as_json)

@@ -79,7 +79,7 @@ class Graph(FromOthers):
         edges = edges if isinstance(edges, np.ndarray) else list(edges)
         self.directed = bool(directed)
         self.nodes = _names(nodes, edges, node_labels, node_attributes)
-        ends = ends_of_edges(edges, self.nodes, self._place)
+        ends = ends_of_edges(edges, self.nodes, self.place_of)
         self.node_labels = _labels_of_nodes(node_labels, self.nodes)
         self.node_attributes = numbers_of("node", node_attributes, len(self.nodes))
         labels = values_of_edges("edge_labels", edge_labels, edges, self.directed)
@@ -122,7 +122,7 @@ class Graph(FromOthers):
         return len(self.ends)
 
     @computed_once
-    def _place(self):
+    def place_of(self):
         """The position of each node by its name."""
         places = {name: place for place, name in enumerate(self.nodes)}
         if len(places) != len(self.nodes):
@@ -149,7 +149,7 @@ class Graph(FromOthers):
         array([2, 0])
         """
         try:
-            return np.fromiter((self._place[name] for name in names), np.intp, len(names))
+            return np.fromiter((self.place_of[name] for name in names), np.intp, len(names))
         except (KeyError, TypeError):
             unknown = next(place for place, name in enumerate(names) if not self._has(name))
             some = ", ".join(repr(name) for name in self.nodes[:3])
@@ -160,7 +160,7 @@ class Graph(FromOthers):
 
     def _has(self, name):
         try:
-            return name in self._place
+            return name in self.place_of
         except TypeError:
             return False
 

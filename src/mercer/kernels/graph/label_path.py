@@ -1,6 +1,7 @@
 """Label paths: the sequences of labels read along the paths of a graph, counted."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,16 @@ from mercer.kernels.items.feature_keys import mixed
 _NO_KEYS = np.empty(0, np.uint64)
 
 
+class _Arcs(NamedTuple):
+    """Packed graphs: the arcs of each node, with their heads and edges, and the keys of nodes and edges."""
+
+    indptr: np.ndarray
+    heads: np.ndarray
+    edge: np.ndarray
+    node_keys: np.ndarray
+    edge_keys: np.ndarray
+
+
 @jit
 def _is_on_path(path, depth, node):
     found = False
@@ -22,10 +33,10 @@ def _is_on_path(path, depth, node):
 
 
 @jit
-def _count_from(
-    start, indptr, heads, edge, node_keys, edge_keys, weights, walks, path, arcs, names, keys, counts, used
-):
-    """Count the sequences that begin at `start`, depth first, with a stack of its own."""
+def _count_from(start, graphs, weights, walks, stack, keys, counts, used):
+    """Count the sequences that begin at `start`, depth first, with a stack of its own: nodes, arcs, names."""
+    indptr, heads, edge, node_keys, edge_keys = graphs
+    path, arcs, names = stack
     depth = 0
     path[0], arcs[0] = start, indptr[start]
     names[0] = mixed(np.uint64(1), node_keys[start])
@@ -52,18 +63,16 @@ def _count_from(
 
 
 @jit
-def _tally(offsets, indptr, heads, edge, node_keys, edge_keys, weights, walks, first, last):
+def _tally(offsets, graphs, weights, walks, first, last):
     ends = np.zeros(last - first, np.int64)
     all_keys, all_counts, filled = np.empty(0, np.uint64), np.empty(0, np.float64), 0
     size = weights.shape[0]
-    path, arcs, names = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint64)
+    stack = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint64)
     for graph in range(first, last):
         keys, counts = new_table()
         used = 0
         for start in range(offsets[graph], offsets[graph + 1]):
-            keys, counts, used = _count_from(
-                start, indptr, heads, edge, node_keys, edge_keys, weights, walks, path, arcs, names, keys, counts, used
-            )
+            keys, counts, used = _count_from(start, graphs, weights, walks, stack, keys, counts, used)
         all_keys, all_counts, filled = written(keys, counts, all_keys, all_counts, filled)
         ends[graph - first] = filled
     return ends, all_keys[:filled], all_counts[:filled]
@@ -118,7 +127,8 @@ class LabelPath(GraphCountKernel):
 
     def tally(self, packed, first, last):
         edge_keys = packed.edge_keys if self.edge_labels else _NO_KEYS
-        return _tally(packed.offsets, *packed.arcs, packed.node_keys, edge_keys, self._weights, self.walks, first, last)
+        graphs = _Arcs(*packed.arcs, packed.node_keys, edge_keys)
+        return _tally(packed.offsets, graphs, self._weights, self.walks, first, last)
 
     @property
     def _weights(self):

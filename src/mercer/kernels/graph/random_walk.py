@@ -30,10 +30,30 @@ class Walks(NamedTuple):
     spectra: tuple | None  # eigenvalues and (1'v)^2 of each undirected graph, if labels do not count
 
 
+class Side(NamedTuple):
+    """The graphs of one side of a tile.
+
+    Attributes
+    ----------
+    index : ndarray (n,)
+        Which of the packed graphs they are.
+    arrays : tuple
+        As in `Walks`.
+    directed : ndarray of bool
+    begins : ndarray (n,)
+        Which edge of each stands in the first row, or column, of the kernel of their edges.
+    """
+
+    index: np.ndarray
+    arrays: tuple
+    directed: np.ndarray
+    begins: np.ndarray
+
+
 @jit
-def _tile_of_products(
-    left, first, directed, right, second, other_directed, likeness, begins, other_begins, decay, slack, out, row, column
-):
+def _tile_of_products(rows, columns, likeness, decay, slack, out, row, column):
+    left, first, directed, begins = rows
+    right, second, other_directed, other_begins = columns
     for i in range(left.shape[0]):
         n = first[0][left[i] + 1] - first[0][left[i]]
         for j in range(right.shape[0]):
@@ -176,9 +196,12 @@ class RandomWalk(StructuredKernel):
             _tile_of_spectra(left.index, first.spectra, right.index, second.spectra, self.decay, out, row, column)
             return
         slack = 1.0 - self.decay * max(first.largest, second.largest)
-        sides = [(side.index, side.arrays.arrays, side.arrays.directed) for side in (left, right)]
-        likeness = self._likeness(left, right)
-        _tile_of_products(*sides[0], *sides[1], *likeness, float(self.decay), slack, out, row, column)
+        likeness, *begins = self._likeness(left, right)
+        sides = [
+            Side(side.index, side.arrays.arrays, side.arrays.directed, begin)
+            for side, begin in zip((left, right), begins, strict=True)
+        ]
+        _tile_of_products(*sides, likeness, float(self.decay), slack, out, row, column)
 
     def _likeness(self, left, right):
         """(kernel of the edges of two tiles, which edge stands in the first row, or column, for each graph)."""
