@@ -3,11 +3,11 @@
 from typing import ClassVar
 
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from mercer.estimators.fitting.certificate import Certified, Evidence
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
+from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_max_iter,
@@ -27,7 +27,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 
-class KernelModel(Certified, BaseEstimator):
+class KernelModel(Certified, HoldsKernels):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
     # What to do about a status, where it differs from what a support vector machine needs.

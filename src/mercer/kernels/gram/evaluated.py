@@ -116,12 +116,13 @@ class EvaluatedMatrix(KernelMatrix):
         return StoredMatrix(values, self.n_jobs, self.view(np.concatenate([first, second])))
 
     def _group(self, indices, stop):
-        key = (int(indices[0]), len(indices))
-        if key not in self._groups:
-            items = self.items.take(indices)
-            block = np.empty((len(items), len(items)), self.dtype)
-            self._groups[key] = items, tiles.gram(self.kernel, items, block, self.n_jobs, stop)
-        return self._groups[key]
+        key = indices.tobytes()
+        with self._lock:
+            if key not in self._groups:
+                items = self.items.take(indices)
+                block = np.empty((len(items), len(items)), self.dtype)
+                self._groups[key] = items, tiles.gram(self.kernel, items, block, self.n_jobs, stop)
+            return self._groups[key]
 
     def rows(self, indices, stop=None):
         out = np.empty((len(indices), self.n), self.dtype)

@@ -1,6 +1,7 @@
 """The gap-weighted subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins 2002)."""
 
 import math
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,9 +106,12 @@ class Subsequence(StructuredKernel):
         width = self._n_features(len(vocabulary))
         if len(texts) * width * part.dtype.itemsize > KEPT_BYTES:
             return self._written(texts, part.index, vocabulary, part.dtype)
-        if vocabulary not in texts.features:
-            texts.features[vocabulary] = self._written(texts, np.arange(len(texts)), vocabulary, part.dtype)
-        return _rows_at(texts.features[vocabulary], part.index)
+        with texts.lock:
+            # One thread writes them, and the others wait for it: each would write all of them.
+            if vocabulary not in texts.features:
+                texts.features[vocabulary] = self._written(texts, np.arange(len(texts)), vocabulary, part.dtype)
+            features = texts.features[vocabulary]
+        return _rows_at(features, part.index)
 
     def _written(self, texts, index, vocabulary, dtype):
         out = np.empty((len(index), self._n_features(len(vocabulary))), dtype)
@@ -208,10 +212,13 @@ class Texts(Symbols):
 
     def __init__(self, symbols):
         super().__init__(symbols.codes, symbols.offsets, symbols.vocabulary, symbols.tokens)
-        self.features = weakref.WeakKeyDictionary()
+        self.features, self.lock = weakref.WeakKeyDictionary(), threading.Lock()
 
     def __getstate__(self):
-        return vars(self) | {"features": weakref.WeakKeyDictionary()}
+        return {name: value for name, value in vars(self).items() if name not in ("features", "lock")}
+
+    def __setstate__(self, state):
+        vars(self).update(state, features=weakref.WeakKeyDictionary(), lock=threading.Lock())
 
 
 def _rows_at(features, index):
