@@ -285,7 +285,7 @@ def _input_tags(kernel):
 
 def _leaves(kernel):
     """The kernels of which a combination is made."""
-    nested = kernel._nested().values()
+    nested = kernel.nested_kernels().values()
     if not nested:
         yield kernel
     for each in nested:

@@ -3,13 +3,15 @@
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer.estimators.bases.probabilities import is_ranked_by_steps
+from mercer.estimators.fitting.fitted_parts import part
 from mercer.estimators.fitting.tasks import pairs
 from mercer.exchange.onnx import probabilities
 
 
 def classifier(model, values):
     """Outputs of a classifier with decision values (n, n_functions), by name."""
-    if getattr(model, "_calibration", None) is not None:
+    if part(model, "calibration", None) is not None:
         return _calibrated(model, values)
     scores, ranked = _scores(model, values), _ranked(model, values)
     place = values.above(0.0).squeezed().as_integer() if ranked is None else ranked.position_of_largest()
@@ -21,7 +23,7 @@ def _scores(model, values):
     k = len(model.classes_)
     if k == 2:
         return values.squeezed()
-    if getattr(model, "_has_pairs", False) and model.decision_function_shape == "ovr":
+    if part(model, "has_pairs", False) and model.decision_function_shape == "ovr":
         return ranks_of_pairs(values, k)
     return values
 
@@ -31,7 +33,7 @@ def _ranked(model, values):
     k = len(model.classes_)
     if k == 2:
         return None
-    if not getattr(model, "_has_pairs", False):
+    if not part(model, "has_pairs", False):
         return values
     return ranks_of_pairs(values, k) if model.break_ties else votes(values.above(0.0), k)
 
@@ -56,11 +58,11 @@ def ranks_of_pairs(values, k):
 
 
 def _calibrated(model, values):
-    calibration, k = model._calibration, len(model.classes_)
+    calibration, k = part(model, "calibration"), len(model.classes_)
     found = probabilities.probabilities(calibration, values)
     ranked = found if k == 2 or calibration.has_pairs else probabilities.log_odds(calibration.maps, values)
     if hasattr(model, "decision_function_shape"):
-        scores = found - 1.0 / k if model._is_ranked_by_steps() else _scores(model, values)
+        scores = found - 1.0 / k if is_ranked_by_steps(model) else _scores(model, values)
     else:
         odds = probabilities.log_odds(calibration.maps, values)
         scores = odds.squeezed() if k == 2 else odds
@@ -85,7 +87,7 @@ def logistic(model, values):
 
 def fisher(model, coordinates):
     """Outputs of a kernel Fisher discriminant, from coordinates along its directions."""
-    rule = model._rule
+    rule = part(model, "rule")
     constant = rule.log_priors - 0.5 * (rule.means**2).sum(axis=1)
     scores = coordinates @ np.ascontiguousarray(rule.means.T) + constant
     if len(model.classes_) == 2:

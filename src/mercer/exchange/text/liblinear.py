@@ -9,6 +9,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
 from mercer.estimators.svm.one_class import OneClassSVM
@@ -170,7 +171,7 @@ def _classifier(header, functions, classes):
     if header["solver_type"].endswith(("_LR", "_LR_DUAL")):
         model.probability = True
         logistic = [Sigmoid(-1.0, 0.0)] * len(functions.weights)
-        model._calibration = Calibration.of_maps("sigmoid", logistic, len(labels), has_pairs=False)
+        set_parts(model, calibration=Calibration.of_maps("sigmoid", logistic, len(labels), has_pairs=False))
     return model
 
 
@@ -222,7 +223,7 @@ def write_liblinear_model(model, path, *, labels=None):
 
 
 def _require_no_calibration(model):
-    calibration = getattr(model, "_calibration", None)
+    calibration = part(model, "calibration", None)
     logistic = calibration is not None and all(each == Sigmoid(-1.0, 0.0) for each in calibration.maps)
     if calibration is not None and not logistic:
         raise ParameterError(
@@ -231,7 +232,7 @@ def _require_no_calibration(model):
 
 
 def _solver_of(model):
-    if getattr(model, "_calibration", None) is not None:
+    if part(model, "calibration", None) is not None:
         return "L2R_LR"
     if getattr(model, "multi_class", None) == "crammer_singer" and len(model.classes_) > 2:
         return "MCSVM_CS"

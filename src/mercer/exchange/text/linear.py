@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.svm.one_class import SVDD
 from mercer.exchange.text.parts import Machine
 from mercer.kernels.vector.linear import Linear
@@ -36,7 +37,7 @@ class LinearFunctions:
         intercepts = np.broadcast_to(np.atleast_1d(model.intercept_).astype(np.float64), len(weights))
         classes = getattr(model, "classes_", None)
         expected = 1 if classes is None or len(classes) == 2 else len(classes)
-        if len(weights) != expected or getattr(model, "_has_pairs", False):
+        if len(weights) != expected or part(model, "has_pairs", False):
             raise ParameterError(
                 f"{name} has {len(weights)} functions for pairs of {len(classes)} classes; one for each class is "
                 'needed: multi_class="ovr"'
@@ -58,7 +59,8 @@ class LinearFunctions:
 
 def linear_classifier(functions, classes, estimator, status=Status.OPTIMAL, iterations=0):
     """A fitted `LinearSVC` with these functions, one, or one for each class."""
-    estimator.classes_, estimator._calibration, estimator._last = classes, None, None
+    estimator.classes_ = classes
+    set_parts(estimator, calibration=None, last=None)
     estimator.coef_, estimator.intercept_ = functions.weights, functions.intercepts
     return _note(functions, estimator, status, iterations)
 
@@ -66,7 +68,7 @@ def linear_classifier(functions, classes, estimator, status=Status.OPTIMAL, iter
 def linear_regressor(functions, estimator, status=Status.OPTIMAL, iterations=0):
     """A fitted `LinearSVR` with this function."""
     estimator.coef_, estimator.intercept_ = functions.weights[0], functions.intercepts
-    estimator._last = None
+    set_parts(estimator, last=None)
     return _note(functions, estimator, status, iterations)
 
 

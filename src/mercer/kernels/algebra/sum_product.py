@@ -70,7 +70,7 @@ class _Combination(Kernel):
         for kernel in self.kernels:
             require_kernel("each of kernels", kernel)
 
-    def _nested(self):
+    def nested_kernels(self):
         return {f"k{number}": kernel for number, kernel in enumerate(self.kernels, 1)}
 
     def _with_nested(self, fields, nested):

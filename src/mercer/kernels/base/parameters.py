@@ -124,13 +124,17 @@ class Parameters:
         """Parameters by name; with `deep`, those of nested kernels as ``name__inner``."""
         params = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if deep:
-            for name, child in self._nested().items():
+            for name, child in self.nested_kernels().items():
                 params[name] = child
                 params.update({f"{name}__{key}": value for key, value in child.get_params().items()})
         return params
 
     def set_params(self, **params):
-        """Change parameters in place, after checking the whole; returns self."""
+        """Change parameters in place, after checking the whole; returns self.
+
+        As scikit-learn asks of what is nested in its estimators. Those of Mercer call `replace`: a kernel that others
+        hold, or that is a key of a dictionary, should stay what it is.
+        """
         changed = self.replace(**params)
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, getattr(changed, field.name))
@@ -139,7 +143,7 @@ class Parameters:
     def replace(self, **params):
         """A copy with some parameters changed; ``name__inner`` reaches a nested kernel."""
         fields = self.get_params(deep=False)
-        nested = self._nested()
+        nested = self.nested_kernels()
         inner = {}
         for key, value in params.items():
             name, separator, rest = key.partition("__")
@@ -158,7 +162,7 @@ class Parameters:
     def _names(self):
         return ", ".join(self.get_params()) or "none"
 
-    def _nested(self):
+    def nested_kernels(self):
         """Kernels among the parameters, by name."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, Parameters)}

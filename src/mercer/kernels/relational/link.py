@@ -70,7 +70,7 @@ class Node(Parameters):
     def all_psd(self):
         return (self.rows_kernel is None or self.rows_kernel.is_psd) and all(link.all_psd for link in self.onwards)
 
-    def _nested(self):
+    def nested_kernels(self):
         own = {"columns": self.rows_kernel} if self.columns else {}
         return {**own, **dict(zip(self.labels, self.onwards, strict=True))}
 

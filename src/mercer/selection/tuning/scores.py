@@ -8,6 +8,7 @@ from sklearn.metrics import get_scorer
 
 from mercer._errors import ParameterError
 from mercer.estimators.fitting.parameters import require_choice, require_flag
+from mercer.estimators.fitting.plan import decisions_of, labels_of
 
 SINGLE = "score"
 # Scores whose best value is known, for those who stop early; all that begin with neg_ have zero.
@@ -182,11 +183,11 @@ class ClassifierAnswers(ClassifierMixin, _Answers):
 
     def predict(self, X):
         """Labels."""
-        return self.model._labels(self._own(X))
+        return labels_of(self.model, self._own(X))
 
     def decision_function(self, X):
         """Decision values."""
-        return self.model._decisions(self._own(X))
+        return decisions_of(self.model, self._own(X))
 
 
 class RegressorAnswers(RegressorMixin, _Answers):
