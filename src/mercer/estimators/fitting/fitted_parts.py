@@ -5,7 +5,7 @@ A model that comes from a file, from another library or from a larger model is n
 | part | what it is |
 |---|---|
 | `calibration` | what makes probabilities of values, or None |
-| `constant`, `centre` | of an enclosing ball: k(x, x) where that is the same for all x, and the squared norm of its centre |
+| `constant`, `centre` | of a ball: k(x, x) where it is the same for all x, and the squared norm of the centre |
 | `evidence`, `proof` | the certificate to be, or why there is none |
 | `form` | of Pegasos: its run, which can go on |
 | `has_pairs` | whether there is a function for each pair of classes |

@@ -1,10 +1,10 @@
 """The kernel matrix of Newton's method: kept in memory in a form that conjugate gradients read fast.
 
 From `SAMPLED` points on, and where entries are cheap, it is rounded to 16 bits an entry
-(`mercer.kernels.gram.quantised`): what that changes is less than a Newton step leaves to the next one anyway. For many functions there is a second
-copy, of 8 bits an entry (`mercer.kernels.gram.quantised_bytes`), in which a step is looked for; what it does to the
-values, the first one tells. Smaller matrices are kept as they are, and those without room are evaluated product by
-product.
+(`mercer.kernels.gram.quantised`): what that changes is less than a Newton step leaves to the next one anyway. For many
+functions there is a second copy, of 8 bits an entry (`mercer.kernels.gram.quantised_bytes`), in which a step is looked
+for; what it does to the values, the first one tells. Smaller matrices are kept as they are, and those without room are
+evaluated product by product.
 """
 
 import numpy as np
