@@ -44,7 +44,8 @@ def race_path(name):
     data = load(name)
     gamma = SETTINGS[base_name(name)][1][1]
     X = np.asarray(data.X.toarray() if hasattr(data.X, "toarray") else data.X, dtype=np.float64)
-    seconds, path = timed(lambda: mercer.regularization_path(X, data.y, gamma=gamma, method="exact", n_jobs=1), REPEATS)
+    machine = SVC(gamma=gamma, n_jobs=1)
+    seconds, path = timed(lambda: mercer.regularization_path(machine, X, data.y, method="exact"), REPEATS)
     fits = [timed(lambda C=C: SVC(C=C, gamma=gamma, n_jobs=1).fit(X, data.y), REPEATS)[0] for C in FIT_CS]
     gaps = [path.gap(C) for C in FIT_CS]
     row = {"set": name, "events": path.n_events, "path": seconds, "fit": float(np.mean(fits)), "gap": max(gaps)}

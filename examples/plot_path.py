@@ -16,7 +16,7 @@ from mercer.plot import DecisionBoundaryDisplay, PathDisplay
 rng = np.random.default_rng(1)
 X = np.concatenate([rng.normal([-0.8, 0.0], 0.9, (16, 2)), rng.normal([0.9, 0.5], 0.8, (16, 2))])
 y = np.repeat(["left", "right"], 16)
-path = mercer.regularization_path(X, y, kernel="rbf", gamma=0.5, C_max=200.0)
+path = mercer.regularization_path(mercer.SVC(gamma=0.5), X, y, C_max=200.0)
 print(path)
 
 # %%

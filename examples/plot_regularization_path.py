@@ -22,7 +22,7 @@ BLUE, ORANGE, GREY, GREEN = "#0072B2", "#E69F00", "0.6", "#009E73"
 # --------
 
 X, y = make_moons(60, noise=0.22, random_state=3)
-path = mercer.regularization_path(X, y, kernel="rbf", gamma=1.5, C_max=300.0)
+path = mercer.regularization_path(mercer.SVC(gamma=1.5), X, y, C_max=300.0)
 print(path)
 print(f"{path.n_events} events; the gap at C = 10 is {path.gap(10.0):.1e} of the objective")
 

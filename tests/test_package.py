@@ -141,3 +141,73 @@ def test_every_dependency_is_imported_by_the_package():
 
 def test_types_are_published():
     assert (Path(mercer.__file__).parent / "py.typed").exists()
+
+
+# --- what is private to a room ---------------------------------------------------------------
+
+# Names of other libraries that happen to be those of another room.
+OF_OTHERS = {("_jit", "_cache")}  # of a Numba dispatcher
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def is_own(node):
+    """Whether an attribute is one of self, cls or super()."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def defined_in(tree):
+    """Private names that classes of a module have: methods, class attributes, attributes of self."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.ClassDef):
+            for each in ast.walk(node):
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                    yield each.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own(node.value):
+            yield node.attr
+
+
+def asked_of_others(tree):
+    """(line, private attribute) of something that is neither self nor cls."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and not is_own(node.value):
+            yield node.lineno, node.attr
+        is_asked_by_name = isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr")
+        if is_asked_by_name and isinstance(node.args[1], ast.Constant) and not is_own(node.args[0]):
+            name = str(node.args[1].value)
+            yield from [(node.lineno, name)] if is_private(name) else []
+
+
+def private_across_rooms(sources):
+    """Where a room reaches for a private attribute that only other rooms define; `sources` is {(room, path): text}."""
+    trees = {place: ast.parse(text) for place, text in sources.items()}
+    defined = {}
+    for (room, _), tree in trees.items():
+        defined.setdefault(room, set()).update(name for name in defined_in(tree) if is_private(name))
+    elsewhere = {room: set().union(*(names for other, names in defined.items() if other != room)) for room in defined}
+    return sorted(
+        f"{path}:{line} {name}"
+        for (room, path), tree in trees.items()
+        for line, name in asked_of_others(tree)
+        if name in elsewhere[room] - defined[room] and (room, name) not in OF_OTHERS
+    )
+
+
+def test_no_room_reaches_for_what_is_private_to_another():
+    home = Path(mercer.__file__).parent
+    paths = {path.relative_to(home): path for path in home.rglob("*.py")}
+    found = private_across_rooms({(place.parts[0], str(place)): path.read_text() for place, path in paths.items()})
+    assert found == [], "give it a public name where it is defined, or a function there that answers the question"
+
+
+@pytest.mark.parametrize("asked", ["model._hidden", "model._hidden = 1", "getattr(model, '_hidden', None)"])
+def test_the_search_finds_what_is_private(asked):
+    sources = {("low", "low.py"): "class A:\n    def f(self):\n        self._hidden = 0\n"}
+    assert private_across_rooms(sources | {("high", "high.py"): asked}) == ["high.py:1 _hidden"]
+    assert private_across_rooms(sources | {("low", "lower.py"): asked}) == []

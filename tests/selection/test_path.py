@@ -18,7 +18,7 @@ def cancer():
 
 @pytest.fixture(scope="module")
 def path(cancer):
-    return mercer.regularization_path(*cancer, gamma=0.03)
+    return mercer.regularization_path(SVC(gamma=0.03), *cancer)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 77.0])
@@ -71,12 +71,12 @@ def test_events_name_rows(path):
 @pytest.mark.parametrize("form", ["csr", "float32", "precomputed", "function", "list"])
 def test_other_forms_of_the_same_rows(cancer, form):
     X, y = cancer[0][:60], cancer[1][:60]
-    expected = mercer.regularization_path(X, y, kernel="linear", C_max=10.0).alpha(2.0)
+    expected = mercer.regularization_path(SVC(kernel="linear"), X, y, C_max=10.0).alpha(2.0)
     kernel = {"precomputed": "precomputed", "function": lambda A, B: np.asarray(A) @ np.asarray(B).T}.get(
         form, "linear"
     )
     given = {"csr": sparse.csr_array(X), "float32": X.astype(np.float32), "precomputed": X @ X.T, "list": X.tolist()}
-    found = mercer.regularization_path(given.get(form, X), y, kernel=kernel, C_max=10.0)
+    found = mercer.regularization_path(SVC(kernel=kernel), given.get(form, X), y, C_max=10.0)
     assert np.allclose(found.alpha(2.0), expected, atol=1e-4 if form == "float32" else 1e-7)
     rows = {"csr": sparse.csr_array(X[:3]), "precomputed": X[:3] @ X.T}.get(form, X[:3])
     assert found.decision_function(rows, 2.0).shape == (3,)
@@ -87,7 +87,7 @@ def test_weights_of_rows_and_classes(cancer):
     weights = np.random.default_rng(0).uniform(0.0, 2.0, 80)
     weights[:3] = 0.0
     given = {"gamma": 0.1, "class_weight": {"benign": 2.0, "malignant": 1.0}}
-    path = mercer.regularization_path(X, y, sample_weight=weights, **given)
+    path = mercer.regularization_path(SVC(**given), X, y, sample_weight=weights)
     model = SVC(C=0.7, tol=1e-9, **given).fit(X, y, weights)
     assert np.allclose(path.decision_function(X, 0.7), model.decision_function(X), atol=1e-7)
     assert (path.alpha(0.7)[:3] == 0).all()
@@ -96,7 +96,7 @@ def test_weights_of_rows_and_classes(cancer):
 @pytest.mark.parametrize("bias", ["free", "penalised", "none"])
 def test_the_approximate_path_keeps_its_promise(cancer, bias):
     X, y = cancer[0][:150], cancer[1][:150]
-    path = mercer.regularization_path(X, y, method="approximate", bias=bias, C_max=50.0, gap_tol=0.05)
+    path = mercer.regularization_path(SVC(bias=bias), X, y, method="approximate", C_max=50.0, gap_tol=0.05)
     assert path.gap_bounds.max() <= 0.05
     assert max(path.gap(C) for C in np.geomspace(1e-3, 50.0, 12)) <= 0.05
     with pytest.raises(ParameterError, match="exact"):
@@ -117,25 +117,49 @@ def test_auto_is_exact_for_few_rows(path):
         ({"C_min": 0.0}, "C_min must be a finite number above 0"),
         ({"gap_tol": 0.0}, "gap_tol must be a finite number above 0"),
         ({"method": "approximate", "C_max": np.inf}, "C_max must be finite"),
-        ({"bias": "some"}, "bias must be one of"),
-        ({"gamma": -1.0}, "gamma must be positive"),
-        ({"kernel": "rbv"}, "did you mean 'rbf'"),
     ],
 )
 def test_parameters_are_checked(given, message):
     with pytest.raises(ParameterError, match=message):
-        mercer.regularization_path([[0.0], [1.0], [2.0]], [0, 1, 1], **given)
+        mercer.regularization_path(SVC(), [[0.0], [1.0], [2.0]], [0, 1, 1], **given)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (SVC(bias="some"), "bias must be one of"),
+        (SVC(gamma=-1.0), "gamma must be positive"),
+        (SVC(kernel="rbv"), "did you mean 'rbf'"),
+        (SVC(loss="squared_hinge"), 'needs loss="hinge"'),
+        (SVC(multi_class="crammer_singer"), 'needs multi_class="ovo"'),
+        (mercer.NuSVC(), "estimator must be an SVC"),
+    ],
+)
+def test_the_estimator_is_checked(estimator, message):
+    with pytest.raises(ParameterError, match=message):
+        mercer.regularization_path(estimator, [[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+def test_the_C_of_the_estimator_has_no_say_and_it_stays_as_it_was(cancer):
+    X, y = cancer[0][:60], cancer[1][:60]
+    machine = SVC(C=50.0, kernel="linear", probability=True)
+    found = mercer.regularization_path(machine, X, y, C_max=10.0)
+    expected = mercer.regularization_path(SVC(kernel="linear"), X, y, C_max=10.0)
+    np.testing.assert_array_equal(found.alpha(2.0), expected.alpha(2.0))
+    assert machine.C == 50.0
+    assert machine.probability
+    assert found.as_svc(2.0).C == 2.0
 
 
 def test_data_are_checked(cancer):
     with pytest.raises(DataError, match="two classes"):
-        mercer.regularization_path([[0.0], [1.0], [2.0]], [0, 1, 2])
+        mercer.regularization_path(SVC(), [[0.0], [1.0], [2.0]], [0, 1, 2])
     with pytest.raises(ValueError, match="number of classes"):
-        mercer.regularization_path([[0.0], [1.0]], [1, 1])
+        mercer.regularization_path(SVC(), [[0.0], [1.0]], [1, 1])
     with pytest.raises(ValueError, match="NaN"):
-        mercer.regularization_path([[np.nan], [1.0]], [0, 1])
+        mercer.regularization_path(SVC(), [[np.nan], [1.0]], [0, 1])
     with pytest.raises(DataError, match="approximate"):
-        mercer.regularization_path(*cancer, method="exact", memory_limit="14MiB")
+        mercer.regularization_path(SVC(memory_limit="14MiB"), *cancer, method="exact")
 
 
 def test_only_C_on_the_path_are_answered(path):
@@ -149,6 +173,6 @@ def test_only_C_on_the_path_are_answered(path):
 
 def test_a_path_that_ends_early_warns(cancer):
     with pytest.warns(ConvergenceWarning, match="ITERATION_LIMIT"):
-        path = mercer.regularization_path(*cancer, gamma=0.03, max_iter=30)
+        path = mercer.regularization_path(SVC(gamma=0.03, max_iter=30), *cancer)
     assert path.C_end < 1e3
     assert path.gap(0.9 * path.C_end) < 1e-10

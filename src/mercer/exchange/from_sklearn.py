@@ -15,6 +15,7 @@ from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_method import Proof
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
+from mercer.estimators.fitting.fitted_parts import set_parts
 from mercer.estimators.fitting.inputs import is_function
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.kernel.pca import KernelPCA
@@ -130,7 +131,7 @@ def _machine(estimator: BaseEstimator, kind: type) -> BaseEstimator:
     status = Status.OPTIMAL if estimator.fit_status_ == 0 else Status.ITERATION_LIMIT
     iterations = int(np.max(estimator.n_iter_))
     machine.into(ours, tuple(estimator.shape_fit_), status, iterations)
-    ours._items = items
+    set_parts(ours, items=items)
     if classes is not None:
         ours.class_weight_ = estimator.class_weight_
     elif hasattr(estimator, "offset_"):
@@ -154,7 +155,8 @@ def _linear_classifier(estimator: BaseEstimator, kind: type | None = None, logis
     if logistic:
         ours.probability = True
         maps = [Sigmoid(-1.0, 0.0)] * len(functions.weights)
-        ours._calibration = Calibration.of_maps("sigmoid", maps, len(estimator.classes_), has_pairs=False)
+        calibration = Calibration.of_maps("sigmoid", maps, len(estimator.classes_), has_pairs=False)
+        set_parts(ours, calibration=calibration)
     return ours
 
 
@@ -207,11 +209,12 @@ def _expansion(data: TrainingData, coefficients: FloatArray, intercepts: FloatAr
 def _kernel_ridge(estimator: BaseEstimator) -> KernelRidge:
     ours, X = _shared(estimator, KernelRidge), estimator.X_fit_
     data = TrainingData(_bound_kernel(estimator, X), X)
-    ours.dual_coef_, ours._is_flat = estimator.dual_coef_, np.ndim(estimator.dual_coef_) == 1
+    ours.dual_coef_ = estimator.dual_coef_
+    set_parts(ours, is_flat=np.ndim(estimator.dual_coef_) == 1, proof=Proof.missing())
     coefficients = np.asarray(estimator.dual_coef_, dtype=np.float64).reshape(X.shape[0], -1)
     ours.expansion_ = _expansion(data, coefficients, np.zeros(coefficients.shape[1]))
     ours.X_fit_, ours.alpha_, ours.jitter_, ours.n_iter_ = X, estimator.alpha, 0.0, 1
-    ours.solver_, ours.status_, ours.trace_, ours._proof = "cholesky", Status.OPTIMAL, [], Proof.missing()
+    ours.solver_, ours.status_, ours.trace_ = "cholesky", Status.OPTIMAL, []
     return ours
 
 
@@ -226,9 +229,9 @@ def _kernel_pca(estimator: BaseEstimator) -> KernelPCA:
     coefficients, intercepts = spectrum.centred_expansion(scaled, estimator._centerer.K_fit_rows_)
     ours.eigenvalues_, ours.eigenvectors_, ours.X_fit_ = values, vectors, X
     ours.gamma_ = getattr(data.kernel, "gamma", 1.0 / X.shape[1])
-    ours.expansion_, ours._n_features_out = _expansion(data, coefficients, intercepts), len(values)
+    ours.expansion_ = _expansion(data, coefficients, intercepts)
     ours.status_, ours.n_iter_, ours.trace_, ours.solver_ = Status.OPTIMAL, 0, [], estimator.eigen_solver
-    ours._proof, ours._missing = Proof.missing(), None
+    set_parts(ours, n_features_out=len(values), proof=Proof.missing(), missing=None)
     return ours
 
 

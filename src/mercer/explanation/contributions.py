@@ -248,7 +248,7 @@ def _lists_features(part: Kernel) -> bool:
         return False
     if isinstance(part, StructuredKernel):
         return isinstance(part, CountKernel)
-    return all(map(_lists_features, part._nested().values()))
+    return all(map(_lists_features, part.nested_kernels().values()))
 
 
 def _together(X: Rows, vectors: Rows) -> Rows:

@@ -103,8 +103,8 @@ def by_parts(model: "BaseEstimator", x: Any, explanation: "Explanation") -> Part
 
 def _without_wrappers(kernel: "Kernel") -> "Kernel":
     """The kernel that reads the items, inside its scaling and normalisation."""
-    while getattr(kernel, "item_name", None) is None and len(kernel._nested()) == 1:
-        (kernel,) = kernel._nested().values()
+    while getattr(kernel, "item_name", None) is None and len(kernel.nested_kernels()) == 1:
+        (kernel,) = kernel.nested_kernels().values()
     return kernel
 
 

@@ -1,6 +1,5 @@
 """The solutions of one classifier for every C, as one object."""
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,7 +23,6 @@ from mercer.solvers.paths.exact_path import follow_path
 from mercer.solvers.result import Status, TracePoint
 
 if TYPE_CHECKING:
-    from mercer.kernels.base.kernel import Kernel
     from mercer.problems.certificate import Certificate
 
 
@@ -245,25 +243,15 @@ class _Setup:
 
 
 def regularization_path(
+    estimator: SVC,
     X: Rows,
     y: Labels,
-    kernel: "str | Kernel | Callable[..., Any]" = "rbf",
     *,
-    gamma: float | str = "scale",
-    degree: float = 3,
-    coef0: float = 0.0,
-    bias: str = "free",
-    class_weight: dict[Any, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
     method: str = "auto",
     C_min: float = 1e-3,
     C_max: float = 1e3,
     gap_tol: float = 1e-2,
-    max_iter: int = -1,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    n_jobs: int | None = None,
-    callbacks: Sequence[Callable[[Any], Any]] | None = None,
 ) -> RegularizationPath:
     """Soft-SVM for every C at once: its coefficients as a piecewise linear function.
 
@@ -274,10 +262,12 @@ def regularization_path(
 
     Parameters
     ----------
+    estimator : SVC
+        Kernel, bias, weights of classes and limits; its own C has no say. All three kinds of bias have exact
+        paths. `max_iter` bounds the events of an exact path, and the pair steps of each fit of an approximate one. A
+        path that ends early says so in `status` and `C_end`, and warns.
     X, y
         Rows (or items, or a precomputed matrix) and labels of two classes.
-    kernel, gamma, degree, coef0, bias, class_weight
-        As for `SVC`; all three kinds of bias have exact paths.
     sample_weight : array-like of shape (n,), optional
         Multiplies C for each row.
     method : {"auto", "exact", "approximate"}
@@ -288,10 +278,6 @@ def regularization_path(
         Where it ends; an exact one may go on to ``inf``.
     gap_tol : float, default=1e-2
         Of the approximate path: largest gap, relative to the primal objective, of any C.
-    max_iter : int, default=-1
-        Bound on the events of an exact path, and on the pair steps of each fit of an approximate one.
-    time_limit, memory_limit, n_jobs, callbacks
-        As for `SVC`. A path that ends early says so in `status` and `C_end`, and warns.
 
     Returns
     -------
@@ -301,7 +287,7 @@ def regularization_path(
     --------
     >>> import mercer
     >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
-    >>> path = mercer.regularization_path(X, y, kernel="linear", C_max=float("inf"))
+    >>> path = mercer.regularization_path(mercer.SVC(kernel="linear"), X, y, C_max=float("inf"))
     >>> path.alpha(100.0).round(6)
     array([0.5, 0.5, 1. , 0. ])
     >>> path.certificate(0.25).gap < 1e-12
@@ -310,24 +296,36 @@ def regularization_path(
     array([[ 1., -1.]])
     """
     require_choice("method", method, METHODS)
-    require_choice("bias", bias, BIASES)
     require_number("C_min", C_min, above=0.0)
     if not (isinstance(C_max, float) and C_max == np.inf):
         require_number("C_max", C_max, above=0.0)
     require_number("gap_tol", gap_tol, above=0.0)
-    parameters = {
-        "kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0, "bias": bias,
-        "class_weight": class_weight, "max_iter": max_iter, "time_limit": time_limit,
-        "memory_limit": memory_limit, "n_jobs": n_jobs, "callbacks": callbacks,
-    }  # fmt: skip
-    limits = Limits(max_iter, time_limit, callbacks)
+    parameters = _parameters(estimator)
+    limits = Limits(estimator.max_iter, estimator.time_limit, estimator.callbacks)
     with limits.in_force():
         setup = _Setup(parameters, X, y, sample_weight)
         if method == "auto":
             method = "exact" if len(setup.used) <= EXACT_SIZE else "approximate"
         found = (_exact if method == "exact" else _approximate)(setup, C_min, C_max, gap_tol, limits)
-    warn_unless_optimal(found.status, max_iter, _REMEDIES, "certificate(C)")
+    warn_unless_optimal(found.status, estimator.max_iter, _REMEDIES, "certificate(C)")
     return RegularizationPath(found, setup, method)
+
+
+def _parameters(estimator: SVC) -> dict[str, Any]:
+    """All parameters of the machine but C, of which the path has every one."""
+    if not isinstance(estimator, SVC):
+        raise ParameterError(f"estimator must be an SVC, got {estimator!r}; regularization_path(SVC(...), X, y)")
+    if estimator.loss != "hinge":
+        raise ParameterError(
+            f'a path needs loss="hinge", got loss={estimator.loss!r}: with other losses it is not piecewise linear'
+        )
+    if estimator.multi_class == "crammer_singer":
+        raise ParameterError('a path needs multi_class="ovo" or "ovr", got "crammer_singer"')
+    require_choice("bias", estimator.bias, BIASES)
+    # What is calibrated, or begun from, is a fit at one C.
+    parameters = {**estimator.get_params(deep=False), "probability": False, "warm_start": False}
+    del parameters["C"]
+    return parameters
 
 
 def _exact(setup: _Setup, _C_min: float, C_max: float, _gap_tol: float, limits: Limits) -> Any:

@@ -274,3 +274,11 @@ def test_what_an_entry_costs(rng):
     sparse_rows = sparse.csr_array(X)
     assert entry_cost(RBF(1.0), RBF(1.0).prepare(sparse_rows, np.float32)) == sparse_rows.nnz / 10
     assert entry_cost(Laplacian(1.0), Laplacian(1.0).prepare(X, np.float32)) == np.inf
+
+
+def test_groups_that_begin_alike_and_are_as_long_are_told_apart(rng):
+    X, kernel = rng.normal(size=(8, 2)), RBF(0.5)
+    matrix = evaluated(kernel, X, np.float64)
+    for first, second in [([0, 1, 2], [6, 7]), ([0, 3, 4], [6, 7]), ([0, 3, 4], [6, 5])]:
+        found, places = matrix.stored_pair(np.array(first), np.array(second)), [*first, *second]
+        np.testing.assert_allclose(found.values[:, : len(places)], kernel(X[places]), atol=1e-12)

@@ -1,5 +1,8 @@
 """String kernels against features listed one by one, the published values, and what is no text."""
 
+import pickle
+import threading
+import time
 from collections import Counter
 from itertools import combinations, product
 
@@ -285,3 +288,33 @@ def test_more_strings_than_numbers():
     np.testing.assert_array_equal(Mismatch(20, 0, alphabet=letters)(texts), Spectrum(20)(texts))
     kernel = Mismatch(15, 1, alphabet=letters)
     assert len(set(kernel.feature_names(texts))) == kernel.feature_map(texts).shape[1]
+
+
+def test_threads_that_want_the_same_features_write_them_once(monkeypatch):
+    kernel = Subsequence(length=2)
+    items = kernel.prepare(["abab", "bbaa", "abba"] * 20, np.float64)
+    written, begun = [], threading.Barrier(4)
+    write = Subsequence._written
+
+    def counted(*arguments):
+        written.append(arguments)
+        time.sleep(0.05)  # long enough for the others to come
+        return write(*arguments)
+
+    monkeypatch.setattr(Subsequence, "_written", counted)
+    blocks = [np.empty((60, 60)) for _ in range(4)]
+
+    def compute(out):
+        begun.wait()
+        kernel.tile(items, items, out, 0, 0)
+
+    threads = [threading.Thread(target=compute, args=(out,)) for out in blocks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(written) == 1
+    for out in blocks[1:]:
+        np.testing.assert_array_equal(out, blocks[0])
+    again = pickle.loads(pickle.dumps(items))  # noqa: S301 - our own bytes
+    np.testing.assert_array_equal(kernel.diag_of(again), kernel.diag_of(items))

@@ -90,7 +90,7 @@ def found():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 2)), np.repeat(["l", "r"], 10)
     return mercer.regularization_path(
-        X + (y == "r")[:, None], y, gamma=0.5, C_max=50.0, sample_weight=1 + np.arange(20) % 3
+        mercer.SVC(gamma=0.5), X + (y == "r")[:, None], y, C_max=50.0, sample_weight=1 + np.arange(20) % 3
     )
 
 
@@ -114,5 +114,5 @@ def test_the_caller_may_say_where_to_look(found):
 
 def test_rows_that_take_no_part_are_not_drawn():
     X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), [0, 0, 1, 1]
-    found = mercer.regularization_path(X, y, kernel="linear", sample_weight=[1.0, 1.0, 1.0, 0.0])
+    found = mercer.regularization_path(mercer.SVC(kernel="linear"), X, y, sample_weight=[1.0, 1.0, 1.0, 0.0])
     assert len(PathDisplay.from_path(found).lines_) == 3

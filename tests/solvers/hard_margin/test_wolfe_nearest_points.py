@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from mercer import Status
-from mercer.kernels import RBF, Polynomial
+from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.hard_margin import HardMargin
 from mercer.solvers.hard_margin.cholesky_corral import KernelCorral
@@ -15,7 +15,6 @@ from mercer.solvers.hard_margin.qr_corral import FeatureCorral
 from mercer.solvers.hard_margin.solve import Overlap, Separation, separate_features, separate_matrix
 from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
 from mercer.solvers.limits import Limits
-from mercer.solvers.linalg.pivoted_cholesky import pivoted_factor
 
 BIASES = ["free", "penalised", "none"]
 
@@ -198,18 +197,3 @@ def test_memory_for_few_rows_ends_the_search(rng):
     found = separate_matrix(HardMargin(y), StoredMatrix.of(RBF(5.0)(X)), Limits(), 1e-6, memory=8 * 600 * 10)
     assert found.status is Status.MEMORY_LIMIT
     assert np.count_nonzero(found.beta) <= 10
-
-
-@pytest.mark.parametrize("kernel", [Polynomial(3, 0.5, 1.0), RBF(0.05)])
-def test_coordinates_of_a_kernel_matrix_reproduce_it(kernel, rng):
-    K = kernel(rng.normal(size=(200, 2)))
-    L = pivoted_factor(StoredMatrix.of(K), 150)
-    assert L.shape[1] < 150
-    np.testing.assert_allclose(L @ L.T, K, atol=1e-14 * K.max())
-
-
-def test_a_matrix_of_full_rank_has_no_few_coordinates(rng):
-    K = StoredMatrix.of(RBF(50.0)(rng.normal(size=(100, 5))))
-    assert pivoted_factor(K, 50) is None
-    assert pivoted_factor(K, 100).shape == (100, 100)
-    assert pivoted_factor(K, 100, stop=lambda: True) is None

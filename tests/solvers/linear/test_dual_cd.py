@@ -14,7 +14,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.linear import dual_cd, proximal_newton
 from mercer.solvers.linear.cd_passes import Passes
 from mercer.solvers.linear.cd_steps import BETA, WIDTH, schedule, sweep
-from mercer.solvers.linear.loss_loops import bracketed_minimum, total_loss
+from mercer.solvers.linear.loss_loops import RoundedLosses, bracketed_minimum, total_loss
 from mercer.solvers.result import Status
 
 
@@ -144,7 +144,7 @@ def test_the_minimum_along_a_line_is_found_on_either_side(loss, at, rng):
     w = rng.normal(size=60)
     direction, values = X @ w, X @ rng.normal(size=60)
     bounds = dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon
-    rounded = *bounds, np.where(dual.ridge == 0.0, 1e-9, 0.0), np.zeros(400)
+    rounded = RoundedLosses(*bounds, np.where(dual.ridge == 0.0, 1e-9, 0.0), np.zeros(400))
 
     def objective(t):
         return 0.7 * t + 0.5 * (w @ w) * t * t + total_loss(values + t * direction, 0.0, *bounds)
@@ -152,7 +152,7 @@ def test_the_minimum_along_a_line_is_found_on_either_side(loss, at, rng):
     best = minimize_scalar(objective, bounds=(-50, 50), method="bounded", options={"xatol": 1e-10})
     start = best.x - at
     found = start + bracketed_minimum(
-        values + start * direction, direction, 0.7 + (w @ w) * start, w @ w, 0.01, *rounded
+        values + start * direction, direction, 0.7 + (w @ w) * start, w @ w, 0.01, rounded
     )
     assert np.sign(found - start) == np.sign(at)
     assert objective(found) - best.fun <= 0.02 * (objective(start) - best.fun)

@@ -7,7 +7,6 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.limits import Limits
 from mercer.solvers.reference import interior_point
-from mercer.solvers.reference.interior_point import low_rank_factor
 from tests.oracles import clarabel_qp
 from tests.oracles.kkt import judge
 
@@ -48,15 +47,6 @@ def test_the_interior_point_alone_finds_the_faces():
     np.testing.assert_array_equal(beta == 0, exact == 0)
     np.testing.assert_array_equal(np.abs(beta) == 2.0, np.abs(exact) == 2.0)
     np.testing.assert_allclose(beta, exact, atol=1e-5)
-
-
-def test_low_rank_is_found_or_refused():
-    X, _ = made(n=40, d=3)
-    L = low_rank_factor(X @ X.T, 8)
-    assert L.shape == (40, 3)
-    np.testing.assert_allclose(L @ L.T, X @ X.T, atol=1e-12)
-    assert low_rank_factor(X @ X.T, 2) is None
-    assert low_rank_factor(np.eye(5), 0) is None
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -1,6 +1,6 @@
 """`mercer tune`: choose C, gamma and kernel by cross-validation, and save the best model."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,19 +23,25 @@ HOLDOUT = 0.2
 VALUES_OF_C = (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0, 128.0, 512.0)
 
 
+@Parameter(name="*", group=MACHINE)
+@dataclass(frozen=True)
+class TriedOptions:
+    """Which machines are tried."""
+
+    kernel: Annotated[tuple[str, ...], Parameter(negative="", help="A kernel to try; may be repeated.")] = ()
+    C: Annotated[tuple[float, ...], Parameter(name="--C", negative="", help="A value to try.")] = ()
+    gammas: Annotated[int, Parameter(help="Values of gamma to try, around the usual one.")] = 6
+    task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
+        None
+    )
+    scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+
+
 def tune(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
-    kernel: Annotated[
-        tuple[str, ...], Parameter(group=MACHINE, negative="", help="A kernel to try; may be repeated.")
-    ] = (),
-    C: Annotated[tuple[float, ...], Parameter(name="--C", group=MACHINE, negative="", help="A value to try.")] = (),
-    gammas: Annotated[int, Parameter(group=MACHINE, help="Values of gamma to try, around the usual one.")] = 6,
-    task: Annotated[
-        Literal["classification", "regression"] | None, Parameter(group=MACHINE, help="By the target unless given.")
-    ] = None,
-    scale: Annotated[bool, Parameter(group=MACHINE, help="Bring columns of numbers to one scale first.")] = True,
+    tried: TriedOptions = TriedOptions(),  # noqa: B008 - frozen
     cv: Annotated[int, Parameter(help="Folds.")] = 5,
     halving: Annotated[
         bool, Parameter(negative="", help="Try all on few rows, and the best of them on more and more.")
@@ -55,11 +61,11 @@ def tune(
     from mercer.workflow.tune import Grid, Tuning
 
     require_share(holdout)
-    machine = MachineOptions(kernel=kernel[0] if kernel else None, task=task, scale=scale)
+    machine = MachineOptions(kernel=tried.kernel[0] if tried.kernel else None, task=tried.task, scale=tried.scale)
     found, assembly, seconds = read_and_assemble(data, reading, machine, fit)
     # The kernels that were named beside the first, as the data need them.
-    others = [assembled(found, replace(machine, kernel=text), fit).estimator for text in kernel[1:]]
+    others = [assembled(found, replace(machine, kernel=text), fit).estimator for text in tried.kernel[1:]]
     kernels = [machine_of(other).kernel for other in others]
-    grid = Grid(C or VALUES_OF_C, gammas, cv, kernels, "halving" if halving else "all")
+    grid = Grid(tried.C or VALUES_OF_C, tried.gammas, cv, kernels, "halving" if halving else "all")
     run = Tuning(found, assembly, grid, holdout=holdout, seed=fit.seed, seconds=seconds)
     return fit_and_finish(run, output or model_path(str(data)), None, report, as_json)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
@@ -13,6 +13,7 @@ from mercer._types import Array, FloatArray, Rows
 from mercer.estimators.fitting.certificate import CHANGED, ELSEWHERE, Certified, fingerprint
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
+from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -45,7 +46,7 @@ STORED_BYTES = 12
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-class KernelMethod(Certified, BaseEstimator):
+class KernelMethod(Certified, HoldsKernels):
     """Base of estimators whose answer is an expansion in a kernel over all training items.
 
     Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``

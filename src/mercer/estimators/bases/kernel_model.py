@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.certificate import Certified, Evidence
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
+from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_max_iter,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.training import Budget
 
 
-class KernelModel(Certified, BaseEstimator):
+class KernelModel(Certified, HoldsKernels):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
     # What to do about a status, where it differs from what a support vector machine needs.

@@ -344,14 +344,9 @@ class Probable:
         -------
         ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
         """
-        if self._is_ranked_by_steps():
+        if is_ranked_by_steps(self):
             return cast(Calibration, self._calibration).probabilities(self._values(X)) - 1.0 / len(self.classes_)
         return super().decision_function(X)  # type: ignore[misc]
-
-    def _is_ranked_by_steps(self) -> bool:
-        calibration = getattr(self, "_calibration", None)
-        has_columns = getattr(self, "decision_function_shape", "ovr") == "ovr"
-        return has_columns and calibration is not None and calibration.method == "isotonic" and len(self.classes_) > 2
 
     def predict(self, X: Rows) -> Array:
         """The label of each row of X: the most probable one where there are probabilities.
@@ -367,3 +362,10 @@ class Probable:
         if getattr(self, "_calibration", None) is None:
             return super().predict(X)  # type: ignore[misc]
         return self.classes_[cast(Calibration, self._calibration).most_probable(self._values(X))]
+
+
+def is_ranked_by_steps(model: Any) -> bool:
+    """Whether classes are told apart by probabilities that rise in steps, which have ties that values have not."""
+    calibration = getattr(model, "_calibration", None)
+    has_columns = getattr(model, "decision_function_shape", "ovr") == "ovr"
+    return has_columns and calibration is not None and calibration.method == "isotonic" and len(model.classes_) > 2

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from mercer._jit.splitmix import GOLDEN
 from mercer._types import Array, BoolArray, FloatArray, IndexArray, Rows
 from mercer.kernels.given.precomputed import Precomputed
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 4096
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def comparable_rows(data: "TrainingData", rows: IndexArray | None = None) -> Any:
@@ -50,7 +50,7 @@ def row_keys(X: Rows) -> Array:
 def _mixed(values: FloatArray) -> Array:
     """Bits of the numbers, stirred; zero for zero, of either sign."""
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * _MIX
+    bits = (bits ^ (bits >> np.uint64(32))) * GOLDEN
     return bits ^ (bits >> np.uint64(29))
 
 

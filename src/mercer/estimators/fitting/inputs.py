@@ -302,7 +302,7 @@ def _input_tags(kernel: Any) -> dict[str, bool]:
 
 def _leaves(kernel: Any) -> Iterator[Any]:
     """The kernels of which a combination is made."""
-    nested = kernel._nested().values()
+    nested = kernel.nested_kernels().values()
     if not nested:
         yield kernel
     for each in nested:

@@ -69,6 +69,32 @@ class PreparedFit:
         return model
 
 
+def check_parameters(model):
+    """Refuse parameters that `model.fit` would refuse, whatever the data."""
+    model._check_parameters()
+
+
+def problems_of(model, y, weights):
+    """The two-class problems, or the regression, that `model.fit` solves for these targets and weights of rows."""
+    setup = model._setup(y, weights)
+    return setup[0] if isinstance(setup, tuple) else setup
+
+
+def fit_without_report(model, X, y, weights):
+    """`model.fit` without its warnings: whoever fits many models says what became of them."""
+    return model._fit(X, y, weights)
+
+
+def labels_of(model, values):
+    """The labels that a classifier reads off the values of its functions."""
+    return model._labels(values)
+
+
+def decisions_of(model, values):
+    """What `decision_function` makes of the values of the functions."""
+    return model._decisions(values)
+
+
 def prepare_fit(model: "BaseEstimator", X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> PreparedFit:
     """What `model.fit(X, y, sample_weight)` does before it solves anything."""
     model._check_parameters()

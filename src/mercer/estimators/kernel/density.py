@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,6 +22,7 @@ from mercer.estimators.fitting.inputs import (
     tell_input,
     unlabelled_input,
 )
+from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import require_count, require_n_jobs, require_number
 from mercer.estimators.fitting.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.estimators.fitting.weights import some_weights
@@ -43,7 +44,7 @@ _RULES = ("scott", "silverman")
 _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
 
 
-class KernelDensity(OutlierMixin, BaseEstimator):
+class KernelDensity(OutlierMixin, HoldsKernels):
     """A density that is the mean of a kernel around each training row.
 
     Normalised in any number of dimensions, for every kernel that depends on distance alone and has a

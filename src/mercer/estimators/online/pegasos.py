@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,7 @@ from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.given_matrix import require_gram
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, tell_input, training_input
+from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_choice,
@@ -52,7 +53,7 @@ DEFAULT_EPOCHS = 10
 FEWEST_VISITS = 20_000
 
 
-class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, BaseEstimator):
+class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, HoldsKernels):
     r"""Soft-SVM by stochastic gradient descent, with or without kernels, also on streams.
 
     Minimises lambda/2 \|w\|^2 + mean hinge loss by the algorithm of section 15.5 of Shalev-Shwartz

@@ -15,6 +15,7 @@ from mercer._errors import ParameterError
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.bases.kernel_model import KernelModel
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.svm.one_class import SVDD
 from mercer.exchange.compress.reduced_set import reduced_set
@@ -183,7 +184,7 @@ def _with_vectors(
         _set_support(changed, model, found.chosen, rows, coefficients)
     else:
         changed.X_fit_ = rows
-        changed.dual_coef_ = coefficients[:, 0] if model._is_flat else coefficients
+        changed.dual_coef_ = coefficients[:, 0] if part(model, "is_flat") else coefficients
     changed.compression_ = Compression(
         float(found.bounds.max(initial=0.0)), found.bounds, data.shape[0], len(found.chosen), found.path
     )
@@ -197,5 +198,5 @@ def _set_support(
     changed.support_, changed.support_vectors_ = model.support_[chosen], rows
     if edges[-1] == len(model.support_):
         changed.n_support_ = np.diff(np.searchsorted(chosen, edges)).astype(model.n_support_.dtype)
-    changed.dual_coef_ = type(model.dual_coef_)(coefficients.T) if model._sparse else coefficients.T
-    changed._last_betas = None
+    changed.dual_coef_ = type(model.dual_coef_)(coefficients.T) if part(model, "sparse") else coefficients.T
+    set_parts(changed, last_betas=None)

@@ -1,12 +1,13 @@
 """What the parts of a fitted model must be to each other, checked before anything is evaluated."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
 from mercer._types import Rows
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.fitting.inputs import is_function, is_precomputed, kernel_of, takes_items
 from mercer.exchange.model_file.attributes import NEEDED
 from mercer.exchange.model_file.known.kernels import require_vectors
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from mercer.estimators.bases.probabilities import Calibration
+
 
 _STRATEGIES = ("merging", "removal")
 
@@ -41,7 +43,7 @@ def _require_attributes(model: "BaseEstimator", *names: str) -> None:
 
 def _require_needed(model: "BaseEstimator") -> None:
     """That nothing is missing of what every model of its class reads when it predicts."""
-    _require_attributes(model, *(name for name in cast(Any, kind_of(model)).state if name in NEEDED))
+    _require_attributes(model, *(name for name in kind_of(model).state if name in NEEDED))
     if is_classifier(model):
         _require_attributes(model, "classes_")
 
@@ -66,7 +68,7 @@ def _require_places(model: "BaseEstimator") -> None:
     vectors = model.expansion_.vectors
     if not isinstance(vectors, MatrixItems) or not len(vectors):
         return
-    items = getattr(model, "_items", None)
+    items = part(model, "items", None)
     n = getattr(model, "shape_fit_", (getattr(model, "n_features_in_", 0),))[0] if items is None else _count(items)
     _require(int(vectors.index.max()) < n, f"must have support vectors among {n} training items")
 
@@ -79,7 +81,7 @@ def _n_functions(model: "BaseEstimator", n_classes: int) -> int:
     """How many decision functions a classifier has."""
     if n_classes == 2:
         return 1
-    return n_classes * (n_classes - 1) // 2 if getattr(model, "_has_pairs", False) else n_classes
+    return n_classes * (n_classes - 1) // 2 if part(model, "has_pairs", False) else n_classes
 
 
 def _require_support(model: "BaseEstimator") -> None:
@@ -110,7 +112,7 @@ def check_machine(model: "BaseEstimator") -> None:
         return
     _require_needed(model)
     _require_attributes(model, "dual_coef_")
-    model._traces = Recorded(vars(model).get("_traces") or [])
+    set_parts(model, traces=Recorded(part(model, "traces", None) or []))
     expansion = model.expansion_
     _require_kernel(model)
     _require_features(model)
@@ -135,7 +137,7 @@ def _check_classes(model: "BaseEstimator", n_functions: int) -> None:
     if calibration is not None:
         _require(len(calibration.maps) == n_functions, "must have a calibration for each function")
         _require(calibration.n_classes == n_classes, f"must have a calibration of {n_classes} classes")
-        has_pairs = bool(getattr(model, "_has_pairs", False))
+        has_pairs = bool(part(model, "has_pairs", False))
         _require(calibration.has_pairs == has_pairs, "must have a calibration of its own two-class problems")
 
 
@@ -171,7 +173,7 @@ def check_method(model: "BaseEstimator") -> None:
     _require_features(model)
     _require_places(model)
     if "_rule" in vars(model):
-        rule, k, n = model._rule, len(model.classes_), model.expansion_.n_functions
+        rule, k, n = part(model, "rule"), len(model.classes_), model.expansion_.n_functions
         _require(rule.means.shape == (k, n) and rule.log_priors.shape == (k,), "must have a mean for each class")
 
 
@@ -196,28 +198,29 @@ def check_pegasos(model: "BaseEstimator") -> None:
     _require_needed(model)
     _require_attributes(model, "class_weight_", "status_", "_traces", "_evidence")
     # A stream has measured its rows itself; after `fit` the evidence has.
-    _require_attributes(model, "_rho" if model._evidence is None else "_mean_weight")
+    _require_attributes(model, "_rho" if part(model, "evidence") is None else "_mean_weight")
     _require_width(model)
-    form, n_classes = model._form, len(model.classes_)
+    form, n_classes = part(model, "form"), len(model.classes_)
     _require(n_classes > 1 and len(model.class_weight_) == n_classes, "must have a weight for each class")
     expected = 1 if n_classes == 2 else n_classes
-    _require(len(form.iterates) == len(model._traces) == expected, f"must have {expected} functions")
+    _require(len(form.iterates) == len(part(model, "traces")) == expected, f"must have {expected} functions")
     if hasattr(form.iterates[0], "theta"):
         _require(len(form.iterates[0].theta) == model.n_features_in_ + 1, "must have a weight for each feature")
     elif sparse.issparse(form.vectors) or getattr(form.vectors, "ndim", 0) == 2:
         width = form.vectors.shape[1]
         _require(form.kernel.takes_items or width == model.n_features_in_, "must have vectors of its features")
-    if model._evidence is not None:
-        model._evidence.form = form
+    if part(model, "evidence") is not None:
+        part(model, "evidence").form = form
 
 
 def check_tuned(model: "BaseEstimator") -> None:
     """A search with its winner; the scorer is found again by its name."""
     if "cv_results_" not in vars(model):
         return
+    from mercer.selection.tuning.base import default_scoring
     from mercer.selection.tuning.scores import SINGLE, Scores
 
-    scorers = Scores(model.scoring, model._default_score).scorers
+    scorers = Scores(model.scoring, default_scoring(model)).scorers
     model.scorer_ = scorers if model.multimetric_ else scorers.get(SINGLE)
     _require(model.scorer_ is not None, "must have one scorer, or several")
     if "best_estimator_" not in vars(model):

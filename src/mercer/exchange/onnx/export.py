@@ -18,6 +18,7 @@ from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.bases.one_function import OneFunctionModel
+from mercer.estimators.fitting.fitted_parts import part
 from mercer.estimators.kernel.fisher import KernelFisherDiscriminant
 from mercer.estimators.kernel.logistic import KernelLogisticRegression
 from mercer.estimators.kernel.machine import KernelMachine
@@ -142,7 +143,7 @@ def _transformed(model: "BaseEstimator", x: Tensor, support_vectors: bool | None
 
 def _functions(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
     """Decision values (n, n_functions) of a model that is an expansion in a kernel."""
-    if getattr(model, "_items", None) is not None:
+    if part(model, "items", None) is not None:
         raise ParameterError("the kernel is a Python function, which ONNX cannot hold; pass a Kernel or a name")
     expansion = model.expansion_
     if support_vectors is None:
@@ -206,15 +207,15 @@ def _linear_or_kernel(model: "BaseEstimator", x: Tensor, support_vectors: bool |
 def _ball(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
     """Minus the squared distance from the centre, less the border."""
     values = (_functions(model, x, support_vectors) - model.intercept_) * 2.0
-    own = model._constant
+    own = part(model, "constant")
     if own is None:
         own = diagonal(model.expansion_.kernel, Pairs(x, _rows(model.expansion_.vectors)))
-    return heads.detector(values - own - (model._centre + model.offset_))
+    return heads.detector(values - own - (part(model, "centre") + model.offset_))
 
 
 def _regression(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
     values = _functions(model, x, support_vectors)
-    return {"prediction": values.squeezed() if getattr(model, "_is_flat", True) else values}
+    return {"prediction": values.squeezed() if part(model, "is_flat", True) else values}
 
 
 def _machine(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:

@@ -6,6 +6,8 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray
+from mercer.estimators.bases.probabilities import is_ranked_by_steps
+from mercer.estimators.fitting.fitted_parts import part
 from mercer.estimators.fitting.tasks import pairs
 from mercer.exchange.onnx import probabilities
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def classifier(model: "BaseEstimator", values: "Tensor") -> "dict[str, Tensor]":
     """Outputs of a classifier with decision values (n, n_functions), by name."""
-    if getattr(model, "_calibration", None) is not None:
+    if part(model, "calibration", None) is not None:
         return _calibrated(model, values)
     scores, ranked = _scores(model, values), _ranked(model, values)
     place = values.above(0.0).squeezed().as_integer() if ranked is None else ranked.position_of_largest()
@@ -29,7 +31,7 @@ def _scores(model: "BaseEstimator", values: "Tensor") -> "Tensor":
     k = len(model.classes_)
     if k == 2:
         return values.squeezed()
-    if getattr(model, "_has_pairs", False) and model.decision_function_shape == "ovr":
+    if part(model, "has_pairs", False) and model.decision_function_shape == "ovr":
         return ranks_of_pairs(values, k)
     return values
 
@@ -39,7 +41,7 @@ def _ranked(model: "BaseEstimator", values: "Tensor") -> "Tensor | None":
     k = len(model.classes_)
     if k == 2:
         return None
-    if not getattr(model, "_has_pairs", False):
+    if not part(model, "has_pairs", False):
         return values
     return ranks_of_pairs(values, k) if model.break_ties else votes(values.above(0.0), k)
 
@@ -64,11 +66,11 @@ def ranks_of_pairs(values: "Tensor", k: int) -> "Tensor":
 
 
 def _calibrated(model: "BaseEstimator", values: "Tensor") -> "dict[str, Tensor]":
-    calibration, k = model._calibration, len(model.classes_)
+    calibration, k = part(model, "calibration"), len(model.classes_)
     found = probabilities.probabilities(calibration, values)
     ranked = found if k == 2 or calibration.has_pairs else probabilities.log_odds(calibration.maps, values)
     if hasattr(model, "decision_function_shape"):
-        scores = found - 1.0 / k if model._is_ranked_by_steps() else _scores(model, values)
+        scores = found - 1.0 / k if is_ranked_by_steps(model) else _scores(model, values)
     else:
         odds = probabilities.log_odds(calibration.maps, values)
         scores = odds.squeezed() if k == 2 else odds
@@ -93,7 +95,7 @@ def logistic(model: "BaseEstimator", values: "Tensor") -> "dict[str, Tensor]":
 
 def fisher(model: "BaseEstimator", coordinates: "Tensor") -> "dict[str, Tensor]":
     """Outputs of a kernel Fisher discriminant, from coordinates along its directions."""
-    rule = model._rule
+    rule = part(model, "rule")
     constant = rule.log_priors - 0.5 * (rule.means**2).sum(axis=1)
     scores = coordinates @ np.ascontiguousarray(rule.means.T) + constant
     if len(model.classes_) == 2:

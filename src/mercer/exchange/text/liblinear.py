@@ -14,6 +14,7 @@ from scipy import sparse
 from mercer._errors import DataError, ParameterError
 from mercer._types import ArrayLike
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
 from mercer.estimators.svm.one_class import OneClassSVM
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from mercer.exchange.text.lines import ModelText
+
 
 _SQUARED, _HINGE = {"loss": "squared_hinge"}, {"loss": "hinge"}
 # Parameters of LinearSVC; logistic regression has none there, only its functions.
@@ -182,7 +184,7 @@ def _classifier(header: dict[str, Any], functions: LinearFunctions, classes: Arr
     if header["solver_type"].endswith(("_LR", "_LR_DUAL")):
         model.probability = True
         logistic = [Sigmoid(-1.0, 0.0)] * len(functions.weights)
-        model._calibration = Calibration.of_maps("sigmoid", logistic, len(labels), has_pairs=False)
+        set_parts(model, calibration=Calibration.of_maps("sigmoid", logistic, len(labels), has_pairs=False))
     return model
 
 
@@ -236,7 +238,7 @@ def write_liblinear_model(
 
 
 def _require_no_calibration(model: "BaseEstimator") -> None:
-    calibration = getattr(model, "_calibration", None)
+    calibration = part(model, "calibration", None)
     logistic = calibration is not None and all(each == Sigmoid(-1.0, 0.0) for each in calibration.maps)
     if calibration is not None and not logistic:
         raise ParameterError(
@@ -245,7 +247,7 @@ def _require_no_calibration(model: "BaseEstimator") -> None:
 
 
 def _solver_of(model: "BaseEstimator") -> str:
-    if getattr(model, "_calibration", None) is not None:
+    if part(model, "calibration", None) is not None:
         return "L2R_LR"
     if getattr(model, "multi_class", None) == "crammer_singer" and len(model.classes_) > 2:
         return "MCSVM_CS"

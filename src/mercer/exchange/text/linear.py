@@ -1,13 +1,14 @@
 """Linear functions taken out of fitted estimators, and put into ones that saw no training data."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import ParameterError
 from mercer._types import Array, IndexArray
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.svm.one_class import SVDD
 from mercer.exchange.text.parts import Machine
 from mercer.kernels.vector.linear import Linear
@@ -41,10 +42,10 @@ class LinearFunctions:
         intercepts = np.broadcast_to(np.atleast_1d(model.intercept_).astype(np.float64), len(weights))
         classes = getattr(model, "classes_", None)
         expected = 1 if classes is None or len(classes) == 2 else len(classes)
-        if len(weights) != expected or getattr(model, "_has_pairs", False):
+        if len(weights) != expected or part(model, "has_pairs", False):
             raise ParameterError(
-                f"{name} has {len(weights)} functions for pairs of {len(cast(Array, classes))} classes; "
-                'one for each class is needed: multi_class="ovr"'
+                f"{name} has {len(weights)} functions for pairs of {len(classes)} classes; one for each class is "
+                'needed: multi_class="ovr"'
             )
         return cls(weights, np.array(intercepts))
 
@@ -65,7 +66,8 @@ def linear_classifier(
     functions: LinearFunctions, classes: Array, estimator: Any, status: Status = Status.OPTIMAL, iterations: int = 0
 ) -> Any:
     """A fitted `LinearSVC` with these functions, one, or one for each class."""
-    estimator.classes_, estimator._calibration, estimator._last = classes, None, None
+    estimator.classes_ = classes
+    set_parts(estimator, calibration=None, last=None)
     estimator.coef_, estimator.intercept_ = functions.weights, functions.intercepts
     return _note(functions, estimator, status, iterations)
 
@@ -75,7 +77,7 @@ def linear_regressor(
 ) -> Any:
     """A fitted `LinearSVR` with this function."""
     estimator.coef_, estimator.intercept_ = functions.weights[0], functions.intercepts
-    estimator._last = None
+    set_parts(estimator, last=None)
     return _note(functions, estimator, status, iterations)
 
 

@@ -17,6 +17,7 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
 from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.fitting.support import Support, linear_coefficients
 from mercer.estimators.fitting.tasks import pair_row, pairs
 from mercer.kernels.base.distance_origin import origin_of
@@ -77,12 +78,12 @@ class Machine:
                 f"model must be a fitted kernel machine such as SVC, SVR or OneClassSVM, got {type(model).__name__}"
             )
         classes = model.classes_ if isinstance(model, KernelClassifier) and hasattr(model, "classes_") else None
-        if classes is not None and len(classes) > 2 and not model._has_pairs:
+        if classes is not None and len(classes) > 2 and not part(model, "has_pairs"):
             raise ParameterError(
                 f"a machine of {len(classes)} classes must have a function for each pair of them: multi_class must be "
                 f"'ovo', got {getattr(model, 'multi_class', 'ovr')!r}; ONNX takes the others"
             )
-        if getattr(model, "_items", None) is not None:
+        if part(model, "items", None) is not None:
             raise ParameterError("the kernel is a Python function, which no file can hold; pass a Kernel or a name")
         dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
         expansion = model.expansion_
@@ -138,11 +139,10 @@ class Machine:
         # Where nobody knows which training rows they were, they are counted.
         estimator.support_ = self._support().indices
         # Rows of either kind are taken, whatever those of the fit were.
-        estimator._sparse, estimator._items, estimator._last_betas = not is_given, None, None
+        set_parts(estimator, sparse=not is_given, items=None, last_betas=None, traces=list, evidence=Evidence.missing())
         estimator.shape_fit_, estimator.n_features_in_ = shape, shape[1]
         estimator.n_iter_ = np.full(len(self.intercepts), iterations, np.int32)
         estimator.status_, estimator.fit_status_ = status, int(status != Status.OPTIMAL)
-        estimator._traces, estimator._evidence = list, Evidence.missing()
         if self.classes is None:
             estimator.n_iter_ = int(estimator.n_iter_[0])
         else:
@@ -151,11 +151,10 @@ class Machine:
 
     def _classify(self, estimator: Any) -> None:
         estimator.classes_, estimator.class_weight_ = self.classes, np.ones(len(cast(Array, self.classes)))
-        estimator._calibration = None
+        calibration = None
         if self.sigmoids is not None:
-            estimator._calibration = Calibration.of_maps(
-                "sigmoid", self.sigmoids, len(cast(Array, self.classes)), self.has_pairs
-            )
+            calibration = Calibration.of_maps("sigmoid", self.sigmoids, len(cast(Array, self.classes)), self.has_pairs)
+        set_parts(estimator, calibration=calibration)
 
 
 def _is_weights(model: "BaseEstimator") -> bool:
@@ -167,7 +166,7 @@ def _is_weights(model: "BaseEstimator") -> bool:
 
 
 def _sigmoids(model: "BaseEstimator") -> list[Sigmoid] | None:
-    calibration = getattr(model, "_calibration", None)
+    calibration = part(model, "calibration", None)
     if calibration is None:
         return None
     if calibration.method != "sigmoid":

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -65,11 +65,6 @@ class Parts:
 class _Combination(Kernel):
     """What Sum and Product share: evaluate each part, merge into the first."""
 
-    if TYPE_CHECKING:
-
-        @staticmethod
-        def _merge(total: Array, term: Array) -> Array: ...
-
     kernels: tuple
 
     def __post_init__(self) -> None:
@@ -80,7 +75,7 @@ class _Combination(Kernel):
         for kernel in self.kernels:
             require_kernel("each of kernels", kernel)
 
-    def _nested(self) -> dict[str, Any]:
+    def nested_kernels(self):
         return {f"k{number}": kernel for number, kernel in enumerate(self.kernels, 1)}
 
     def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:
@@ -127,12 +122,7 @@ class _Combination(Kernel):
 
     def tile(self, left: Any, right: Any, out: Array, row: int, column: int) -> None:
         if self._is_one_product(left, right):
-            return self.transform(
-                *cast("tuple[Array, Array, Array]", left.products(right, self.is_translation_invariant)),
-                out,
-                row,
-                column,
-            )
+            return self.transform(*left.products(right, self.is_translation_invariant), out, row, column)
         lefts, rights = (self._prepared_parts(items) for items in (left, right))
 
         def write(number: int, target: Array, row: int, column: int) -> None:
@@ -197,11 +187,11 @@ class Sum(_Combination):
         """What ``left + right`` makes; a number other than 0 is a constant kernel."""
         for number, kernel in ((left, right), (right, left)):
             if is_number(number) and number == 0:
-                return cast(Kernel, kernel)
+                return kernel
         terms = [kernels.Constant(term) if is_number(term) else term for term in (left, right)]
         if not all(isinstance(term, Kernel) for term in terms):
             return NotImplemented
-        return cls(_flatten(cls, *cast("list[Kernel]", terms)))
+        return cls(_flatten(cls, *terms))
 
     @staticmethod
     def _merge(total: Array, term: Array) -> Array:
@@ -248,7 +238,7 @@ class Product(_Combination):
     def of(cls, kernel: Kernel, other: Kernel | float) -> Kernel:
         """What ``kernel * other`` makes; a number scales the kernel."""
         if is_number(other):
-            return Scaled.of(cast(float, other), kernel)
+            return Scaled.of(other, kernel)
         return cls(_flatten(cls, kernel, other)) if isinstance(other, Kernel) else NotImplemented
 
     @staticmethod

@@ -132,7 +132,7 @@ class Kernel(Parameters):
 
         `weights` of the rows count them: a row of weight two is a row that occurs twice.
         """
-        nested = self._nested()
+        nested = self.nested_kernels()
         bound = {name: child.bind(X, weights) for name, child in nested.items()}
         changes = {name: child for name, child in bound.items() if child is not nested[name]}
         return self.replace(**changes) if changes else self

@@ -9,7 +9,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -128,20 +128,21 @@ def _weighted_variance(X: Rows, weights: FloatArray) -> float:
 class Parameters:
     """Named parameters of a frozen dataclass, read and set as scikit-learn does."""
 
-    if TYPE_CHECKING:
-        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep`, those of nested kernels as ``name__inner``."""
         params = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if deep:
-            for name, child in self._nested().items():
+            for name, child in self.nested_kernels().items():
                 params[name] = child
                 params.update({f"{name}__{key}": value for key, value in child.get_params().items()})
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place, after checking the whole; returns self."""
+        """Change parameters in place, after checking the whole; returns self.
+
+        As scikit-learn asks of what is nested in its estimators. Those of Mercer call `replace`: a kernel that others
+        hold, or that is a key of a dictionary, should stay what it is.
+        """
         changed = self.replace(**params)
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, getattr(changed, field.name))
@@ -150,7 +151,7 @@ class Parameters:
     def replace(self, **params: Any) -> Self:
         """A copy with some parameters changed; ``name__inner`` reaches a nested kernel."""
         fields = self.get_params(deep=False)
-        nested = self._nested()
+        nested = self.nested_kernels()
         inner = {}
         for key, value in params.items():
             name, separator, rest = key.partition("__")
@@ -169,7 +170,7 @@ class Parameters:
     def _names(self) -> str:
         return ", ".join(self.get_params()) or "none"
 
-    def _nested(self) -> dict[str, Any]:
+    def nested_kernels(self):
         """Kernels among the parameters, by name."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, Parameters)}
@@ -182,11 +183,6 @@ class Parameters:
 class GammaFromData:
     """Adds to a kernel the values of gamma that training data fix."""
 
-    if TYPE_CHECKING:
-        gamma: float | str
-
-        def replace(self, **params: Any) -> Self: ...
-
     # Between two sets of rows: what gamma multiplies.
     _distances = staticmethod(squared_distances)
 
@@ -198,4 +194,4 @@ class GammaFromData:
         """The kernel with "scale", "auto" or "median" replaced by its number for the rows X."""
         if self.is_bound:
             return self
-        return self.replace(gamma=gamma_from_data(cast(str, self.gamma), X, weights, self._distances))
+        return self.replace(gamma=gamma_from_data(self.gamma, X, weights, self._distances))

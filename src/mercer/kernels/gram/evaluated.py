@@ -28,6 +28,7 @@ from mercer.kernels.gram.kernel_matrix import (
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
+
 # An entry that costs more than this many multiplications is worth keeping in memory.
 # (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
 WORTH_KEEPING = 150
@@ -132,12 +133,13 @@ class EvaluatedMatrix(KernelMatrix):
         return StoredMatrix(values, self.n_jobs, self.view(np.concatenate([first, second])))
 
     def _group(self, indices: IndexArray, stop: Stop | None) -> tuple[Prepared, Array]:
-        key = (int(indices[0]), len(indices))
-        if key not in self._groups:
-            items = self.items.take(indices)
-            block = np.empty((len(items), len(items)), self.dtype)
-            self._groups[key] = items, tiles.gram(self.kernel, items, block, self.n_jobs, stop)
-        return self._groups[key]
+        key = indices.tobytes()
+        with self._lock:
+            if key not in self._groups:
+                items = self.items.take(indices)
+                block = np.empty((len(items), len(items)), self.dtype)
+                self._groups[key] = items, tiles.gram(self.kernel, items, block, self.n_jobs, stop)
+            return self._groups[key]
 
     def rows(self, indices: IndexArray, stop: Stop | None = None) -> Array:
         out = np.empty((len(indices), self.n), self.dtype)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -67,15 +67,6 @@ class Graph(FromOthers):
            [1., 0., 0.]])
     """
 
-    if TYPE_CHECKING:
-        nodes: range | tuple[Any, ...]
-        ends: IndexArray
-        node_labels: tuple[Any, ...] | None
-        edge_labels: tuple[Any, ...] | None
-        weights: FloatArray | None
-        node_attributes: FloatArray | None
-        edge_attributes: FloatArray | None
-
     def __init__(
         self,
         edges: Any = (),
@@ -91,7 +82,7 @@ class Graph(FromOthers):
         edges = edges if isinstance(edges, np.ndarray) else list(edges)
         self.directed = bool(directed)
         self.nodes = _names(nodes, edges, node_labels, node_attributes)
-        ends = ends_of_edges(edges, self.nodes, self._place)
+        ends = ends_of_edges(edges, self.nodes, self.place_of)
         self.node_labels = _labels_of_nodes(node_labels, self.nodes)
         self.node_attributes = numbers_of("node", node_attributes, len(self.nodes))
         labels = values_of_edges("edge_labels", edge_labels, edges, self.directed)
@@ -134,7 +125,7 @@ class Graph(FromOthers):
         return len(self.ends)
 
     @computed_once
-    def _place(self) -> dict[Any, int]:
+    def place_of(self):
         """The position of each node by its name."""
         places = {name: place for place, name in enumerate(self.nodes)}
         if len(places) != len(self.nodes):
@@ -161,7 +152,7 @@ class Graph(FromOthers):
         array([2, 0])
         """
         try:
-            return np.fromiter((self._place[name] for name in names), np.intp, len(names))
+            return np.fromiter((self.place_of[name] for name in names), np.intp, len(names))
         except (KeyError, TypeError):
             unknown = next(place for place, name in enumerate(names) if not self._has(name))
             some = ", ".join(repr(name) for name in self.nodes[:3])
@@ -172,7 +163,7 @@ class Graph(FromOthers):
 
     def _has(self, name: Any) -> bool:
         try:
-            return name in self._place
+            return name in self.place_of
         except TypeError:
             return False
 

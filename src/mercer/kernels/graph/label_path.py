@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,18 @@ from mercer.kernels.items.feature_keys import mixed
 if TYPE_CHECKING:
     from mercer.kernels.graph.packed_graphs import PackedGraphs
 
+
 _NO_KEYS = np.empty(0, np.uint64)
+
+
+class _Arcs(NamedTuple):
+    """Packed graphs: the arcs of each node, with their heads and edges, and the keys of nodes and edges."""
+
+    indptr: np.ndarray
+    heads: np.ndarray
+    edge: np.ndarray
+    node_keys: np.ndarray
+    edge_keys: np.ndarray
 
 
 @jit
@@ -30,22 +41,11 @@ def _is_on_path(path: IndexArray, depth: int, node: int) -> bool:
 
 @jit
 def _count_from(
-    start: int,
-    indptr: IndexArray,
-    heads: IndexArray,
-    edge: IndexArray,
-    node_keys: KeyArray,
-    edge_keys: KeyArray,
-    weights: Array,
-    walks: bool,
-    path: IndexArray,
-    arcs: IndexArray,
-    names: KeyArray,
-    keys: KeyArray,
-    counts: Array,
-    used: int,
+    start: int, graphs, weights: Array, walks: bool, stack, keys: KeyArray, counts: Array, used: int
 ) -> tuple[KeyArray, FloatArray, int]:
-    """Count the sequences that begin at `start`, depth first, with a stack of its own."""
+    """Count the sequences that begin at `start`, depth first, with a stack of its own: nodes, arcs, names."""
+    indptr, heads, edge, node_keys, edge_keys = graphs
+    path, arcs, names = stack
     depth = 0
     path[0], arcs[0] = start, indptr[start]
     names[0] = mixed(np.uint64(1), node_keys[start])
@@ -72,29 +72,16 @@ def _count_from(
 
 
 @jit
-def _tally(
-    offsets: IndexArray,
-    indptr: IndexArray,
-    heads: IndexArray,
-    edge: IndexArray,
-    node_keys: KeyArray,
-    edge_keys: KeyArray,
-    weights: Array,
-    walks: bool,
-    first: int,
-    last: int,
-) -> Tally:
+def _tally(offsets: IndexArray, graphs, weights: Array, walks: bool, first: int, last: int) -> Tally:
     ends = np.zeros(last - first, np.int64)
     all_keys, all_counts, filled = np.empty(0, np.uint64), np.empty(0, np.float64), 0
     size = weights.shape[0]
-    path, arcs, names = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint64)
+    stack = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint64)
     for graph in range(first, last):
         keys, counts = new_table()
         used = 0
         for start in range(offsets[graph], offsets[graph + 1]):
-            keys, counts, used = _count_from(
-                start, indptr, heads, edge, node_keys, edge_keys, weights, walks, path, arcs, names, keys, counts, used
-            )
+            keys, counts, used = _count_from(start, graphs, weights, walks, stack, keys, counts, used)
         all_keys, all_counts, filled = written(keys, counts, all_keys, all_counts, filled)
         ends[graph - first] = filled
     return ends, all_keys[:filled], all_counts[:filled]
@@ -149,7 +136,8 @@ class LabelPath(GraphCountKernel):
 
     def tally(self, packed: "PackedGraphs", first: int, last: int) -> Tally:
         edge_keys = packed.edge_keys if self.edge_labels else _NO_KEYS
-        return _tally(packed.offsets, *packed.arcs, packed.node_keys, edge_keys, self._weights, self.walks, first, last)
+        graphs = _Arcs(*packed.arcs, packed.node_keys, edge_keys)
+        return _tally(packed.offsets, graphs, self._weights, self.walks, first, last)
 
     @property
     def _weights(self) -> FloatArray:
@@ -163,12 +151,7 @@ class LabelPath(GraphCountKernel):
         between = [label for graph in packed.graphs for label in graph.edge_labels or ()] if self.edge_labels else None
         names, waiting = {}, []
         for node, label in enumerate(labels):
-            waiting.append(
-                cast(
-                    "tuple[tuple[int, ...], np.uint64, tuple[Any, ...]]",
-                    ((node,), _key(np.uint64(1), packed.node_keys[node]), (label,)),
-                )
-            )
+            waiting.append(((node,), _key(np.uint64(1), packed.node_keys[node]), (label,)))
         while waiting:
             path, key, read = waiting.pop()
             names[int(key)] = _spelled(read)

@@ -1,7 +1,7 @@
 """The geometric random-walk kernel: walks that two graphs have in common, of every length."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -33,23 +33,32 @@ class Walks(NamedTuple):
     spectra: tuple | None  # eigenvalues and (1'v)^2 of each undirected graph, if labels do not count
 
 
+class Side(NamedTuple):
+    """The graphs of one side of a tile.
+
+    Attributes
+    ----------
+    index : ndarray (n,)
+        Which of the packed graphs they are.
+    arrays : tuple
+        As in `Walks`.
+    directed : ndarray of bool
+    begins : ndarray (n,)
+        Which edge of each stands in the first row, or column, of the kernel of their edges.
+    """
+
+    index: np.ndarray
+    arrays: tuple
+    directed: np.ndarray
+    begins: np.ndarray
+
+
 @jit
 def _tile_of_products(
-    left: IndexArray,
-    first: tuple[Array, ...],
-    directed: BoolArray,
-    right: IndexArray,
-    second: tuple[Array, ...],
-    other_directed: BoolArray,
-    likeness: Array,
-    begins: IndexArray,
-    other_begins: IndexArray,
-    decay: float,
-    slack: float,
-    out: Array,
-    row: int,
-    column: int,
+    rows, columns, likeness: Array, decay: float, slack: float, out: Array, row: int, column: int
 ) -> None:
+    left, first, directed, begins = rows
+    right, second, other_directed, other_begins = columns
     for i in range(left.shape[0]):
         n = first[0][left[i] + 1] - first[0][left[i]]
         for j in range(right.shape[0]):
@@ -166,7 +175,7 @@ class RandomWalk(StructuredKernel):
         if self.is_bound:
             return self
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "RandomWalk")
-        return self.replace(edge_attributes=cast(Kernel, self.edge_attributes).bind(packed.edge_attributes))
+        return self.replace(edge_attributes=self.edge_attributes.bind(packed.edge_attributes))
 
     def encode(self, items: list[Any], dtype: DTypeLike) -> Packed:
         self._require_bound()
@@ -201,9 +210,12 @@ class RandomWalk(StructuredKernel):
             _tile_of_spectra(left.index, first.spectra, right.index, second.spectra, self.decay, out, row, column)
             return
         slack = 1.0 - self.decay * max(first.largest, second.largest)
-        sides = [(side.index, side.arrays.arrays, side.arrays.directed) for side in (left, right)]
-        likeness = self._likeness(left, right)
-        _tile_of_products(*sides[0], *sides[1], *likeness, float(self.decay), slack, out, row, column)
+        likeness, *begins = self._likeness(left, right)
+        sides = [
+            Side(side.index, side.arrays.arrays, side.arrays.directed, begin)
+            for side, begin in zip((left, right), begins, strict=True)
+        ]
+        _tile_of_products(*sides, likeness, float(self.decay), slack, out, row, column)
 
     def _likeness(self, left: Packed, right: Packed) -> tuple[FloatArray, IndexArray, IndexArray]:
         """(kernel of the edges of two tiles, which edge stands in the first row, or column, for each graph)."""

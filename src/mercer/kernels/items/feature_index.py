@@ -7,18 +7,17 @@ fewer of them than entries. The entries are then sorted by counting.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.splitmix import GOLDEN
 from mercer._types import Array, IndexArray
 from mercer.kernels._types import KeyArray
 
 SMALLEST = 1024
-# 2**64 divided by the golden ratio (Knuth 1973).
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @jit
 def _home(key: np.uint64, size: int) -> np.uint64:
-    """Where a key's search begins: its upper bits after a multiplication, as keys may be small numbers."""
-    return ((key * _GOLDEN) >> np.uint64(32)) & np.uint64(size - 1)
+    """Where a key's search begins: its upper bits after a multiplication (Knuth 1973), as keys may be small numbers."""
+    return ((key * GOLDEN) >> np.uint64(32)) & np.uint64(size - 1)
 
 
 @jit

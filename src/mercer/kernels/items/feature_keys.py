@@ -3,7 +3,7 @@
 A feature (a substring, a label of a node with its neighbours) is named by a fingerprint
 instead of being looked up in a dictionary, so that items prepared at different times agree
 on their features (the idea is Rabin's, 1981). Among a million features two share a key with
-a chance of about 3e-8. The mixing is that of SplitMix64 (Steele, Lea & Flood 2014).
+a chance of about 3e-8. The mixing is that of `splitmix`.
 """
 
 import hashlib
@@ -13,19 +13,15 @@ from typing import Any
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.splitmix import GOLDEN, stirred
 from mercer.kernels._types import KeyArray
-
-_GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @jit
 def mixed(key: np.uint64, value: np.uint64) -> np.uint64:
     """The key of a sequence whose beginning has `key` and which goes on with `value` (both uint64)."""
     # Multiplied first: key and value must not change places, nor small numbers cancel out.
-    key = (key + np.uint64(1)) * np.uint64(_GOLDEN) + value
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(_FIRST)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(_SECOND)
-    return key ^ (key >> np.uint64(31))
+    return stirred((key + np.uint64(1)) * np.uint64(GOLDEN) + value)
 
 
 def fingerprint(label: Any) -> np.uint64:

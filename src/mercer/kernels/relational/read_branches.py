@@ -31,7 +31,7 @@ def names_read(kernel: Any) -> set[Any]:
     """The columns that a kernel of tables looks at."""
     if isinstance(kernel, On):
         return set(kernel.names)
-    parts = kernel.parts if isinstance(kernel, Columns) else kernel._nested()
+    parts = kernel.parts if isinstance(kernel, Columns) else kernel.nested_kernels()
     return set().union(*map(names_read, parts.values()))
 
 

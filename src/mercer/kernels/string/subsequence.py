@@ -1,10 +1,11 @@
 """The gap-weighted subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins 2002)."""
 
 import math
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -25,6 +26,7 @@ from mercer.kernels.string.tokens import Symbols, joined, require_tokenizer, sym
 
 if TYPE_CHECKING:
     from mercer.kernels.items.counts import Vocabulary
+
 
 # Seconds that a cell of the dynamic programme takes, for a length, and a tile may take.
 CELL_SECONDS, TILE_SECONDS = 6e-10, 0.05
@@ -112,9 +114,12 @@ class Subsequence(StructuredKernel):
         width = self._n_features(len(vocabulary))
         if len(texts) * width * part.dtype.itemsize > KEPT_BYTES:
             return self._written(texts, part.index, vocabulary, part.dtype)
-        if vocabulary not in texts.features:
-            texts.features[vocabulary] = self._written(texts, np.arange(len(texts)), vocabulary, part.dtype)
-        return _rows_at(texts.features[vocabulary], part.index)
+        with texts.lock:
+            # One thread writes them, and the others wait for it: each would write all of them.
+            if vocabulary not in texts.features:
+                texts.features[vocabulary] = self._written(texts, np.arange(len(texts)), vocabulary, part.dtype)
+            features = texts.features[vocabulary]
+        return _rows_at(features, part.index)
 
     def _written(self, texts: "Texts", index: IndexArray, vocabulary: "Vocabulary", dtype: DTypeLike) -> Array:
         out = np.empty((len(index), self._n_features(len(vocabulary))), dtype)
@@ -180,7 +185,7 @@ class Subsequence(StructuredKernel):
             self.tile(item, item, value, 0, 0)
             out[i] = value[0, 0]
 
-        run_parallel(fill, range(len(prepared)), thread_count(None) if cast(int, prepared.longest_tile) < 512 else 1)
+        run_parallel(fill, range(len(prepared)), thread_count(None) if prepared.longest_tile < 512 else 1)
         return out
 
     def feature_map(self, X: Rows) -> Features:
@@ -215,10 +220,13 @@ class Texts(Symbols):
 
     def __init__(self, symbols: Symbols) -> None:
         super().__init__(symbols.codes, symbols.offsets, symbols.vocabulary, symbols.tokens)
-        self.features = weakref.WeakKeyDictionary()
+        self.features, self.lock = weakref.WeakKeyDictionary(), threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"features": weakref.WeakKeyDictionary()}
+        return {name: value for name, value in vars(self).items() if name not in ("features", "lock")}
+
+    def __setstate__(self, state):
+        vars(self).update(state, features=weakref.WeakKeyDictionary(), lock=threading.Lock())
 
 
 def _rows_at(features: Array, index: IndexArray) -> Array:

@@ -50,14 +50,14 @@ def _placed(kernel: "Kernel", kinds: Mapping[ColumnName, str], standardise: bool
         return _scaled(kernel) if standardise else kernel
     read = _read_by(kernel)
     if len(read) == 1 and None not in read:
-        return _on(kernel, *read, kinds, standardise)  # type: ignore[arg-type, call-arg] # one only
-    nested = kernel._nested()
+        return _on(kernel, *read, kinds, standardise)
+    nested = kernel.nested_kernels()
     return kernel.replace(**{name: _placed(child, kinds, standardise) for name, child in nested.items()})
 
 
 def _is_made_of_kernels(kernel: "Kernel") -> bool:
     """Whether a kernel that reads tables is a sum, a product or the like, with parts to look into."""
-    return bool(kernel._nested()) and not isinstance(kernel, On | Columns)
+    return bool(kernel.nested_kernels()) and not isinstance(kernel, On | Columns)
 
 
 def _scaled(kernel: Any) -> "Kernel":
@@ -74,7 +74,7 @@ def _read_by(kernel: "Kernel") -> set[str | None]:
         return set()
     if kernel.takes_tables:
         return {None}
-    nested = kernel._nested().values()
+    nested = kernel.nested_kernels().values()
     if nested:
         return set().union(*map(_read_by, nested))
     if isinstance(kernel, StructuredKernel):

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +18,7 @@ from mercer._jit.threads import Stopped
 from mercer._types import Array, ArrayLike, Labels, Rows
 from mercer.estimators.fitting.auto_strength import choose_kernel, is_auto
 from mercer.estimators.fitting.inputs import is_precomputed, takes_items, tell_input
+from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_choice,
@@ -26,6 +27,7 @@ from mercer.estimators.fitting.parameters import (
     require_n_jobs,
     require_optional_number,
 )
+from mercer.estimators.fitting.plan import check_parameters
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.whole_fit import unchanged_by_errors
@@ -63,7 +65,7 @@ def _delegated(name: str, what: str) -> property:
     return property(get, doc=what)
 
 
-class TunedModel(BaseEstimator):
+class TunedModel(HoldsKernels):
     """Base: a subclass says which machine it tunes (`_machine`) and how its input is checked (`_input`)."""
 
     _machine: type
@@ -122,7 +124,7 @@ class TunedModel(BaseEstimator):
                 task = self._task(X, y, sample_weight, groups)
                 scores = Scores(self.scoring, self._default_score, self.refit)
                 template = self._template()
-                template._check_parameters()
+                check_parameters(template)
                 settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
                 models = _models(template, settings, scores)
                 self.n_splits_ = len(task.folds)
@@ -385,3 +387,8 @@ def _with_setting(template: BaseEstimator, setting: Mapping[str, Any]) -> Any:
 
 def _folds_told(numbers: Sequence[int]) -> str:
     return f"fold{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+def default_scoring(model):
+    """What a search scores by where `scoring` is None."""
+    return model._default_score

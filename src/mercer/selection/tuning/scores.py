@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer
 from mercer._errors import ParameterError
 from mercer._types import Array, FloatArray, Rows
 from mercer.estimators.fitting.parameters import require_choice, require_flag
+from mercer.estimators.fitting.plan import decisions_of, labels_of
 
 if TYPE_CHECKING:
     from mercer.selection.tuning.results import Table
@@ -189,11 +190,11 @@ class ClassifierAnswers(ClassifierMixin, _Answers):
 
     def predict(self, X: Rows) -> Array:
         """Labels."""
-        return self.model._labels(self._own(X))
+        return labels_of(self.model, self._own(X))
 
     def decision_function(self, X: Rows) -> FloatArray:
         """Decision values."""
-        return self.model._decisions(self._own(X))
+        return decisions_of(self.model, self._own(X))
 
 
 class RegressorAnswers(RegressorMixin, _Answers):

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed
+from mercer.estimators.fitting.plan import check_parameters, fit_without_report, problems_of
 from mercer.estimators.fitting.weights import target_weights
 from mercer.selection.tuning.fold_series import FoldSeries
 from mercer.selection.tuning.progress import SearchPoint
@@ -337,7 +338,7 @@ class _Shared:
     def _setup(self, model: "BaseEstimator", train: IndexArray) -> Any:
         """The problems of a setting on this fold, or None where they cannot be."""
         try:
-            model._check_parameters()
+            check_parameters(model)
             return self._problems(model, train)
         except Exception as error:  # noqa: BLE001 - recorded; the other settings go on
             self.search.fail(self.names[id(model)], self.fold, error)
@@ -346,9 +347,7 @@ class _Shared:
     def _problems(self, model: "BaseEstimator", rows: IndexArray) -> Any:
         task = self.search.task
         y, weights = task.y[rows], task.weights_at(rows)
-        if self.search.classifies:
-            return model._setup(y, weights)[0]
-        return model._setup(y, target_weights(weights, len(y)))
+        return problems_of(model, y, weights if self.search.classifies else target_weights(weights, len(y)))
 
     def _keep(
         self, number: int, model: "BaseEstimator", setup: Any, fit: "FoldFit", test: IndexArray, train: IndexArray
@@ -393,7 +392,7 @@ class _OneByOne:
         begin = time.perf_counter()
         model.callbacks = [lambda _: search.limits.stop()]
         rows = as_given(take_part(task.X, train, train, is_gram))
-        model._fit(rows, task.y[train], task.weights_at(train))
+        fit_without_report(model, rows, task.y[train], task.weights_at(train))
         if model.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED):
             raise Stopped
         parts = [(as_given(take_part(task.X, test, train, is_gram)), test)]

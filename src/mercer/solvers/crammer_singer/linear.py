@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_adds, row_dots
-from mercer.solvers.linear.cd_passes import SEED
+from mercer._jit.splitmix import GOLDEN
 from mercer.solvers.linear.cd_steps import shuffle
 from mercer.solvers.linear.dual_cd import FIRST_CHECK, HOPELESS, next_wait, passes_left
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
@@ -151,7 +151,7 @@ class _Descent:
         self._place_rows_of_zeros()
         if start is not None:
             self._fit_weights()
-        self.state = np.array([(seed * 2 + 1) * SEED % 2**64], dtype=np.uint64)
+        self.state = np.array([(seed * 2 + 1) * int(GOLDEN) % 2**64], dtype=np.uint64)
         self.primal, self.dual = np.inf, -np.inf
         # Where the objective overflows, this is what is left.
         self.best = np.zeros((K, products.n_features)), np.zeros(K)

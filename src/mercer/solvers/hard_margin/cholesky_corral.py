@@ -10,6 +10,7 @@ Cost of a step: s^2 for s members, and n s for the scores of all points.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer.solvers.linalg.compiled_cholesky import forward, substitute
 from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -18,27 +19,6 @@ DEPENDENT = 64.0 * EPSILON
 # Errors of a score, in units of the last place.
 SCORE_ERROR = 2.0
 FIRST_CAPACITY = 64
-
-
-@jit
-def _forward(factor, s, values):
-    """Solve L x = values in place."""
-    for i in range(s):
-        row = factor[i]
-        total = values[i]
-        for k in range(i):
-            total -= row[k] * values[k]
-        values[i] = total / row[i]
-
-
-@jit
-def _backward(factor, s, values):
-    """Solve L' x = values in place."""
-    for i in range(s - 1, -1, -1):
-        row = factor[i]
-        values[i] /= row[i]
-        for k in range(i):
-            values[k] -= row[k] * values[i]
 
 
 @jit
@@ -106,7 +86,7 @@ class KernelCorral:
         self._make_room(s + 1)
         row = self.signs[j] * self.signs * (self.matrix.rows(np.array([j]))[0] + self.shift)
         column = row[self.members] + self._weight * (self.groups[self.members] == self.groups[j])
-        _forward(self._factor, s, column)
+        forward(self._factor, s, column)
         own = row[j] + self._weight
         pivot = own - column @ column
         if pivot < INDEFINITE * abs(own):
@@ -145,8 +125,7 @@ class KernelCorral:
 
     def _solve(self, values):
         values = values.copy()
-        _forward(self._factor, len(self.members), values)
-        _backward(self._factor, len(self.members), values)
+        substitute(self._factor, len(self.members), values)
         return values
 
     def scores(self, weights):

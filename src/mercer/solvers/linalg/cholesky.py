@@ -23,10 +23,11 @@ _PIECE = 128
 
 
 class NotPositiveDefinite(Exception):
-    """The leading minor of order `order` is not positive."""
+    """The leading minor of order `order`, where that is known, is not positive."""
 
-    def __init__(self, order):
-        super().__init__(f"the leading minor of order {order} is not positive")
+    def __init__(self, order=None):
+        which = "a minor" if order is None else f"the leading minor of order {order}"
+        super().__init__(f"{which} is not positive")
         self.order = order
 
 

@@ -1,9 +1,11 @@
-"""Conjugate gradients with a preconditioner, for several right-hand sides at once.
+"""Conjugate gradients with a preconditioner: the recursion, and the solution of A X = B with it.
 
-Method (Hestenes & Stiefel 1952; Golub & Van Loan 2013, section 11.5): every right-hand side has its
-own step lengths, and all share each product with the matrix. With a Cholesky factor in single
-precision as preconditioner this is iterative refinement that cannot diverge: two or three products
-in double precision give a solution in double precision.
+Method (Hestenes & Stiefel 1952; Golub & Van Loan 2013, section 11.5). `Recursion` is all that Newton's methods
+share: whoever uses it computes products with the matrix, adds up what it wants of the steps, and decides
+when to end. `solve` does so for several right-hand sides at once: each has its own step lengths, and all
+share each product with the matrix. With a Cholesky factor in single precision as preconditioner this is
+iterative refinement that cannot diverge: two or three products in double precision give a solution in double
+precision.
 
 Cost of an iteration: one product of the matrix with k columns, and one use of the preconditioner.
 Needs: a positive definite matrix and preconditioner, as functions of n by k arrays.
@@ -14,10 +16,64 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.result import Status, TracePoint
 
 # So many iterations without a smaller residual, and rounding is all that is left.
 PATIENCE = 25
+
+
+def by_column(left, right):
+    """Inner products of columns: right-hand sides that have nothing to do with each other."""
+    return np.einsum("ij,ij->j", left, right)
+
+
+def in_all(left, right):
+    """One inner product: all columns are one unknown."""
+    return float(np.sum(left * right))
+
+
+class Recursion:
+    """Residual r, direction p and size r'z, z the preconditioned residual.
+
+    Parameters
+    ----------
+    residual : ndarray
+        B, or what is left of it where the iterations begin.
+    precondition : callable
+        ``precondition(r)`` is z, about A^-1 r.
+    inner : callable
+        ``inner(r, z)``, a number, or one for each column.
+    ahead : ndarray, optional
+        The first z, where it is known.
+    """
+
+    def __init__(self, residual, precondition, inner=by_column, ahead=None):
+        self.residual, self.precondition, self.inner = residual, precondition, inner
+        self.direction, self.size, self._ahead = None, None, ahead
+
+    def turn(self):
+        """Find the next direction; r'z, about the square of the error as A measures it."""
+        ahead = self.precondition(self.residual) if self._ahead is None else self._ahead
+        size, self._ahead = self.inner(self.residual, ahead), None
+        self.direction = ahead if self.size is None else ahead + _ratio(size, self.size) * self.direction
+        self.size = size
+        return size
+
+    def advance(self, bent):
+        """Go along the direction p until the error is least; the length of the step. `bent` is A p.
+
+        Raises
+        ------
+        NotPositiveDefinite
+            Where p' A p or r'z says that the matrix or the preconditioner is not.
+        """
+        curvature = self.inner(bent, self.direction)
+        if not np.all(((curvature > 0) & (self.size >= 0)) | (self.size == 0)):
+            raise NotPositiveDefinite
+        length = _ratio(self.size, curvature)
+        self.residual = self.residual - length * bent
+        return length
 
 
 @dataclass
@@ -45,79 +101,70 @@ def solve(apply, right, precondition, tol, limits, patience=PATIENCE):
     limits : Limits
     """
     run = _Run(apply, right, precondition)
-    best, since = run.share(), 0
+    best, since = run.share, 0
     while (status := _ending(run, tol, limits, since, patience)) is None:
         try:
             run.step()
         except Stopped:
             status = limits.reached() or Status.INTERRUPTED
             break
+        except NotPositiveDefinite:
+            status = Status.STALLED
+            break
         run.note(limits)
-        since = 0 if run.share() < best else since + 1
-        best = min(best, run.share())
+        since = 0 if run.share < best else since + 1
+        best = min(best, run.share)
     return LinearSolution(run.best, run.best_share, status, run.iterations, run.trace)
 
 
 def _ending(run, tol, limits, since, patience):
-    if (run.shares() <= tol).all():
+    if run.share <= tol:
         return Status.OPTIMAL
     if run.iterations and limits.reached() is not None:
         return limits.reached()
     if limits.iterations_left(run.iterations) <= 0:
         return Status.ITERATION_LIMIT
-    return Status.STALLED if since >= patience or run.is_broken else None
+    return Status.STALLED if since >= patience or not np.isfinite(run.share) else None
 
 
 class _Run:
-    """The state of the method: x, residual r, direction p, and r'z of the last step."""
+    """The recursion, x, and the best x so far, column by column."""
 
     def __init__(self, apply, right, precondition):
-        self.apply, self.precondition = apply, precondition
+        self.apply = apply
         self.norms = np.linalg.norm(right, axis=0)
         self.norms[self.norms == 0] = 1.0
-        self.X, self.R = np.zeros(right.shape), np.array(right, dtype=np.float64)
-        self.P, self.rho = None, None
-        self.iterations, self.trace, self.is_broken = 0, [], False
-        self.best, self.best_share = self.X.copy(), self.shares()
-
-    def shares(self):
-        """|r| / |b| of each column."""
-        return np.linalg.norm(self.R, axis=0) / self.norms
-
-    def share(self):
-        return float(self.shares().max(initial=0.0))
+        self.X = np.zeros(right.shape)
+        self.recursion = Recursion(np.array(right, dtype=np.float64), precondition)
+        self.iterations, self.trace = 0, []
+        self.best, self.best_share = self.X.copy(), np.full(right.shape[1], np.inf)
+        self._measure()
 
     def step(self):
-        Z = self.precondition(self.R)
-        rho = np.einsum("ij,ij->j", self.R, Z)
-        if self.P is None:
-            self.P = Z.copy()  # Z may be the residual itself, which changes below
-        else:
-            self.P = Z + _ratio(rho, self.rho) * self.P
-        AP = self.apply(self.P)
-        length = _ratio(rho, np.einsum("ij,ij->j", self.P, AP))
-        if not np.isfinite(length).all() or (length < 0).any():
-            self.is_broken = True
-            length = np.where(np.isfinite(length) & (length > 0), length, 0.0)
-        self.X += length * self.P
-        self.R -= length * AP
-        self.rho = rho
+        self.recursion.turn()
+        direction = self.recursion.direction
+        self.X += self.recursion.advance(self.apply(direction)) * direction
         self.iterations += 1
-        self._keep_best()
+        self._measure()
 
-    def _keep_best(self):
-        shares = self.shares()
+    def _measure(self):
+        """|r| / |b| of each column, of which `share` is the largest; the best so far of each is kept."""
+        shares = np.linalg.norm(self.recursion.residual, axis=0) / self.norms
+        self.share = float(shares.max(initial=0.0))
         better = shares <= self.best_share
         self.best[:, better] = self.X[:, better]
         self.best_share = np.where(better, shares, self.best_share)
 
     def note(self, limits):
         """Tell the callbacks."""
-        point = TracePoint(limits.seconds, self.iterations, self.share(), np.nan, self.R.shape[1], len(self.R))
+        n, k = self.X.shape
+        point = TracePoint(limits.seconds, self.iterations, self.share, np.nan, k, n)
         self.trace.append(point)
         limits.report(point)
 
 
 def _ratio(a, b):
     """a / b, and zero where a is: a column that is solved stays as it is."""
+    if np.ndim(a) == 0:
+        return a / b if a != 0 else 0.0
     return np.divide(a, b, out=np.zeros_like(a), where=(a != 0) & (b != 0))

@@ -1,10 +1,9 @@
-"""K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `newton`."""
+"""K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `smooth.newton`."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from mercer.solvers.linalg.nystroem import nystroem_factor
 from mercer.solvers.linalg.pivoted_cholesky import partial_factor
-from mercer.solvers.smooth.newton_system import Indefinite
 
 # Rank of the preconditioner, over all functions together.
 RANK = 160
@@ -38,18 +37,6 @@ def _pivoted(K, root):
 
 def _of_landmarks(K):
     """From random rows of the rounded matrix."""
-    return _nystroem(K.rounded, max(8, min(LANDMARKS, LANDMARKS_OF_ALL // K.k)))
-
-
-def _nystroem(rounded, most):
-    """L of Nystroem, float32, from `most` random rows of a `RoundedMatrix` (Frangella, Tropp & Udell 2023)."""
-    chosen = np.sort(np.random.default_rng(0).permutation(rounded.n)[:most])
-    rows = rounded.rows(chosen)
-    core = rows[:, chosen].astype(np.float64)
-    # Rounding, which may be negative, is outweighed.
-    core[np.diag_indices_from(core)] += max(2.0 * rounded.noise, len(chosen) * rounded.unit)
-    try:
-        inverse = solve_triangular(cholesky(core, lower=True), np.eye(len(chosen)), lower=True)
-    except LinAlgError as error:
-        raise Indefinite from error
-    return rows.T @ inverse.T.astype(np.float32)
+    most = min(K.n, max(8, min(LANDMARKS, LANDMARKS_OF_ALL // K.k)))
+    jitter = max(2.0 * K.rounded.noise, most * K.rounded.unit)
+    return nystroem_factor(K.rounded, most, np.random.default_rng(0), jitter)

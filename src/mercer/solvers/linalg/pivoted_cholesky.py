@@ -1,13 +1,14 @@
 """Coordinates for the items of a kernel matrix: an incomplete Cholesky factorisation with pivots.
 
-Method (Fine & Scheinberg 2001; Higham 2002, section 10.3): the item that is worst described joins
-the basis, until none is left that differs from its description by more than rounding. K = L L'
-then holds to the precision of K, and row i of L stands for psi(x_i).
+Method (Fine & Scheinberg 2001; Harbrecht, Peters & Schneider 2012; Higham 2002, section 10.3): the item that is
+worst described joins the basis, until none is left that differs from its description by more than is said to be
+negligible. K ≈ L L' then holds to that, and row i of L stands for psi(x_i).
 
 Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
 """
 
 import numpy as np
+from scipy.linalg import lapack
 
 from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
 
@@ -41,7 +42,8 @@ def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
     """(L, whether something is left): as `pivoted_cholesky`, but as far as `most` coordinates go.
 
     An item is described well enough where its squared distance to its description is at most
-    `negligible`; a squared distance below `lowest` says that the matrix is indefinite.
+    `negligible`; a squared distance below `lowest` says that the matrix is indefinite. The matrix is a
+    `KernelMatrix` or a `SymmetricOperator`.
     """
     left, pivots = matrix.diag.copy(), []
     factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
@@ -61,3 +63,11 @@ def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
         left[pivot] = 0.0
         pivots.append(pivot)
     return np.ascontiguousarray(factor[:, :r]), True
+
+
+def dense_factor(K, negligible):
+    """(L, pivots) of a whole matrix by LAPACK; rows of L at the pivots are a lower triangle."""
+    packed, order, rank, _ = lapack.dpstrf(K, tol=negligible, lower=1)
+    factor = np.empty((len(K), rank))
+    factor[order - 1] = np.tril(packed)[:, :rank]
+    return factor, order[:rank] - 1

@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from mercer._jit.splitmix import GOLDEN
 from mercer.solvers.linear.cd_steps import (
     BETA,
     CURVATURE,
@@ -31,7 +32,6 @@ from mercer.solvers.linear.loss_loops import BEYOND
 
 # Entries of rows in a slice: some 50 ms.
 SLICE_ENTRIES = 15_000_000
-SEED = 0x9E3779B97F4A7C15
 # A row at a bound is left out if its slope is below minus this share of the largest among those that moved. The
 # whole of it is what Hsieh et al. take; a check brings back what was left out too early, so less is safe and faster.
 FIRM = 0.1
@@ -57,7 +57,7 @@ class Passes:
         self.products, self.dual = products, dual
         self.scale, self.price, self.bias = self._constant(), 0.0, 0.0
         self.points = self._points(start)
-        self.state = np.array([(seed * 2 + 1) * SEED % 2**64], np.uint64)
+        self.state = np.array([(seed * 2 + 1) * int(GOLDEN) % 2**64], np.uint64)
         self.w = np.zeros(products.n_features + 1)
         if start is not None:
             products.combination(self.beta, self.w[:-1])

@@ -16,7 +16,14 @@ import numpy as np
 from mercer._jit.once import computed_once
 from mercer.problems.linear.dual import balanced
 from mercer.solvers.linear.cd_passes import Passes
-from mercer.solvers.linear.loss_loops import bracketed_minimum, separable_dual, settled_bias, steepest, total_loss
+from mercer.solvers.linear.loss_loops import (
+    RoundedLosses,
+    bracketed_minimum,
+    separable_dual,
+    settled_bias,
+    steepest,
+    total_loss,
+)
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
@@ -191,7 +198,7 @@ class _Descent:
     def _penalised_bias(self, values, bias):
         """The bias that minimises the primal for the present w, where it has a price."""
         scale = self.dual.scale
-        step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, *self._rounded)
+        step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, self._rounded)
         better = bias + scale * step
         before, after = (0.5 * (b / scale) ** 2 + self._loss(values + b) for b in (bias, better))
         return better if after < before else bias
@@ -202,7 +209,7 @@ class _Descent:
         step, shift, direction = other - w, other_bias - bias, other_values - values
         price = 0.0 if self.dual.has_equality or self.dual.scale == 0.0 else self.dual.scale**-2
         along, square = float(w @ step) + price * bias * shift, float(step @ step) + price * shift * shift
-        t = bracketed_minimum(values, direction, along, square, 1.0, *self._rounded)
+        t = bracketed_minimum(values, direction, along, square, 1.0, self._rounded)
         return w + t * step, bias + t * shift, values + t * direction
 
     def _keep_dual(self, beta, w):
@@ -218,14 +225,14 @@ class _Descent:
 
     def _free_bias(self, values):
         """The bias that minimises the primal for the present w, where it has no price."""
-        return settled_bias(values, *self._rounded)
+        return settled_bias(values, self._rounded)
 
     @computed_once
     def _rounded(self):
         """What searches want to know of the losses: a proximal term too small to be seen gives a kink its slope."""
         dual = self.dual
         tiny = np.where(dual.ridge == 0.0, 1e-9 / np.where(dual.reach > 0.0, dual.reach, 1.0), 0.0)
-        return dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual))
+        return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual)))
 
     def solution(self, status):
         """The best that was met."""

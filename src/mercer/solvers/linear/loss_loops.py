@@ -5,12 +5,35 @@ The beta that attains h_i(f) is the *response* of row i to the value f. With a p
 and the response becomes continuous and piecewise linear (Rockafellar 1976).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mercer._jit.compile import jit
 
 # Compiled code does not know infinity; a bracket that is still open ends here.
 BEYOND = 1e300
+
+
+class RoundedLosses(NamedTuple):
+    """The losses of all rows with their proximal term.
+
+    Attributes
+    ----------
+    linear, lower, upper, ridge : ndarray (n,)
+    epsilon : float
+        p_i, the box, the ridge and the kink of the dual.
+    inverse, centre : ndarray (n,)
+        v_i, 0 where there is a ridge, and where the term is zero.
+    """
+
+    linear: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    ridge: np.ndarray
+    epsilon: float
+    inverse: np.ndarray
+    centre: np.ndarray
 
 
 @jit
@@ -54,11 +77,12 @@ def _response(z, lower, upper, curvature, pull, epsilon):
 
 
 @jit
-def respond(values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope):
+def respond(values, losses, beta, change, slope):
     """Responses to `values` with the proximal term; returns (total loss, size of the proximal term).
 
     `change` receives how far each beta moved, `slope` its derivative (0 at a bound or at a kink).
     """
+    linear, lower, upper, ridge, epsilon, inverse, centre = losses
     loss, distance = 0.0, 0.0
     for i in range(values.shape[0]):
         z = linear[i] - values[i]
@@ -73,8 +97,9 @@ def respond(values, linear, lower, upper, ridge, epsilon, inverse, centre, beta,
 
 
 @jit
-def slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre):
+def slope_along(t, values, direction, losses):
     """First and second derivative of the rounded losses at values + t direction."""
+    linear, lower, upper, ridge, epsilon, inverse, centre = losses
     first, second = 0.0, 0.0
     for i in range(values.shape[0]):
         z = linear[i] - values[i] - t * direction[i]
@@ -87,16 +112,16 @@ def slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inve
 
 
 @jit
-def line_minimum(values, direction, along, square, linear, lower, upper, ridge, epsilon, inverse, centre):
+def line_minimum(values, direction, along, square, losses):
     """t > 0 at which along t + square t^2 / 2 + rounded losses(values + t direction) has its minimum.
 
     Newton steps on the derivative, which rises and is piecewise linear, between bounds that close in.
     """
-    first, second = slope_along(0.0, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+    first, second = slope_along(0.0, values, direction, losses)
     goal = 0.1 * abs(first + along)
     low, high, t = 0.0, BEYOND, 1.0
     for _ in range(60):
-        first, second = slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        first, second = slope_along(t, values, direction, losses)
         first += along + square * t
         second += square
         if abs(first) <= goal:
@@ -113,20 +138,20 @@ def line_minimum(values, direction, along, square, linear, lower, upper, ridge, 
 
 
 @jit
-def bracketed_minimum(values, direction, along, square, step, linear, lower, upper, ridge, epsilon, inverse, centre):
+def bracketed_minimum(values, direction, along, square, step, losses):
     """t, of either sign, near which along t + square t^2 / 2 + losses(values + t direction) has its minimum.
 
     False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a tenth of what it
     was; the first guess of t is `step`.
     """
-    at, _ = slope_along(0.0, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+    at, _ = slope_along(0.0, values, direction, losses)
     at += along
     if at == 0.0:
         return 0.0
     goal, here, ahead = 0.1 * abs(at), 0.0, -step if at > 0.0 else step
     then = at
     for _ in range(40):
-        then, _ = slope_along(ahead, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        then, _ = slope_along(ahead, values, direction, losses)
         then += along + square * ahead
         if then * at <= 0.0:
             break
@@ -136,7 +161,7 @@ def bracketed_minimum(values, direction, along, square, step, linear, lower, upp
     t = ahead
     for _ in range(30):
         t = (here * then - ahead * at) / (then - at)
-        now, _ = slope_along(t, values, direction, linear, lower, upper, ridge, epsilon, inverse, centre)
+        now, _ = slope_along(t, values, direction, losses)
         now += along + square * t
         if abs(now) <= goal:
             break
@@ -149,12 +174,12 @@ def bracketed_minimum(values, direction, along, square, step, linear, lower, upp
 
 
 @jit
-def settled_bias(values, linear, lower, upper, ridge, epsilon, inverse, centre):
+def settled_bias(values, losses):
     """The shift of all values at which the responses add up to zero."""
     ones, low, high, t = np.ones(values.shape[0]), -BEYOND, BEYOND, 0.0
     reach = 1.0
     for _ in range(200):
-        first, second = slope_along(t, values, ones, linear, lower, upper, ridge, epsilon, inverse, centre)
+        first, second = slope_along(t, values, ones, losses)
         if first == 0.0:
             break
         if first > 0.0:

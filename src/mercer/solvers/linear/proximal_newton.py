@@ -15,15 +15,21 @@ import numpy as np
 
 from mercer.problems.linear.dual import balanced
 from mercer.solvers.linear import small_newton
-from mercer.solvers.linear.loss_loops import dual_value, improve_dual, line_minimum, respond, settled_bias
+from mercer.solvers.linear.loss_loops import (
+    RoundedLosses,
+    dual_value,
+    improve_dual,
+    line_minimum,
+    respond,
+    settled_bias,
+)
 from mercer.solvers.linear.proximal_newton_system import NewtonSystem
+from mercer.solvers.linear.small_newton import INNER, NARROWER, Best, Constant, Point, Room
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
-# The rounded zone at first, in mean residuals, and how much narrower each proximal step makes it.
-FIRST_WIDTH, NARROWER = 3.0, 4.0
-# A proximal step is over when the squared residual of the inner problem is below this share of its length.
-INNER = 2.0
+# The rounded zone at first, in mean residuals.
+FIRST_WIDTH = 3.0
 MOST_STEPS = 1000
 # Steps without a better gap after which rounding errors are all that is left.
 HOPELESS = 15
@@ -69,11 +75,12 @@ class _Newton:
         self.values, self.centre = np.zeros(n), np.zeros(n)
         if start is not None:
             self._begin_from(start)
-        self.system = NewtonSystem(products, dual.scale, 0.0 if dual.has_equality else 1.0)
+        self.constant = Constant(float(dual.scale), 0.0 if dual.has_equality else 1.0)
+        self.system = NewtonSystem(products, *self.constant)
         self.change, self.slope = np.empty(n), np.empty(n)
         self.is_fused = d < small_newton.LARGEST and products.n_entries <= small_newton.MOST_ENTRIES
         if self.is_fused:
-            self.H, self.direction = np.empty((d + 1, d + 1)), np.empty(n)
+            self.room = Room(np.empty((d + 1, d + 1)), np.empty(n))
         self.best_beta, self.best_sum = self.beta.copy(), self.sum.copy()
         self.has_kinks = not dual.ridge.all()
         self.width = FIRST_WIDTH * max(float(np.mean(np.abs(dual.linear - self.values))), 1e-12)
@@ -103,7 +110,11 @@ class _Newton:
     def _rounded(self):
         """What the compiled loops want to know of the rounded losses."""
         dual = self.dual
-        return dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, self.inverse, self.centre
+        return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, self.inverse, self.centre)
+
+    @property
+    def _point(self):
+        return Point(self.w, self.values, self.beta, self.sum, self.change, self.slope)
 
     def _narrow(self, times):
         self.width /= times
@@ -160,16 +171,14 @@ class _Newton:
 
     def _run_in_one(self, gap_tol, steps):
         """The first steps in one compiled call, which no callback would see one by one."""
-        numbers, best_w = np.array([1e300, self.dual_value]), self.w.copy()
-        weight = 0.0 if self.dual.has_equality else 1.0
+        best = Best(self.w.copy(), self.best_beta, self.best_sum, np.array([1e300, self.dual_value]))
         before = self.inverse.max(initial=0.0)
         self.steps = small_newton.fused_run(
-            self.products.rows, self.values, *self._rounded, self.beta, self.change, self.slope, self.sum,
-            self.best_beta, self.best_sum, self.w, best_w, self.H, self.direction, self.dual.scale, weight,
-            self.has_kinks, INNER, NARROWER, numbers, gap_tol, steps,
+            self.products.rows, self._rounded, self._point, best, self.constant, self.room,
+            self.has_kinks, gap_tol, steps,
         )  # fmt: skip
-        self.primal, self.dual_value = numbers
-        self.best = best_w, self.dual.scale * best_w[-1]
+        self.primal, self.dual_value = best.values
+        self.best = best.w, self.dual.scale * best.w[-1]
         if before > 0.0:
             self.width *= self.inverse.max() / before
 
@@ -196,15 +205,13 @@ class _Newton:
         """Responses of the rows, both objectives, the best of each; the length of the proximal step."""
         dual = self.dual
         if dual.has_equality:
-            shift = settled_bias(self.values, *self._rounded)
+            shift = settled_bias(self.values, self._rounded)
             self.w[-1] += shift
             self.values += shift
         if self.is_fused:
-            loss, distance, self.balance = small_newton.fused_response(
-                self.products.rows, self.values, *self._rounded, self.beta, self.change, self.slope, self.sum
-            )
+            loss, distance, self.balance = small_newton.fused_response(self.products.rows, self._rounded, self._point)
         else:
-            loss, distance = respond(self.values, *self._rounded, self.beta, self.change, self.slope)
+            loss, distance = respond(self.values, self._rounded, self.beta, self.change, self.slope)
             self.products.combination(self.change, self.sum)
             self.balance = self.beta.sum()
         primal = dual.penalty(self.w[:-1], self._bias) + loss
@@ -230,9 +237,8 @@ class _Newton:
     def _step(self, residual):
         self.steps += 1
         if self.is_fused and small_newton.fused_step(
-            self.products.rows, self.values, *self._rounded, self.slope, residual, self.w, self.H, self.direction,
-            self.dual.scale, 0.0 if self.dual.has_equality else 1.0,
-        ):  # fmt: skip
+            self.products.rows, self._rounded, self._point, residual, self.constant, self.room
+        ):
             return
         step = self.system.solve(self.slope, residual)
         if not self.dual.scale:
@@ -241,7 +247,7 @@ class _Newton:
         direction += self.dual.scale * step[-1]
         part = step[:-1] if self.dual.has_equality else step
         along, square = float(part @ self.w[: len(part)]), float(part @ part)
-        t = line_minimum(self.values, direction, along, square, *self._rounded)
+        t = line_minimum(self.values, direction, along, square, self._rounded)
         self.w += t * step
         self.values += t * direction
 

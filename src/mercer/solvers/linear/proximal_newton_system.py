@@ -12,6 +12,8 @@ from scipy.linalg import cho_factor, cho_solve
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_add, row_dot, row_outer, row_square_add
 from mercer._jit.threads import one_blas_thread
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite
+from mercer.solvers.linalg.conjugate_gradient import Recursion
 
 DIRECT = 1200
 # Multiplications above which forming the matrix of sparse rows costs more than it saves.
@@ -123,22 +125,16 @@ class NewtonSystem:
         """Preconditioned conjugate gradients (Hestenes & Stiefel 1952), to a twentieth of g."""
         diagonal = self._regulariser()
         precondition = 1.0 / np.maximum(diagonal + self._sum(_diagonal, slope), 1e-300)
-        s, r = np.zeros(self.size), g.copy()
-        z = precondition * r
-        p, fit = z.copy(), r @ z
-        goal = CG_TOL**2 * fit
+        recursion, s = Recursion(g, lambda r: precondition * r, np.dot), np.zeros(self.size)
+        goal = CG_TOL**2 * (g @ (precondition * g))
         for _ in range(CG_STEPS):
-            if fit <= goal or fit == 0.0:
+            if recursion.turn() <= goal:
                 break
-            product = diagonal * p + self._sum(_multiply, slope, p)
-            curvature = p @ product
-            if curvature <= 0.0:
+            p = recursion.direction
+            try:
+                s += recursion.advance(diagonal * p + self._sum(_multiply, slope, p)) * p
+            except NotPositiveDefinite:
                 break
-            s += (fit / curvature) * p
-            r -= (fit / curvature) * product
-            z = precondition * r
-            fit, before = r @ z, fit
-            p = z + (fit / before) * p
         return s
 
     def _sum(self, compiled, slope, *vectors):

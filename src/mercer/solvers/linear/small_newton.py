@@ -4,10 +4,13 @@ On a few hundred rows a step takes microseconds, and the calls between its parts
 the parts. Beyond `LARGEST` unknowns the factorisation of LAPACK is faster than the one here.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_add, row_dot, row_outer
+from mercer.solvers.linalg.compiled_cholesky import factorise, substitute
 from mercer.solvers.linear.loss_loops import improve_dual, line_minimum, respond, settled_bias
 
 LARGEST = 72
@@ -15,56 +18,70 @@ LARGEST = 72
 MOST_ENTRIES = 400_000
 # Entries up to which many steps are made in one call, which takes less than 100 ms.
 FEW_ENTRIES, STEPS_IN_ONE = 50_000, 50
+# A proximal step is over when the squared residual of the inner problem is below this share of its length; the rounded
+# zone is then made so many times narrower.
+INNER, NARROWER = 2.0, 4.0
 # Proximal weights below this have no inverse, or none that can be added up.
 SMALLEST = 1e-290
 
 
+class Point(NamedTuple):
+    """Where the method stands; every array is written in place.
+
+    Attributes
+    ----------
+    w : ndarray (d + 1,)
+        The last is the weight of the constant feature.
+    values, beta : ndarray (n,)
+        What w makes of the rows, and their responses to that.
+    total : ndarray (d,)
+        The sum of beta_i x_i.
+    change, slope : ndarray (n,)
+        How far each response moved, and its derivative.
+    """
+
+    w: np.ndarray
+    values: np.ndarray
+    beta: np.ndarray
+    total: np.ndarray
+    change: np.ndarray
+    slope: np.ndarray
+
+
+class Best(NamedTuple):
+    """The best of both sides so far: weights; coefficients with their sum of rows; both values, primal and dual."""
+
+    w: np.ndarray
+    beta: np.ndarray
+    total: np.ndarray
+    values: np.ndarray
+
+
+class Constant(NamedTuple):
+    """The constant feature, 0 without a bias, and its weight in the norm, 0 where the bias is free."""
+
+    scale: float
+    weight: float
+
+
+class Room(NamedTuple):
+    """Memory for a system, and for what a step does to the values."""
+
+    H: np.ndarray
+    direction: np.ndarray
+
+
 @jit
-def fused_response(
-    rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total
-):  # fmt: skip
+def fused_response(rows, losses, point):
     """`respond`, and `total` += the sum of change_i x_i; (loss, length of the proximal step, sum of beta)."""
-    loss, distance = respond(values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope)
+    beta, change = point.beta, point.change
+    loss, distance = respond(point.values, losses, beta, change, point.slope)
     balance = 0.0
     for i in range(beta.shape[0]):
         balance += beta[i]
         if change[i] != 0.0:
-            row_add(rows, i, change[i], total)
+            row_add(rows, i, change[i], point.total)
     return loss, distance, balance
-
-
-@jit
-def factorise(H):
-    """The lower triangle of H becomes its Cholesky factor; False if H is not positive definite."""
-    for j in range(H.shape[0]):
-        row = H[j]
-        for k in range(j):
-            other, value = H[k], row[k]
-            for m in range(k):
-                value -= row[m] * other[m]
-            row[k] = value / other[k]
-        value = row[j]
-        for m in range(j):
-            value -= row[m] * row[m]
-        if not value > 0.0:
-            return False
-        row[j] = np.sqrt(value)
-    return True
-
-
-@jit
-def substitute(H, x):
-    """x becomes the solution of L L^T s = x for the factor L in H."""
-    n = x.shape[0]
-    for j in range(n):
-        value = x[j]
-        for m in range(j):
-            value -= H[j, m] * x[m]
-        x[j] = value / H[j, j]
-    for j in range(n - 1, -1, -1):
-        x[j] /= H[j, j]
-        for m in range(j):
-            x[m] -= H[j, m] * x[j]
 
 
 @jit
@@ -85,18 +102,18 @@ def _system(rows, slope, scale, weight, H):
 
 
 @jit
-def fused_step(
-    rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, slope, step, w, H, direction, scale, weight
-):  # fmt: skip
+def fused_step(rows, losses, point, step, constant, room):
     """Solve the system for the right-hand side in `step`, search the line, move w and the values.
 
     False, with nothing moved, if the system cannot be factorised.
     """
+    w, values, direction = point.w, point.values, room.direction
+    scale, weight = constant.scale, constant.weight
     last = w.shape[0] - 1
-    _system(rows, slope, scale, weight, H)
-    if not factorise(H):
+    _system(rows, point.slope, scale, weight, room.H)
+    if not factorise(room.H, last + 1):
         return False
-    substitute(H, step)
+    substitute(room.H, last + 1, step)
     if scale == 0.0:
         step[last] = 0.0
     along, square = weight * step[last] * w[last], weight * step[last] * step[last]
@@ -105,7 +122,7 @@ def fused_step(
         square += step[j] * step[j]
     for i in range(values.shape[0]):
         direction[i] = row_dot(rows, i, step) + scale * step[last]
-    t = line_minimum(values, direction, along, square, linear, lower, upper, ridge, epsilon, inverse, centre)
+    t = line_minimum(values, direction, along, square, losses)
     for j in range(last + 1):
         w[j] += t * step[j]
     for i in range(values.shape[0]):
@@ -114,46 +131,38 @@ def fused_step(
 
 
 @jit
-def fused_run(
-    rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total,
-    best, best_sum, w, best_w, H, direction, scale, weight, has_kinks, inner, narrower, numbers, gap_tol, steps,
-):  # fmt: skip
-    """Up to `steps` steps of `proximal_newton` in one call; how many were made.
-
-    `numbers` holds the best primal and the best dual value, `best_w` the weights of the former.
-    """
+def fused_run(rows, losses, point, best, constant, room, has_kinks, gap_tol, steps):
+    """Up to `steps` steps of `proximal_newton` in one call; how many were made."""
+    w, values = point.w, point.values
+    scale, weight = constant.scale, constant.weight
     last = w.shape[0] - 1
     residual = np.empty(last + 1)
     for done in range(steps):
         if weight == 0.0:
-            shift = settled_bias(values, linear, lower, upper, ridge, epsilon, inverse, centre)
+            shift = settled_bias(values, losses)
             w[last] += shift
             for i in range(values.shape[0]):
                 values[i] += shift
-        primal, distance, balance = fused_response(
-            rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total
-        )
+        primal, distance, balance = fused_response(rows, losses, point)
         primal += 0.5 * weight * w[last] * w[last]
         for j in range(last):
             primal += 0.5 * w[j] * w[j]
-        if primal < numbers[0]:
-            numbers[0] = primal
-            best_w[:] = w
-        numbers[1] = improve_dual(best, best_sum, numbers[1], beta, total, linear, ridge, epsilon, weight * scale)
-        if numbers[0] - numbers[1] <= gap_tol * abs(numbers[0]):
+        if primal < best.values[0]:
+            best.values[0] = primal
+            best.w[:] = w
+        best.values[1] = improve_dual(
+            best.beta, best.total, best.values[1], point.beta, point.total,
+            losses.linear, losses.ridge, losses.epsilon, weight * scale,
+        )  # fmt: skip
+        if best.values[0] - best.values[1] <= gap_tol * abs(best.values[0]):
             return done
-        square = _residual(total, w, scale * balance, weight, residual)
-        if has_kinks and square <= inner * distance:
-            centre[:] = beta
-            narrow(inverse, narrower)
-            _, _, balance = fused_response(
-                rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, beta, change, slope, total
-            )
-            _residual(total, w, scale * balance, weight, residual)
-        if not fused_step(
-            rows, values, linear, lower, upper, ridge, epsilon, inverse, centre, slope, residual, w, H, direction,
-            scale, weight,
-        ):  # fmt: skip
+        square = _residual(point.total, w, scale * balance, weight, residual)
+        if has_kinks and square <= INNER * distance:
+            losses.centre[:] = point.beta
+            narrow(losses.inverse, NARROWER)
+            _, _, balance = fused_response(rows, losses, point)
+            _residual(point.total, w, scale * balance, weight, residual)
+        if not fused_step(rows, losses, point, residual, constant, room):
             return done
     return steps
 

@@ -5,8 +5,8 @@ Method: parametric active sets (Hastie, Rosset, Tibshirani & Zhu 2004 for C; Cau
 program). The compiled steps are in `parametric_steps`. A solution that is only nearly one is made exact
 by the same steps: the linear term is moved to where the point is optimal, and followed back.
 
-Cost: see `parametric_steps`. Needs: the matrix in memory, in double
-precision, and as much again; a positive semidefinite kernel.
+Cost: see `parametric_steps`. Needs: the matrix in memory, in double precision, and as much again; a positive
+semidefinite kernel.
 """
 
 import numpy as np
@@ -27,6 +27,7 @@ from mercer.solvers.paths.parametric_state import (
     HELD_POINT,
     HELD_RATE,
     LARGEST,
+    LOGS,
     N_EVENTS,
     N_FREE,
     N_PIECES,
@@ -38,6 +39,8 @@ from mercer.solvers.paths.parametric_state import (
     TOTAL_RATE,
     ZERO,
     Track,
+    new_logs,
+    with_longer_logs,
 )
 from mercer.solvers.paths.sweep_tableau import SMALL, Tableau, carry_out, has_room, read_column, take_in_order
 
@@ -45,8 +48,6 @@ from mercer.solvers.paths.sweep_tableau import SMALL, Tableau, carry_out, has_ro
 RENEW = 3
 # A solution that leaves more than this share shows that a tableau has become rough.
 ROUGH = 1e-10
-# Room for so many values of free points, for each point, before the log has to grow.
-FREE_IN_ALL = 2000
 # A coefficient this near to a bound, relative to the box, is at it.
 AT_BOUND = 1e-9
 
@@ -86,7 +87,7 @@ class Homotopy:
             tableau, *np.zeros((2, len(tableau.column))), np.zeros(n), diagonal.copy(),
             linear.astype(np.float64), np.zeros(n), signs.astype(np.float64), bound.astype(np.float64), np.zeros(n),
             np.zeros(n, np.int8), np.zeros(n, np.bool_), np.zeros(n + 1, np.int64), np.zeros(n),
-            scalars, counts, *_logs(n), shift, has_equality,
+            scalars, counts, *new_logs(n), shift, has_equality,
         )  # fmt: skip
 
     # --- what there is --------------------------------------------------------------------
@@ -99,17 +100,21 @@ class Homotopy:
     @property
     def beta(self):
         """The signed coefficients."""
+        return self._of_all(self.track.state, self.track.bound, HELD_BETA)
+
+    def _of_all(self, free, bound, held):
+        """Coefficients, or their rates, from those of free points, the bounds and the scalar of the point held."""
         t = self.track
-        out = np.where(t.status == FREE, t.state[: self.n], np.where(t.status == BOUNDED, t.signs * t.bound, 0.0))
+        out = np.where(t.status == FREE, free[: self.n], np.where(t.status == BOUNDED, t.signs * bound, 0.0))
         if t.counts[HELD_POINT] >= 0:
-            out[t.counts[HELD_POINT]] = t.scalars[HELD_BETA]
+            out[t.counts[HELD_POINT]] = t.scalars[held]
         return out
 
     @property
     def gradient(self):
         """p - K beta."""
         t = self.track
-        return np.where(t.status == FREE, 0.0, t.state[: self.n]) + self._own_bias + t.shift * t.scalars[TOTAL]
+        return np.where(t.status == FREE, 0.0, t.state[: self.n]) + self._own_bias(t.state) + t.shift * t.scalars[TOTAL]
 
     @property
     def bias(self):
@@ -121,11 +126,9 @@ class Homotopy:
         beta = np.where(t.status == HELD, 0.0, self.beta)
         return float(common_bias(beta, self.gradient, np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
 
-    @property
-    def _own_bias(self):
-        """The bias of the tableau, in which c times the sum is missing; 0 where it has none."""
-        t = self.track
-        return t.state[self.n] if t.has_equality and t.counts[N_FREE] else 0.0
+    def _own_bias(self, values):
+        """The bias of the tableau in its state or rate, in which c times the sum is missing; 0 where it has none."""
+        return values[self.n] if self.track.has_equality and self.track.counts[N_FREE] else 0.0
 
     @property
     def time(self):
@@ -149,8 +152,8 @@ class Homotopy:
         other.values, other.n_carried, other.owns_matrix = self.values, 0, False
         shared = {"diagonal", "signs", "shift", "has_equality"}
         t = self.track
-        fields = {k: v if k in shared else v.copy() for k, v in t._asdict().items() if k not in (*_LOGS, "tableau")}
-        logs = dict(zip(_LOGS, _logs(self.n, short=True), strict=True))
+        fields = {k: v if k in shared else v.copy() for k, v in t._asdict().items() if k not in (*LOGS, "tableau")}
+        logs = dict(zip(LOGS, new_logs(self.n, short=True), strict=True))
         other.track = Track(**fields, **logs, tableau=t.tableau.branch())
         other.forget()
         return other
@@ -193,7 +196,7 @@ class Homotopy:
             if ending == steps.ARRIVED:
                 return True
             if ending == steps.LOG_FULL:
-                self.track = self.track._replace(**{name: _longer(getattr(self.track, name)) for name in _LOGS})
+                self.track = with_longer_logs(self.track)
             elif ending == steps.SWEEPS_FULL:
                 self._make_room()
             elif ending == steps.AGED:
@@ -256,16 +259,13 @@ class Homotopy:
     def _what_is_left(self):
         """What the equations of the tableau leave, for the values and for the rates of free points that there are."""
         t, n, beta = self.track, self.n, self.beta
-        moved = np.where(t.status == FREE, t.rate[:n], np.where(t.status == BOUNDED, t.signs * t.bound_rate, 0.0))
-        if t.counts[HELD_POINT] >= 0:
-            moved[t.counts[HELD_POINT]] = t.scalars[HELD_RATE]
+        moved = self._of_all(t.rate, t.bound_rate, HELD_RATE)
         wide, products = np.zeros((2, 2, self.values.shape[1]))
         wide[:, :n] = beta, moved
         steps.symmetric_products(self.values, *wide, *products)
         left, push = np.zeros((2, len(t.state)))
-        bias_rate = t.rate[n] if t.has_equality and t.counts[N_FREE] else 0.0
-        left[:n] = t.linear - products[0, :n] - t.shift * beta.sum() - self._own_bias
-        push[:n] = t.linear_rate - products[1, :n] - t.shift * moved.sum() - bias_rate
+        left[:n] = t.linear - products[0, :n] - t.shift * beta.sum() - self._own_bias(t.state)
+        push[:n] = t.linear_rate - products[1, :n] - t.shift * moved.sum() - self._own_bias(t.rate)
         if t.has_equality:
             left[n], push[n] = t.scalars[TOTAL] - beta.sum(), t.scalars[TOTAL_RATE] - moved.sum()
         return left, push
@@ -373,10 +373,8 @@ class Homotopy:
         points, move = np.append(self.free, point), np.append(-t.tableau.column[self.free], 1.0)
         alpha, rate = t.signs[points] * t.state[points], t.signs[points] * move
         # Down or up for the point itself, whichever is nearer.
-        if alpha[-1] > 0.5 * t.bound[point]:
-            move, rate = t.signs[point] * move, t.signs[point] * rate
-        else:
-            move, rate = -t.signs[point] * move, -t.signs[point] * rate
+        towards = t.signs[point] if alpha[-1] > 0.5 * t.bound[point] else -t.signs[point]
+        move, rate = towards * move, towards * rate
         with np.errstate(divide="ignore", invalid="ignore"):
             lengths = np.where(rate < 0, alpha / -rate, np.where(rate > 0, (t.bound[points] - alpha) / rate, np.inf))
         first = int(np.argmin(lengths))
@@ -386,18 +384,3 @@ class Homotopy:
             steps.let_go(t, first, kind, 0.0)
         else:
             t.status[point], t.side[point] = kind, steps.side_of(t, point, kind)
-
-
-_LOGS = ("log", "begins", "frees", "free_values")
-
-
-def _logs(n, short=False):
-    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
-    room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
-    return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
-
-
-def _longer(values):
-    out = np.empty((4 * len(values), *values.shape[1:]), values.dtype)
-    out[: len(values)] = values
-    return out

@@ -10,6 +10,9 @@ ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
 # Places in `Track.scalars` and `Track.counts`.
 TIME, BIAS, RATES_SCALE, LARGEST, HELD_BETA, HELD_RATE, TOTAL, TOTAL_RATE = range(8)
 N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, N_BARRED, HELD_POINT, EXCHANGES, AGE = range(9)
+# Room for so many values of free points, for each point, before the log has to grow.
+FREE_IN_ALL = 2000
+LOGS = ("log", "begins", "frees", "free_values")
 
 
 class Track(NamedTuple):
@@ -77,3 +80,20 @@ class Track(NamedTuple):
     free_values: np.ndarray
     shift: float
     has_equality: bool
+
+
+def new_logs(n, short=False):
+    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
+    room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
+    return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
+
+
+def with_longer_logs(track):
+    """The same with four times the room in each log."""
+    return track._replace(**{name: _longer(getattr(track, name)) for name in LOGS})
+
+
+def _longer(values):
+    out = np.empty((4 * len(values), *values.shape[1:]), values.dtype)
+    out[: len(values)] = values
+    return out

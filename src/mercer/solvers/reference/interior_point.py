@@ -22,6 +22,7 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.linalg.clarabel_qp import MOST_ITERATIONS, solve_quadratic_program
 from mercer.solvers.linalg.dense_eigen import eigenvalues
+from mercer.solvers.linalg.pivoted_cholesky import partial_factor
 from mercer.solvers.result import Solution, Status
 
 # A sixth of what there is (`memory` is that share): 80 bytes a pair were seen, most of them Clarabel's factor.
@@ -96,30 +97,17 @@ def _require_convex(K, stop):
 def _interior_point(problem, stored, limits):
     """(beta at the bounds that it points to, iterations, whether it was solved)."""
     K = stored.values[:, : stored.n]
-    factor = low_rank_factor(K, int(LOW_RANK * stored.n), limits.stop)
+    floor = RANK_TOL * max(stored.diag.max(initial=0.0), 1e-300)
+    factor, is_partial = partial_factor(stored, int(LOW_RANK * stored.n), floor, limits.stop)
+    if limits.stop():
+        raise Stopped
     ends = {"stop": limits.stop, "max_iter": min(MOST_ITERATIONS, limits.iterations_left(0))}
     try:
-        beta, residual, found = _dual_form(problem, K, ends) if factor is None else _primal_form(problem, factor, ends)
+        beta, residual, found = _dual_form(problem, K, ends) if is_partial else _primal_form(problem, factor, ends)
     except DataError:
         # A box of many orders of magnitude looks to Clarabel like a program without a solution: pair steps decide.
         return np.zeros(stored.n), 0, False
     return _snapped(problem, beta, residual), found.iterations, found.status in SOLVED
-
-
-def low_rank_factor(K, most, stop=None):
-    """L with K = LL' and at most `most` columns, by pivoted Cholesky; None if there is none."""
-    left = K.diagonal().copy()
-    floor = RANK_TOL * max(left.max(initial=0.0), 1e-300)
-    L = np.zeros((len(K), most))
-    for r in range(most):
-        if stop is not None and stop():
-            raise Stopped
-        pivot = int(np.argmax(left))
-        if left[pivot] <= floor:
-            return L[:, :r]
-        L[:, r] = (K[:, pivot] - L[:, :r] @ L[pivot, :r]) / np.sqrt(left[pivot])
-        left -= L[:, r] ** 2
-    return L if most and left.max() <= floor else None
 
 
 def _dual_form(problem, K, ends):

@@ -18,13 +18,12 @@ Cost of a step: k^2 n r^2 / 2 + (k r)^3 / 3 for k functions and r coordinates.
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, lapack, qr
 
+from mercer.solvers.linalg.pivoted_cholesky import NEGLIGIBLE, dense_factor
 from mercer.solvers.result import Status
 from mercer.solvers.smooth.newton_reports import early_end, gap, parts, report
 from mercer.solvers.smooth.optimal_bias import best_bias, flat
 
 DOUBLE = float(np.finfo(np.float64).eps)
-# A squared distance below this share of the largest squared norm is rounding.
-NEGLIGIBLE = 4.0 * DOUBLE
 # What L L' may differ from K by, as a share of its largest entry, where K has no negative eigenvalue.
 DESCRIBED = 1e-9
 # A step this short means that rounding errors decide; one below `SHORT`, that the direction is poor.
@@ -54,9 +53,7 @@ def coordinates(K, is_definite):
     scale = float(np.max(K.diagonal(), initial=0.0))
     if not np.isfinite(K).all():
         return None
-    packed, pivots, rank, _ = lapack.dpstrf(K, tol=NEGLIGIBLE * scale, lower=1)
-    factor = np.zeros((len(K), rank))
-    factor[pivots - 1] = np.tril(packed)[:, :rank]
+    factor, _ = dense_factor(K, NEGLIGIBLE * scale)
     if not is_definite and np.abs(factor @ factor.T - K).max(initial=0.0) > DESCRIBED * scale:
         return None
     return factor

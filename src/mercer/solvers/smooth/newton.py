@@ -21,12 +21,13 @@ import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
 from mercer.solvers.limits import Limits
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.low_rank_factor import low_rank_factor
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.smooth.feature_newton import CoordinateSteps
 from mercer.solvers.smooth.newton_gram import SAMPLED, NewtonMatrix
 from mercer.solvers.smooth.newton_reports import early_end, gap, report
-from mercer.solvers.smooth.newton_system import Indefinite, Preconditioner, solve_factored, solve_iterated
+from mercer.solvers.smooth.newton_system import Preconditioner, solve_factored, solve_iterated
 from mercer.solvers.smooth.optimal_bias import EXACTLY, best_bias, flat
 
 DOUBLE = float(np.finfo(np.float64).eps)
@@ -129,7 +130,7 @@ class _Steps:
             return found
         try:
             status = self._in_coefficients()
-        except Indefinite:
+        except NotPositiveDefinite:
             status = Status.STALLED if self.convex else Status.NOT_CONVEX
         if status in ROUNDED and (found := self._in_coordinates()) is not None:
             return found
@@ -258,7 +259,7 @@ class _Steps:
         self.iterations += 1
         try:
             change, image, is_last = self._direction(root, rho)
-        except Indefinite:
+        except NotPositiveDefinite:
             if self.K.rounded is None:
                 raise
             # Roundings that go together, as those of entries that hardly differ, add up to more than noise.

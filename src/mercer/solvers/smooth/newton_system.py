@@ -18,12 +18,11 @@ by a system of the size of its rank (Woodbury), so that only what L leaves out c
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite
+from mercer.solvers.linalg.conjugate_gradient import Recursion, in_all
+
 # Iterations after which a step is taken as it is: the next one begins with what is left.
 MOST_ITERATIONS = 300
-
-
-class Indefinite(Exception):
-    """The system is not positive definite: neither is the kernel."""
 
 
 def solve_factored(K, root, right, has_bias):
@@ -45,7 +44,7 @@ def _factored(system):
     try:
         return cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError as error:
-        raise Indefinite from error
+        raise NotPositiveDefinite from error
 
 
 class Preconditioner:
@@ -124,23 +123,14 @@ def solve_iterated(products, root, right, x, precondition, goal, stop):
         Asked before every product.
     """
     residual = root.transposed_times(right.astype(x.dtype, copy=False)) - x
-    ahead = precondition(residual)
-    direction, size = ahead, float(np.sum(residual * ahead))
+    recursion = Recursion(residual, precondition, in_all)
     moved, image = np.zeros_like(x), np.zeros_like(x)
     for iteration in range(MOST_ITERATIONS):
-        if size <= goal**2 or stop():
+        if recursion.turn() <= goal**2 or stop():
             return moved, image, iteration
-        out = root.times(direction)
+        out = root.times(recursion.direction)
         through = products(out).astype(out.dtype, copy=False)
-        bent = direction + root.transposed_times(through)
-        curvature = float(np.sum(direction * bent))
-        if not curvature > 0:
-            raise Indefinite
-        length = size / curvature
+        length = recursion.advance(recursion.direction + root.transposed_times(through))
         moved += length * out
         image += length * through
-        residual = residual - length * bent
-        ahead = precondition(residual)
-        before, size = size, float(np.sum(residual * ahead))
-        direction = ahead + (size / before) * direction
     return moved, image, MOST_ITERATIONS

@@ -17,6 +17,8 @@ from mercer._jit.threads import Stopped
 from mercer.problems.certificate import relative_gap
 from mercer.problems.svm.rank import NARROWER, NARROWEST
 from mercer.solvers.limits import Limits
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite
+from mercer.solvers.linalg.conjugate_gradient import Recursion
 from mercer.solvers.result import Solution, Status, TracePoint
 
 MOST_STEPS = 200
@@ -97,10 +99,6 @@ def _as_of(solution, status, iterations, trace):
     return solution
 
 
-class _Indefinite(Exception):
-    """A direction of negative curvature: the kernel is not positive semidefinite."""
-
-
 class _Steps:
     def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
         self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
@@ -115,7 +113,7 @@ class _Steps:
             status = self._run()
         except Stopped:
             status = self.limits.reached()
-        except _Indefinite:
+        except NotPositiveDefinite:
             status = Status.STALLED if self.convex else Status.NOT_CONVEX
         return Solution(self.beta, -self.f, 0.0, status, self.iterations, trace=self.trace)
 
@@ -193,26 +191,26 @@ class _Steps:
         return False
 
     def _direction(self, point, residual, ahead):
-        """(d, K d) by conjugate gradients; `ahead` is K residual."""
-        step, image = np.zeros_like(residual), np.zeros_like(residual)
-        direction, through = residual.copy(), ahead.copy()
-        size = float(residual @ ahead)
-        goal = FORCING**2 * size
+        """(d, K d) by conjugate gradients; `ahead` is K residual.
+
+        Directions are such pairs too: their K d is then no product, but a sum of those known.
+        """
+        goal = FORCING**2 * float(residual @ ahead)
+        recursion = Recursion(residual, self._with_values, _in_feature_space, np.stack([residual, ahead]))
+        pair = np.zeros((2, len(residual)))
         for _ in range(MOST_ITERATIONS):
-            if size <= goal:
+            if recursion.turn() <= goal:
                 break
             if self.limits.stop():
                 raise Stopped
-            bent = direction + point.curved(through)
-            curvature = float(through @ bent)
-            if not curvature > 0:
-                raise _Indefinite
-            length = size / curvature
-            step += length * direction
-            image += length * through
-            residual = residual - length * bent
-            ahead = self.matrix.products(residual[:, None], self.limits.stop)[:, 0]
-            before, size = size, float(residual @ ahead)
-            direction = residual + (size / before) * direction
-            through = ahead + (size / before) * through
-        return step, image
+            step, through = recursion.direction
+            pair += recursion.advance(step + point.curved(through)) * recursion.direction
+        return pair[0], pair[1]
+
+    def _with_values(self, residual):
+        return np.stack([residual, self.matrix.products(residual[:, None], self.limits.stop)[:, 0]])
+
+
+def _in_feature_space(coefficients, pair):
+    """The inner product of two functions, one of them with its values."""
+    return float(coefficients @ pair[1])

@@ -19,9 +19,8 @@ of the items: a `KernelMatrix`.
 import numpy as np
 
 from mercer._errors import DataError
-from mercer._jit.compile import UNBOUNDED
 from mercer.solvers.stochastic.pegasos import LARGEST, Iterate
-from mercer.solvers.stochastic.pegasos_steps import NORM, SCALE, STEP, SUM, kernel_steps
+from mercer.solvers.stochastic.pegasos_steps import NORM, SCALE, STEP, SUM, Expansion, Pool, kernel_steps
 
 STRATEGIES = ("merging", "removal")
 # Visits whose kernel values are computed together.
@@ -55,10 +54,9 @@ class KernelIterate(Iterate):
             pool = np.union1d(pool, np.flatnonzero(self.beta))
         G = matrix.submatrix(pool, np.empty((len(pool), len(pool)), matrix.dtype), stop).astype(np.float64)
         G += float(self.steps.has_bias)
-        values = self._values(matrix, pool, stop)
         kernel_steps(
-            G, pool, np.searchsorted(pool, order), signs, weights, self.steps.batch_size, self.steps.lam,
-            min(self.steps.radius, UNBOUNDED), self.clock, self.beta, self.sums, values, self.ages,
+            Pool(pool, G, self._values(matrix, pool, stop)), np.searchsorted(pool, order), signs, weights,
+            self.steps.rule, self.clock, Expansion(self.beta, self.sums, self.ages),
             np.empty(self.steps.batch_size, np.int64), self.budget or 0, self.strategy == "merging",
         )  # fmt: skip
         if not (np.isfinite(self.clock).all() and self.clock[NORM] < LARGEST**2):

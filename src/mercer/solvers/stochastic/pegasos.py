@@ -32,6 +32,7 @@ from mercer.solvers.stochastic.pegasos_steps import (
     SHORT,
     STEP,
     SUM,
+    Rule,
     linear_steps,
     new_clock,
     single_steps,
@@ -70,6 +71,11 @@ class Steps:
     radius: float = np.inf
     has_bias: bool = False
     averaged: bool = True
+
+    @property
+    def rule(self):
+        """The same for compiled code."""
+        return Rule(self.batch_size, float(self.lam), min(self.radius, UNBOUNDED), float(self.has_bias))
 
 
 @dataclass(frozen=True)
@@ -183,13 +189,13 @@ class LinearIterate(Iterate):
     def advance(self, source, signs, weights, order, stop=None):
         """Visit the rows of `order` of a dense array or CSR matrix."""
         steps, rows = self.steps, view_rows(source)
-        visits, bias = (rows, signs, weights, order, rows_ahead(rows)), float(steps.has_bias)
+        visits = rows, signs, weights, order, rows_ahead(rows)
         if steps.batch_size == 1 and steps.radius == np.inf:
-            single_steps(*visits, steps.lam, bias, self.clock, self.theta, self.sums)
+            single_steps(*visits, steps.lam, float(steps.has_bias), self.clock, self.theta, self.sums)
         else:
             self.clock[NORM] = self.theta @ self.theta
-            short, radius = np.empty(steps.batch_size, np.int64), min(steps.radius, UNBOUNDED)
-            linear_steps(*visits, steps.batch_size, steps.lam, radius, bias, self.clock, self.theta, self.sums, short)
+            short = np.empty(steps.batch_size, np.int64)
+            linear_steps(*visits, steps.rule, self.clock, self.theta, self.sums, short)
         if not np.isfinite(self.clock).all():
             raise DataError(OVERFLOW)
 
@@ -245,7 +251,6 @@ def solve(
     projected=False,
     bias="none",
     sampling="replacement",
-    sample_weight=None,
     limits=None,
     seed=0,
 ):
@@ -266,8 +271,6 @@ def solve(
         Project w onto the ball of radius 1/sqrt(lambda) after each step.
     bias : {"none", "penalised"}
     sampling : {"replacement", "permutation"}
-    sample_weight : ndarray (n,), optional
-        How often each row counts; only their proportions matter.
     limits : Limits, optional
     seed : int
 
@@ -289,7 +292,7 @@ def solve(
     weights = np.ones(len(signs))
     radius = ball_radius(lam, weights) if projected else np.inf
     iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalised", average))
-    sampler = Sampler(len(signs), seed, sampling, sample_weight)
+    sampler = Sampler(len(signs), seed, sampling)
     T = step_count(T, epochs, sampler.epoch_size, batch_size)
     status, trace = run_steps(iterate, X, signs, weights, sampler, T, limits)
     w, b = iterate.weights()

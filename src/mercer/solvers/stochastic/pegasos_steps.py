@@ -11,6 +11,8 @@ where delta_j is what step j added to theta (Xu 2011, for averaged SGD). So a st
 entries of its own rows only, averaged or not.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
@@ -25,6 +27,31 @@ STEP, SCALE, SUM, NORM, ROWS, SHORT, LOSS = range(7)
 # A margin of 1 up to rounding is 1: else the last bit would decide, and the forms would part.
 ENOUGH = 1.0 - 1e-10
 SMALLEST_SCALE = 1e-5
+
+
+class Rule(NamedTuple):
+    """Rows at each step, lambda, the radius of the ball onto which w is projected, and the feature of the bias."""
+
+    batch: int
+    lam: float
+    radius: float
+    bias: float
+
+
+class Expansion(NamedTuple):
+    """theta and Theta as coefficients of items, and the step at which each was last added to."""
+
+    beta: np.ndarray
+    sums: np.ndarray
+    ages: np.ndarray
+
+
+class Pool(NamedTuple):
+    """Some items, their kernel matrix, and <theta, psi(x_i)> for each of them."""
+
+    items: np.ndarray
+    G: np.ndarray
+    values: np.ndarray
 
 
 def new_clock():
@@ -42,13 +69,14 @@ def value_of(rows, i, theta, bias):
 
 
 @jit
-def linear_steps(rows, signs, weights, order, ahead, batch, lam, radius, bias, clock, theta, sums, short):
-    """Visit the rows of `order`, `batch` of them at each step.
+def linear_steps(rows, signs, weights, order, ahead, rule, clock, theta, sums, short):
+    """Visit the rows of `order`, some of them at each step.
 
     theta and sums (Theta) have one entry more than there are features: the bias, which is the
     weight of a feature that is `bias` (0 or 1) everywhere. Without averaging `sums` is empty.
     """
     vector_loop()
+    batch, lam, radius, bias = rule
     last = theta.shape[0] - 1
     averaged, projected = sums.shape[0] > 0, radius < UNBOUNDED
     # In registers: what stands in an array is stored and loaded anew at each step.
@@ -148,15 +176,14 @@ def rescale(clock, theta, sums):
 
 
 @jit
-def kernel_steps(
-    G, pool, order, signs, weights, batch, lam, radius, clock, beta, sums, values, ages, short, budget, merging
-):
+def kernel_steps(pool, order, signs, weights, rule, clock, expansion, short, budget, merging):
     """The same steps when rows are known by their kernel matrix alone.
 
-    theta = sum_j beta_j psi(x_j). G is the matrix of a pool of items, `order` are places in the
-    pool, and `values` holds <theta, psi(x_i)> for all of it. With a budget the pool holds every
+    theta = sum_j beta_j psi(x_j), and `order` are places in the pool. With a budget the pool holds every
     support vector.
     """
+    (items, G, values), (beta, sums, ages) = pool, expansion
+    batch, lam, radius, _ = rule
     projected = radius < UNBOUNDED
     for begin in range(0, order.shape[0], batch):
         end = min(begin + batch, order.shape[0])
@@ -165,14 +192,14 @@ def kernel_steps(
         count = 0
         for k in range(begin, end):
             i = order[k]
-            margin = signs[pool[i]] * scale * values[i]
+            margin = signs[items[i]] * scale * values[i]
             if margin < ENOUGH:
                 short[count] = i
                 count += 1
-                clock[LOSS] += weights[pool[i]] * (1.0 - margin)
+                clock[LOSS] += weights[items[i]] * (1.0 - margin)
         clock[SHORT] += count
         for k in range(count):
-            i, item = short[k], pool[short[k]]
+            i, item = short[k], items[short[k]]
             step = weights[item] * signs[item] / (clock[SCALE] * (end - begin))
             clock[NORM] += step * (2.0 * values[i] + step * G[i, i])
             beta[item] += step
@@ -181,7 +208,7 @@ def kernel_steps(
             add_scaled(G[i], step, values)
         clock[STEP] += 1.0
         if budget > 0 and count > 0:
-            keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging)
+            keep_budget(G, items, clock, beta, sums, values, ages, budget, merging)
         if projected and project(clock, lam, radius):
             add_scaled(values, clock[SCALE] - 1.0, values)
             rescale(clock, beta, sums)

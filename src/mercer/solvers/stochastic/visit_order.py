@@ -1,8 +1,8 @@
 """Which row a stochastic method visits at each step.
 
-The draw of visit k is a function of the seed and of k alone (the mixing function is that of
-Steele, Lea & Flood 2014), so it does not depend on how a run was cut into slices, a longer run
-begins with the shorter one, and two methods with one seed visit the same rows.
+The draw of visit k is a function of the seed and of k alone (`splitmix`), so it does not depend on how
+a run was cut into slices, a longer run begins with the shorter one, and two methods with one seed visit
+the same rows.
 
 Weights are multiplicities: a row of weight two is a row that occurs twice. A visit is a
 position on a line on which each row takes up its weight.
@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._jit.compile import jit
+from mercer._jit.splitmix import GOLDEN, stirred
 
 SAMPLINGS = ("replacement", "permutation")
 # Rows with up to this many entries in all are arranged by what they hold. Beyond, that would
@@ -23,10 +24,7 @@ ARRANGED = 2**15
 def _fill_uniform(seed, first, out):
     """out[k] in [0, 1) for visit first + k."""
     for k in range(out.shape[0]):
-        z = seed + (first + np.uint64(k)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
+        z = stirred(seed + (first + np.uint64(k)) * np.uint64(GOLDEN))
         out[k] = np.float64(np.int64(z >> np.uint64(11))) * 2.0**-53
 
 
@@ -133,8 +131,4 @@ def _bits(values):
 def _mixed(numbers):
     """Odd random numbers, one for each number."""
     seeds = np.asarray(numbers).astype(np.uint64)
-    with np.errstate(over="ignore"):
-        z = (seeds + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+    return stirred((seeds + np.uint64(1)) * GOLDEN) | np.uint64(1)

@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer.solvers.linalg.pivoted_cholesky import dense_factor
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.version_space.hit_and_run_steps import NEAREST, walk
 from mercer.solvers.version_space.mcmc_diagnostics import ChainDiagnostics, effective_sample_size, r_hat
@@ -80,10 +80,8 @@ class Body:
     """
 
     def __init__(self, gram, centre):
-        factor, pivots, rank, _ = dpstrf(gram, tol=RANK_TOL, lower=1)
-        self.pivots, self.rank = pivots[:rank] - 1, rank
-        self.walls = np.empty((len(gram), rank))
-        self.walls[pivots - 1] = np.tril(factor)[:, :rank]
+        self.walls, self.pivots = dense_factor(gram, RANK_TOL)
+        self.rank = len(self.pivots)
         point = self.walls.T @ centre
         self.centre = point / np.linalg.norm(point)
         self.is_inside = bool((self.walls @ self.centre > 0).all())

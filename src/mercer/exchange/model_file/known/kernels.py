@@ -81,7 +81,7 @@ def _make_graph(cls: Any, fields: dict[str, Any]) -> Any:
     graph = cls.of_parts(0, ends, **{name: fields[name] for name in _GRAPH_PARTS})
     graph.nodes = nodes
     if not isinstance(nodes, range):
-        _ = graph._place  # names that are there twice, or cannot be names, are refused here
+        _ = graph.place_of  # names that are there twice, or cannot be names, are refused here
     return graph
 
 

@@ -1,0 +1,46 @@
+"""What a fitted model holds beside its public attributes: the one way to it for rooms that make models from others.
+
+A model that comes from a file, from another library or from a larger model is not fitted, so it is given its parts.
+
+| part | what it is |
+|---|---|
+| `calibration` | what makes probabilities of values, or None |
+| `constant`, `centre` | of a ball: k(x, x) where it is the same for all x, and the squared norm of the centre |
+| `evidence`, `proof` | the certificate to be, or why there is none |
+| `form` | of Pegasos: its run, which can go on |
+| `has_pairs` | whether there is a function for each pair of classes |
+| `is_flat` | whether targets were one column, without a second dimension |
+| `items` | training items of a kernel that is a Python function, or None |
+| `last`, `last_betas` | where a warm start begins, or None |
+| `missing` | how much of the spectrum was not computed |
+| `n_features_out` | how many columns a transformation gives |
+| `rule` | of a discriminant: means and priors of the classes |
+| `sparse` | whether coefficients are kept as a sparse matrix |
+| `traces` | how the solvers went |
+"""
+
+from typing import Any
+
+PARTS = frozenset({
+    "calibration", "centre", "constant", "evidence", "form", "has_pairs", "is_flat", "items", "last", "last_betas",
+    "missing", "n_features_out", "proof", "rule", "sparse", "traces",
+})  # fmt: skip
+_REQUIRED = object()
+
+
+def part(model: Any, name: str, default: Any = _REQUIRED) -> Any:
+    """A part of a fitted model; `default`, where one is given, if it has none."""
+    attribute = _attribute(name)
+    return getattr(model, attribute) if default is _REQUIRED else getattr(model, attribute, default)
+
+
+def set_parts(model: Any, **parts: Any) -> None:
+    """Give a model the parts that a fit would have given it."""
+    for name, value in parts.items():
+        setattr(model, _attribute(name), value)
+
+
+def _attribute(name: str) -> str:
+    if name not in PARTS:
+        raise KeyError(f"no fitted model has a part {name!r}; there are {', '.join(sorted(PARTS))}")
+    return f"_{name}"
