@@ -86,13 +86,6 @@ class Limits:
         quiet.callbacks = ()
         return quiet
 
-    def without_deadline(self):
-        """The same limits but for the time: for what has to be done in any case."""
-        other = copy.copy(self)
-        other.deadline = None
-        other._around = None if self._around is None else self._around.without_deadline()
-        return other
-
     @property
     def seconds(self):
         """Time since the fit began."""
