@@ -4,6 +4,8 @@ from scipy import sparse
 
 from mercer.kernels import RBF, Delta, Laplacian, Matern, RationalQuadratic
 from mercer.kernels.evaluation.tiles import TILE
+from mercer.kernels import RBF, Delta, Laplacian, Matern, RationalQuadratic, Sigmoid
+from mercer.kernels.evaluation.tiles import TILE
 from tests.kernels.formulas import FORMULAS
 
 KERNELS = pytest.mark.parametrize("name", FORMULAS)
@@ -120,6 +122,12 @@ def test_the_sigmoid_saturates_without_overflow(dtype):
     kernel, _ = FORMULAS["sigmoid"]
     K = kernel(np.array([[1e6]], dtype=dtype), np.array([[1e6], [-1e6]], dtype=dtype))
     np.testing.assert_array_equal(K, [[1.0, -1.0]])
+
+
+def test_the_sigmoid_of_a_small_argument_has_all_its_digits():
+    t = np.concatenate([np.logspace(-300, 1, 400), [0.0199, 0.02, 0.0201]])
+    found = Sigmoid(1.0)(np.concatenate([t, -t])[:, None], np.ones((1, 1)))[:, 0]
+    np.testing.assert_allclose(found, np.tanh(np.concatenate([t, -t])), rtol=3e-14)
 
 
 def test_delta_tells_apart_the_nearest_numbers():

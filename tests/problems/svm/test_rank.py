@@ -58,6 +58,24 @@ def test_losses_and_derivatives_are_those_of_the_pairs(ranking):
     np.testing.assert_allclose(point.curved(v), -differences, atol=1e-4)
 
 
+@pytest.mark.parametrize("heavy", [1.0, 1e6])
+def test_squares_of_pairs_that_fall_short_by_little_keep_their_digits(heavy, rng):
+    """Sums of weights and of values cancel to nothing there; a list of the pairs does not need them."""
+    y = np.repeat(np.arange(40.0), 3)
+    f = y * (1.0 - 1e-7) + 1e-9 * rng.normal(size=120) + 300.0
+    u = np.where(rng.random(120) < 0.5, heavy, 1e-6)
+    queries = np.arange(120) % 2
+    pairs = listed(y, queries)
+    graded = Ranking(GradedPairs(y, queries), 10.0, u).at(f)
+    one_by_one = Ranking(GivenPairs(pairs[:, 0], pairs[:, 1]), 10.0, u).at(f)
+    exact = f.astype(np.longdouble)
+    exact -= f.mean()
+    short = np.maximum(0, 1 - (exact[pairs[:, 0]] - exact[pairs[:, 1]]))
+    wanted = float((10.0 * u[pairs[:, 0]] * u[pairs[:, 1]] * short**2).sum())
+    for point in (graded, one_by_one):
+        assert point.risk == pytest.approx(wanted, rel=1e-5)  # values are known to 3e-14, and fall short by 1e-7
+
+
 def test_concordance():
     y, queries = np.array([2.0, 1.0, 0.0, 5.0]), np.array([0, 0, 0, 1])
     problem = Ranking(GradedPairs(y, queries), 1.0, np.ones(4))

@@ -157,7 +157,10 @@ class RankPoint:
             paid, far = 0.5 * width * total, float(problem.C * u @ _short(f, deep))
         short = _short(f, worse)
         self.total = float(self.scale @ short) + total
-        squares = (1.0 - f) ** 2 * worse[:, 0] + 2.0 * (1.0 - f) * worse[:, 1] + worse[:, 2]
+        if is_hinge:
+            squares = (1.0 - f) ** 2 * worse[:, 0] + 2.0 * (1.0 - f) * worse[:, 1] + worse[:, 2]
+        else:
+            squares = self._active.squares(u)
         near = max(0.0, 0.5 * float(self.scale @ squares))
         self.risk, self._paid = near + far - paid, near + paid
         self.response = self.scale * (short - (1.0 + f) * better[:, 0] + better[:, 1] + pull)

@@ -1,16 +1,27 @@
-"""Sums over pairs of rows that are to be ordered, without a list of the pairs.
+r"""Sums over pairs of rows that are to be ordered, without a list of the pairs.
 
 Row i is to come before row j where both belong to one query and i has the higher grade. A pair is
 *active* where :math:`f_i - f_j` falls short of a margin. What a solver needs of the pairs are sums of
 some values over the active partners of each row, better and worse ones apart. Rows sorted by f and
 a Fenwick tree over the grades give all of them in n log n steps and linear memory, however many
 pairs there are (Airola, Pahikkala & Salakoski 2011; Lee & Lin 2014).
+
+The squares by which pairs fall short come of such sums too, as :math:`\sum_j u_j (c + f_j)^2` with
+:math:`c = 1 - f_i`. Where heavy rows fall short by little, their terms cancel to the last digit; so these sums are
+carried in pairs of numbers, of which the second has what was rounded off the first (Dekker 1971).
 """
 
 import numpy as np
 
+<<<<<<< HEAD:src/mercer/problems/svm/rank_pairs.py
 from mercer._jit.compile import jit
 from mercer._types import Array, FloatArray, IndexArray
+=======
+from mercer._jit.compile import jit, jit_in_order
+
+# Halves of a number have this many bits less.
+_SPLIT = 2.0**27 + 1.0
+>>>>>>> right-campaign:src/mercer/problems/rank_pairs.py
 
 
 @jit
@@ -57,6 +68,81 @@ def _sweep(
                 for m in range(n_values):
                     out[i, m] += tree[g, m]
                 g -= g & -g
+
+
+@jit_in_order
+def _sum(a, b):
+    """a + b, and what was rounded off."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@jit_in_order
+def _product(a, b):
+    """a b, and what was rounded off."""
+    p, x, y = a * b, _SPLIT * a, _SPLIT * b
+    a_high, b_high = x - (x - a), y - (y - b)
+    a_low, b_low = a - a_high, b - b_high
+    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+@jit_in_order
+def _times(high, low, factor, factor_low):
+    """(high + low) (factor + factor_low), as such a pair."""
+    p, rest = _product(high, factor)
+    return _sum(p, rest + (high * factor_low + low * factor))
+
+
+@jit_in_order
+def _squares(order, edges, f, grades, margin, weights, out):
+    """out[i] = sum of weights[j] (1 - f_i + f_j)^2 over the active partners j of i with a lower grade than i.
+
+    As `_sweep`, with sign = 1. The tree has sums of u, u f and u f^2, each in two numbers.
+    """
+    largest = 0
+    for i in range(grades.shape[0]):
+        largest = max(largest, grades[i])
+    tree = np.zeros((largest + 1, 3, 2))
+    added_terms, found = np.zeros((3, 2)), np.zeros((3, 2))
+    for q in range(edges.shape[0] - 1):
+        begin, end = edges[q], edges[q + 1]
+        highest = 0
+        for k in range(begin, end):
+            highest = max(highest, grades[order[k]])
+        tree[: highest + 1] = 0.0
+        added = begin
+        for k in range(begin, end):
+            i = order[k]
+            while added < end and f[i] - f[order[added]] < margin:
+                j = order[added]
+                added_terms[0, 0], added_terms[0, 1] = weights[j], 0.0
+                for m in range(1, 3):
+                    high, low = _times(added_terms[m - 1, 0], added_terms[m - 1, 1], f[j], 0.0)
+                    added_terms[m, 0], added_terms[m, 1] = high, low
+                g = grades[j]
+                while g <= highest:
+                    for m in range(3):
+                        high, rest = _sum(tree[g, m, 0], added_terms[m, 0])
+                        tree[g, m, 0] = high
+                        tree[g, m, 1] += rest + added_terms[m, 1]
+                    g += g & -g
+                added += 1
+            found[:] = 0.0
+            g = grades[i] - 1
+            while g > 0:
+                for m in range(3):
+                    high, rest = _sum(found[m, 0], tree[g, m, 0])
+                    found[m, 0] = high
+                    found[m, 1] += rest + tree[g, m, 1]
+                g -= g & -g
+            # (c S_0 + 2 S_1) c + S_2
+            c, c_low = _sum(1.0, -f[i])
+            high, low = _times(found[0, 0], found[0, 1], c, c_low)
+            high, rest = _sum(high, 2.0 * found[1, 0])
+            high, low = _times(high, rest + low + 2.0 * found[1, 1], c, c_low)
+            high, rest = _sum(high, found[2, 0])
+            out[i] = max(0.0, high + (rest + low + found[2, 1]))
 
 
 class GradedPairs:
@@ -114,6 +200,12 @@ class _ActiveGrades:
         _sweep(self._rising, pairs.edges, self.f, pairs.reversed, -1.0, self.margin, values, better)
         return worse, better
 
+    def squares(self, weights):
+        """Of each row, the squares by which active pairs fall short of 1, counted by weights of their worse rows."""
+        out, weights = np.empty(len(self.f)), np.ascontiguousarray(weights, dtype=np.float64)
+        _squares(self._falling, self.pairs.edges, self.f, self.pairs.grades, self.margin, weights, out)
+        return out
+
 
 class GivenPairs:
     """Pairs that somebody listed: row better[k] is to come before row worse[k]."""
@@ -124,15 +216,25 @@ class GivenPairs:
     def active(self, f: FloatArray, margin: float = 1.0) -> "_ActiveList":
         """As `GradedPairs.active`."""
         chosen = f[self.better] - f[self.worse] < margin
-        return _ActiveList(self.better[chosen], self.worse[chosen], len(f))
+        return _ActiveList(self.better[chosen], self.worse[chosen], f)
 
 
 class _ActiveList:
+<<<<<<< HEAD:src/mercer/problems/svm/rank_pairs.py
     def __init__(self, better: IndexArray, worse: IndexArray, n: int) -> None:
         self.better, self.worse, self.n = better, worse, n
+=======
+    def __init__(self, better, worse, f):
+        self.better, self.worse, self.f, self.n = better, worse, f, len(f)
+>>>>>>> right-campaign:src/mercer/problems/rank_pairs.py
 
     def sums(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         def summed(at: IndexArray, partners: IndexArray) -> Array:
             return np.stack([np.bincount(at, column[partners], minlength=self.n) for column in values.T], axis=1)
 
         return summed(self.better, self.worse), summed(self.worse, self.better)
+
+    def squares(self, weights):
+        """As `_ActiveGrades.squares`."""
+        short = 1.0 - (self.f[self.better] - self.f[self.worse])
+        return np.bincount(self.better, weights[self.worse] * short**2, minlength=self.n)
