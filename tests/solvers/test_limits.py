@@ -1,3 +1,4 @@
+import math
 import os
 import signal
 import threading
@@ -5,6 +6,7 @@ import time
 
 import pytest
 
+from mercer.solvers import limits as limits_module
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Status, TracePoint
 
@@ -123,3 +125,23 @@ def test_seconds_begin_at_zero():
 
 def test_a_slice_is_short_enough_for_ctrl_c():
     assert SLICE_SECONDS <= 0.1
+
+
+def test_callbacks_see_how_many_problems_are_solved():
+    seen = []
+    Limits(callbacks=[seen.append]).report_solved(3, 5)
+    (point,) = seen
+    assert (point.stage, point.working_set, point.active) == ("problems", 3, 5)
+    assert (point.iterations, point.violation, point.dual) == (0, 0.0, 0.0)
+
+
+def test_callbacks_see_a_kernel_matrix_in_the_making_after_some_silence(monkeypatch):
+    seen = []
+    limits = Limits(callbacks=[seen.append])
+    assert not limits.stop(share=0.25)
+    assert not seen
+    monkeypatch.setattr(limits_module, "SILENCE_SECONDS", 0.0)
+    assert not limits.stop(share=0.25)
+    (point,) = seen
+    assert (point.stage, point.working_set, point.active) == ("kernel", 25, 100)
+    assert (point.iterations, point.violation, point.dual) == (0, math.inf, 0.0)

@@ -9,6 +9,11 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp import decomposition, policy
 from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.svm.epsilon_regression import EpsilonRegression
+from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.solvers.dual_qp import decomposition as smo
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge
@@ -39,6 +44,21 @@ def test_far_more_accurate_than_was_asked_for(loss, bias, C, reached, repeat):
     verdict = judge(K, signs, problem.C, solution.beta, problem.intercept(solution.beta, solution.bias), loss, bias)
     assert_solved(verdict, reached)
     assert solution.is_gradient_complete
+    np.testing.assert_allclose(
+        solution.gradient, problem.dual().gradient(StoredMatrix.of(K), solution.beta), atol=1e-9 * C
+    )
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_so_is_a_regression_with_the_kink_of_its_tube(C, bias):
+    K, _ = case()
+    targets = np.random.default_rng(1).normal(size=80)
+    problem = EpsilonRegression(targets, np.full(80, C), 0.3, bias)
+    solution = solve(problem, K, tol=1e-2)
+    assert solution.status is Status.OPTIMAL
+    found = problem.certificate(solution.beta, K @ solution.beta, problem.intercept(solution.beta, solution.bias))
+    assert found.gap <= 1e-9 * found.primal
     np.testing.assert_allclose(
         solution.gradient, problem.dual().gradient(StoredMatrix.of(K), solution.beta), atol=1e-9 * C
     )
