@@ -68,11 +68,27 @@ programs:
 		{ command -v "$${CHROMIUM:-chromium}" && command -v svm-train && command -v liblinear-train; } >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium libsvm-tools liblinear-tools >/dev/null; }
 
-lint: $(VENV)/.installed-test ## style, types and layers only
+lint: $(VENV)/.installed-test lint-page ## style, types and layers only
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The Studio's page needs no build and no package; what judges its JavaScript is npm's. Continuous integration (CI=true)
+# insists on it, a desk without npm goes on without.
+.PHONY: lint-page
+lint-page:
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory node_modules/.installed && npm run --silent lint; \
+	elif test "$$CI" = true; then \
+		echo "npm is missing: the page's JavaScript cannot be checked" >&2; exit 1; \
+	else \
+		echo "npm is missing: the page's JavaScript is not checked here (Debian: apt install npm)" >&2; \
+	fi
+
+node_modules/.installed: package.json package-lock.json
+	@npm ci --silent --ignore-scripts
+	@touch $@
 
 race: $(VENV)/.installed-peers ## time Mercer against its peers on this machine
 	$(BIN)/python -m benchmarks.race $(RACE)
@@ -101,7 +117,7 @@ docs: $(VENV)/.installed-docs ## build the documentation into docs/_build/html
 
 clean: ## remove everything the commands produced, .venv included
 	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst
-	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .hypothesis .import_linter_cache .mypy_cache node_modules .pytest_cache .ruff_cache
 	find src tests benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of extras. The build backend is installed first, pinned like

@@ -104,6 +104,38 @@ def test_twenty_quick_drags_end_on_the_last_state(page):
     assert number(page, "margin") == pytest.approx(expected, abs=1e-4)
 
 
+# Several moves of a point between two frames; how often the plane is painted at once, and until the next frame ends.
+MOVES_WITHIN_A_FRAME = """([x, y]) => new Promise((done) => {
+  const canvas = document.querySelector(".canvas-box canvas");
+  const kept = CanvasRenderingContext2D.prototype.setTransform;
+  let painted = 0;
+  CanvasRenderingContext2D.prototype.setTransform = function (...to) {
+    painted += this.canvas === canvas ? 1 : 0;
+    return kept.apply(this, to);
+  };
+  const move = (k) => new PointerEvent("pointermove", { clientX: x + 5 * k, clientY: y + 3 * k, bubbles: true });
+  requestAnimationFrame(() => {
+    for (let k = 1; k <= 6; k++) canvas.dispatchEvent(move(k));
+    const atOnce = painted;
+    requestAnimationFrame(() => {
+      CanvasRenderingContext2D.prototype.setTransform = kept;
+      done([atOnce, painted]);
+    });
+  });
+})"""
+
+
+def test_a_drag_is_drawn_once_a_frame(page):
+    answered(page, lambda: page.click("[data-preset=toy]"))
+    page.wait_for_selector(".view[data-refined=true]")
+    begin = place(page, 3, 0)
+    page.mouse.move(*begin)
+    page.mouse.down()
+    assert page.evaluate(MOVES_WITHIN_A_FRAME, list(begin)) == [0, 1]
+    page.mouse.up()
+    assert page.evaluate("mercerStudio.state.scene.points[3][0]") != 3
+
+
 def test_drags_reach_the_screen_in_time(page):
     rows = page.evaluate(
         """() => { let s = 7; const next = () => (s = (s * 16807) % 2147483647) / 2147483647;

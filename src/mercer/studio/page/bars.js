@@ -1,3 +1,4 @@
+// @ts-check
 // Small bar charts of one value for each point: alpha in its box, the gradient about its threshold.
 
 import { classColour, theme } from "./palette.js";
@@ -11,7 +12,10 @@ export class Bars {
     this.canvas.setAttribute("role", "img");
   }
 
-  // values, labels (classes), low .. high, marked indices, lines [[value, text]]
+  /**
+   * @param {{ values: ArrayLike<number>, labels: number[], low: number, high: number, working?: number[],
+   *   lines?: [value: number, text: string][], label: string }} what
+   */
   draw({ values, labels, low, high, working = [], lines = [], label }) {
     const w = this.canvas.clientWidth || 300,
       hgt = this.height,

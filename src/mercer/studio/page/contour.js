@@ -1,7 +1,15 @@
+// @ts-check
 // Lines of equal value through a field (marching squares), and its shading. The field is row by row
 // from below; positions are in units of the grid: 0 .. columns - 1, 0 .. rows - 1.
 
-// Calls path(points) for each line, whole: dashes run on, and corners are joined.
+/**
+ * Calls path(points) for each line, whole: dashes run on, and corners are joined.
+ * @param {ArrayLike<number>} field
+ * @param {number} columns
+ * @param {number} rows
+ * @param {number} level
+ * @param {(points: [number, number][]) => void} path
+ */
 export function contour(field, columns, rows, level, path) {
   const ends = new Map(); // where a line under way begins or ends -> that line
   const key = (p) => Math.round(p[0] * 1024) * 4194304 + Math.round(p[1] * 1024);
@@ -51,7 +59,7 @@ function march(field, columns, rows, level, line) {
         b = field[at + 1],
         d = field[at + columns],
         e = field[at + columns + 1];
-      const kind = (a > level) | ((b > level) << 1) | ((e > level) << 2) | ((d > level) << 3);
+      const kind = Number(a > level) + 2 * Number(b > level) + 4 * Number(e > level) + 8 * Number(d > level);
       if (kind === 0 || kind === 15) continue;
       const bottom = () => [c + cut(a, b), r],
         right = () => [c + 1, r + cut(b, e)];
@@ -77,7 +85,13 @@ function march(field, columns, rows, level, line) {
   }
 }
 
-// Where a class is, as a field that falls off over two cells, so that its outline is smooth.
+/**
+ * Where a class is, as a field that falls off over two cells, so that its outline is smooth.
+ * @param {ArrayLike<number>} field
+ * @param {number} columns
+ * @param {number} rows
+ * @param {number} k
+ */
 export function indicator(field, columns, rows, k) {
   let out = Float32Array.from(field, (v) => (Math.round(v) === k ? 1 : 0));
   for (let pass = 0; pass < 2; pass++) {
@@ -103,7 +117,13 @@ export function indicator(field, columns, rows, k) {
   return out;
 }
 
-// A small picture of the field, to be drawn enlarged: `colour(value)` gives [r, g, b].
+/**
+ * A small picture of the field, to be drawn enlarged.
+ * @param {ArrayLike<number>} field
+ * @param {number} columns
+ * @param {number} rows
+ * @param {(value: number) => number[]} colour red, green and blue
+ */
 export function shade(field, columns, rows, colour) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;

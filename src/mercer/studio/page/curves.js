@@ -1,7 +1,13 @@
+// @ts-check
 // Curves by uPlot, in the colours of the theme.
 
 import { theme } from "./palette.js";
 
+/**
+ * @param {HTMLElement} box
+ * @param {{ height?: number, x: ArrayLike<number>, series: ArrayLike<number>[], names: string[], colours: string[],
+ *   xlabel: string, log?: boolean, dash?: number[][] }} options
+ */
 export function curves(box, { height = 190, x, series, names, colours, xlabel, log = false, dash = [] }) {
   const t = theme();
   const axis = {
@@ -45,5 +51,7 @@ export function curves(box, { height = 190, x, series, names, colours, xlabel, l
     ],
   };
   box.replaceChildren();
+  // From vendor/, which has no types.
+  const { uPlot } = /** @type {any} */ (window);
   return new uPlot(options, [x, ...series], box);
 }

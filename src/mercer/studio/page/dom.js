@@ -1,6 +1,15 @@
+// @ts-check
 // Elements without markup: what comes from data is always text, never HTML.
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} props attributes; `class`, `data` and `on...` are what they say
+ * @param {any[]} children nodes and texts, also in lists; null, undefined and false are left out
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function h(tag, props = {}, ...children) {
+  /** @type {any} */
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
@@ -14,12 +23,32 @@ export function h(tag, props = {}, ...children) {
   return node;
 }
 
+/**
+ * A function that has `paint` called in the next frame: once, however often it is called itself.
+ * @param {() => void} paint
+ */
+export function onceAFrame(paint) {
+  let asked = 0;
+  const ask = () => {
+    asked ||= requestAnimationFrame(() => {
+      asked = 0;
+      paint();
+    });
+  };
+  const cancel = () => {
+    cancelAnimationFrame(asked);
+    asked = 0;
+  };
+  return Object.assign(ask, { cancel });
+}
+
+/** @param {string} path */
 export function svgIcon(path, size = 16) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("width", size);
-  svg.setAttribute("height", size);
+  svg.setAttribute("width", String(size));
+  svg.setAttribute("height", String(size));
   svg.setAttribute("aria-hidden", "true");
   const shape = document.createElementNS(space, "path");
   shape.setAttribute("d", path);
@@ -28,7 +57,10 @@ export function svgIcon(path, size = 16) {
   return svg;
 }
 
-// A number for people: four digits, a true minus sign, powers of ten where they help.
+/**
+ * A number for people: four digits, a true minus sign, powers of ten where they help.
+ * @param {number | null | undefined} value
+ */
 export function show(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
@@ -41,6 +73,7 @@ export function show(value, digits = 4) {
   return text.replace("-", "−");
 }
 
+/** @param {any[][]} rows name, value, and the key by which tests find it */
 export function numbersList(rows) {
   const list = h("dl", { class: "numbers" });
   for (const [name, value, key] of rows) {
@@ -50,7 +83,11 @@ export function numbersList(rows) {
   return list;
 }
 
-// A slider with its value in a box beside it; on a logarithmic scale if asked for.
+/**
+ * A slider with its value in a box beside it; on a logarithmic scale if asked for.
+ * @param {{ label: string, name: string, min: number, max: number, value: number, log?: boolean, step?: number,
+ *   onchange: (value: number) => void }} options
+ */
 export function slider({ label, name, min, max, value, log = false, step, onchange }) {
   const to = (v) => (log ? Math.log10(v) : v);
   const from = (v) => (log ? 10 ** v : v);
@@ -70,7 +107,7 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
     data: { name: `${name}-box` },
   });
   const put = (v) => {
-    range.value = to(v);
+    range.value = String(to(v));
     range.setAttribute("aria-valuetext", show(v, 3));
     box.value = show(v, 3).replace("−", "-");
   };
@@ -94,6 +131,12 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
   return { node, put };
 }
 
+/**
+ * @param {string} label
+ * @param {string[][]} options key, text, title
+ * @param {string} value
+ * @param {(key: string) => void} onchange
+ */
 export function segmented(label, options, value, onchange) {
   const buttons = options.map(([key, text, title]) =>
     h(
@@ -115,6 +158,13 @@ export function segmented(label, options, value, onchange) {
   return { node: h("div", { class: "segmented", role: "group", "aria-label": label }, buttons), put };
 }
 
+/**
+ * @param {string} label
+ * @param {string[][]} options key, text
+ * @param {string} value
+ * @param {(key: string) => void} onchange
+ * @param {string} [name]
+ */
 export function select(label, options, value, onchange, name) {
   const id = `select-${name}-${Math.random().toString(36).slice(2, 7)}`;
   const box = h(
@@ -133,6 +183,7 @@ export function select(label, options, value, onchange, name) {
 }
 
 let hiding = 0;
+/** @param {string} text */
 export function toast(text) {
   const node = document.getElementById("toast");
   node.textContent = text;
@@ -143,6 +194,11 @@ export function toast(text) {
   }, 2600);
 }
 
+/**
+ * @param {string} name
+ * @param {Blob | string} content
+ * @param {string} type
+ */
 export function saveFile(name, content, type) {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = h("a", { href: url, download: name });

@@ -1,3 +1,4 @@
+// @ts-check
 // The connection: requests with numbers, answers to the newest of each kind only, and a new
 // connection when one is lost. Frames are a JSON header and arrays of float32 (see frames.py).
 
@@ -14,6 +15,7 @@ const LOST = "The connection was lost before this was done, and the work ended w
 const listeners = new Set();
 export const connection = { state: "wait", lost: 0, warm: true };
 
+/** @param {(state: string) => void} listener */
 export function onState(listener) {
   listeners.add(listener);
   listener(connection.state);
@@ -28,6 +30,16 @@ function setWarm(warm) {
   listeners.forEach((l) => l(connection.state));
 }
 
+/**
+ * @typedef {Float32Array & { shape: number[] }} Numbers
+ * @typedef {Record<string, any>} Header
+ * @typedef {(header: Header, arrays: Record<string, Numbers>, asked: number) => void} Handler
+ */
+
+/**
+ * @param {ArrayBuffer} buffer
+ * @returns {[Header, Record<string, Numbers>]}
+ */
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
@@ -122,8 +134,14 @@ function transmit(what, request) {
   socket.send(JSON.stringify({ ...rest, n: kind.n, do: what }));
 }
 
-// Ask; `handler(header, arrays, asked)` hears every answer to the newest request of this kind. When the connection is lost,
-// what is sticky is asked again on the next one, and the handler of what is to be done once hears an error.
+/**
+ * Ask; the handler hears every answer to the newest request of this kind. When the connection is lost, what is sticky is
+ * asked again on the next one, and the handler of what is to be done once hears an error.
+ * @param {string} what
+ * @param {Record<string, any>} request
+ * @param {Handler} handler
+ * @param {{ sticky?: boolean, once?: boolean, at?: number }} options
+ */
 export function ask(what, request, handler, { sticky = false, once = false, at = performance.now() } = {}) {
   const kind = kinds.get(what) ?? { n: 0, sent: 0, waiting: null, last: null, open: false };
   Object.assign(kind, { sticky, once });
@@ -146,10 +164,15 @@ export function ask(what, request, handler, { sticky = false, once = false, at =
   transmit(what, next);
 }
 
+/** @param {string} what */
 export function stop(what) {
   if (socket?.readyState === 1) socket.send(JSON.stringify({ n: ++number, do: "stop", what }));
 }
 
+/**
+ * @param {string} path
+ * @param {Record<string, string>} params
+ */
 export function address(path, params = {}) {
   return `${path}?${new URLSearchParams({ token, tab, ...params })}`;
 }

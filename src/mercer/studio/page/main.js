@@ -1,9 +1,11 @@
+// @ts-check
 // The frame of the page: views, theme, links and exports.
 
 import { h, saveFile, toast } from "./dom.js";
 import { address, connect, connection, drop, onState } from "./link.js";
 import { readHash, saveLink, state, toHash } from "./state.js";
 
+/** @type {[key: string, title: string, load: () => Promise<new (stage: HTMLElement) => any>][]} */
 const VIEWS = [
   ["play", "Playground", () => import("./views/play.js").then((m) => m.PlayView)],
   ["solve", "Watch it solve", () => import("./views/solve.js").then((m) => m.SolveView)],
@@ -16,8 +18,9 @@ let view = null;
 const tabs = VIEWS.map(([key, title]) =>
   h("button", { type: "button", role: "tab", data: { view: key }, onclick: () => open(key) }, title),
 );
-document.querySelector(".tabs").append(...tabs);
-document.querySelector(".tabs").addEventListener("keydown", (event) => {
+const tabList = /** @type {HTMLElement} */ (document.querySelector(".tabs"));
+tabList.append(...tabs);
+tabList.addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!step) return;
   const next = (VIEWS.findIndex(([key]) => key === state.view) + step + VIEWS.length) % VIEWS.length;
@@ -41,7 +44,7 @@ async function open(key) {
 
 // --- connection ------------------------------------------------------------------------------
 
-const live = document.querySelector(".live");
+const live = /** @type {HTMLElement} */ (document.querySelector(".live"));
 onState((now) => {
   live.dataset.state = now === "on" ? (connection.warm ? "on" : "wait") : now === "wait" ? "wait" : "off";
   live.querySelector(".live-text").textContent = {
@@ -89,7 +92,7 @@ document.getElementById("copy-link").addEventListener("click", async () => {
 });
 
 const menuButton = document.getElementById("export");
-const menu = document.querySelector(".menu-items");
+const menu = /** @type {HTMLElement} */ (document.querySelector(".menu-items"));
 const toggle = (on) => {
   menu.hidden = !on;
   menuButton.setAttribute("aria-expanded", String(on));
@@ -97,11 +100,11 @@ const toggle = (on) => {
 };
 menuButton.addEventListener("click", () => toggle(menu.hidden));
 document.addEventListener("click", (event) => {
-  if (!event.target.closest(".menu")) toggle(false);
+  if (!(event.target instanceof Element && event.target.closest(".menu"))) toggle(false);
 });
 menu.addEventListener("keydown", (event) => {
   const items = [...menu.querySelectorAll("button")];
-  const at = items.indexOf(document.activeElement);
+  const at = items.findIndex((item) => item === document.activeElement);
   if (event.key === "Escape") {
     toggle(false);
     menuButton.focus();
@@ -110,7 +113,7 @@ menu.addEventListener("keydown", (event) => {
   if (event.key === "ArrowUp") items[(at + items.length - 1) % items.length].focus();
 });
 menu.addEventListener("click", (event) => {
-  const what = event.target.dataset.export;
+  const what = event.target instanceof HTMLElement ? event.target.dataset.export : null;
   if (!what) return;
   toggle(false);
   if (what === "code") exportCode();
@@ -133,7 +136,7 @@ function exportPng() {
   image.src = url;
 }
 
-const dialog = document.getElementById("code-dialog");
+const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("code-dialog"));
 function exportCode() {
   if (!view?.code) {
     toast("This view has no code of its own; the playground has.");
@@ -180,4 +183,4 @@ begin();
 connect();
 open(state.view);
 // What tests need to see and to break.
-window.mercerStudio = { state, connection, drop, address };
+/** @type {any} */ (window).mercerStudio = { state, connection, drop, address };

@@ -1,3 +1,4 @@
+// @ts-check
 // Colours that stay apart for colour-blind readers (Okabe & Ito 2008), and shapes that say the same.
 
 const LIGHT = ["#0072B2", "#D98A00", "#009E73", "#B8588C", "#C44A00", "#3C93C6", "#8C7A00", "#5B6168"];

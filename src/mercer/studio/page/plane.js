@@ -1,29 +1,84 @@
+// @ts-check
 // A plane with points: drawn from what the server sent, edited by mouse, touch and keyboard.
 
 import { blend, contour, indicator, shade } from "./contour.js";
+import { onceAFrame } from "./dom.js";
 import { classColour, drawMark, isDark, rgb, theme } from "./palette.js";
 import { SvgContext } from "./svg_context.js";
 
 const NEAR = 13; // pixels within which a pointer means a point
 const CLICK = 4; // pixels a pointer may travel and still be a click
 
+/**
+ * @typedef {number[]} Point x, y, class
+ * @typedef {number[]} Window left, right, bottom, top
+ * @typedef {{ points: Point[], window: Window }} Model what the owner of a plane keeps
+ * @typedef {ReturnType<typeof theme>} Theme
+ *
+ * @typedef {object} On what the owner hears
+ * @property {(kind: string) => void} [change]
+ * @property {(index: number, x?: number, y?: number) => void} [hover]
+ * @property {(text: string) => void} [say]
+ * @property {(kind: number) => void} [choose]
+ *
+ * @typedef {object} Answer what the server says of the points; see views/playground.py
+ * @property {import("./link.js").Numbers} [field] row by row from below
+ * @property {[number, number]} [grid] columns, rows
+ * @property {Window} [window]
+ * @property {string} [kind]
+ * @property {number[]} [classes]
+ * @property {ArrayLike<number>} [cases] of each point; see palette.js
+ * @property {import("./link.js").Numbers} [curve]
+ * @property {number} [epsilon]
+ * @property {boolean} [margins]
+ * @property {number} [reach]
+ * @property {Float32Array[]} [outlines]
+ * @property {import("./link.js").Numbers} [alpha]
+ * @property {import("./link.js").Numbers} [values]
+ */
+
 export class Plane {
-  // model: { points, window } that the owner keeps; on: { change(kind), hover(index, x, y), say(text) }
+  hovered = -1;
+  selected = -1;
+  /** The point that the keyboard has picked. */
+  picked = -1;
+  /** @type {[number, number] | null} */
+  cursor = null;
+  /** The class of new points. */
+  current = 0;
+  tool = "add";
+  /** @type {Answer | null} */
+  answer = null;
+  /** @type {HTMLCanvasElement | null} */
+  picture = null;
+  /** @type {((point: number[]) => number[]) | null} where a point may be */
+  lock = null;
+  /** @type {((ctx: CanvasRenderingContext2D, plane: Plane, t: Theme, layer: "below" | "above") => void) | null} */
+  overlay = null;
+  /** @type {(number | null)[] | null} of each point, drawn as an arc */
+  weights = null;
+  /** @type {{ k: number, px: number, py: number, moved: boolean, erase: boolean, held: number } | null} */
+  drag = null;
+  axes = true;
+  /** Both axes with scales of their own. */
+  free = false;
+  small = false;
+  numbered = false;
+  /** How many points there may be; 0 is any number. */
+  most = 0;
+  least = 0;
+
+  /**
+   * @param {HTMLElement} box
+   * @param {Model} model
+   * @param {On} on
+   * @param {{ editable?: boolean, label?: string }} options
+   */
   constructor(box, model, on = {}, { editable = true, label = "Plane of points" } = {}) {
-    Object.assign(this, {
-      model,
-      on,
-      editable,
-      hovered: -1,
-      selected: -1,
-      cursor: null,
-      current: 0,
-      tool: "add",
-      overlay: null,
-      answer: null,
-      picture: null,
-      lock: null,
-    });
+    this.model = model;
+    this.on = on;
+    this.editable = editable;
+    this.nextFrame = onceAFrame(() => this.render());
     this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
@@ -51,12 +106,14 @@ export class Plane {
     return [cx - (scale * w) / 2, cx + (scale * w) / 2, cy - (scale * hgt) / 2, cy + (scale * hgt) / 2];
   }
 
+  /** @type {(x: number, y: number) => [number, number]} */
   toScreen(x, y) {
     const [left, right, bottom, top] = this.view;
     const [w, hgt] = this.size;
     return [((x - left) / (right - left)) * w, hgt - ((y - bottom) / (top - bottom)) * hgt];
   }
 
+  /** @type {(px: number, py: number) => [number, number]} */
   toWorld(px, py) {
     const [left, right, bottom, top] = this.view;
     const [w, hgt] = this.size;
@@ -95,6 +152,7 @@ export class Plane {
     return best;
   }
 
+  /** @type {(event: MouseEvent) => [number, number]} */
   at(event) {
     const r = this.canvas.getBoundingClientRect();
     return [event.clientX - r.left, event.clientY - r.top];
@@ -220,7 +278,7 @@ export class Plane {
     } else if (event.key === "n" || event.key === "p") {
       const n = points.length;
       if (n) {
-        this.picked = ((this.picked ?? -1) + (event.key === "n" ? 1 : n - (this.picked >= 0 ? 1 : 0)) + n) % n;
+        this.picked = (this.picked + (event.key === "n" ? 1 : n - (this.picked >= 0 ? 1 : 0)) + n) % n;
         this.selected = this.picked;
         const [x, y, c] = points[this.picked];
         this.hover(this.picked, ...this.toScreen(x, y));
@@ -263,7 +321,7 @@ export class Plane {
 
   // --- drawing -------------------------------------------------------------------------------
 
-  // answer: { field, grid, kind, classes, cases, curve, epsilon, window, lines, proof }
+  /** @param {Answer} answer */
   show(answer) {
     this.answer = answer;
     this.answerIsOld = false;
@@ -271,7 +329,12 @@ export class Plane {
     this.draw();
   }
 
+  // In the next frame, once, however often it is asked for.
   draw() {
+    this.nextFrame();
+  }
+
+  render() {
     const [w, hgt] = this.size;
     const ratio = window.devicePixelRatio || 1;
     if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(hgt * ratio)) {
@@ -283,13 +346,18 @@ export class Plane {
     this.paint(ctx, w, hgt);
   }
 
+  /**
+   * @param {CanvasRenderingContext2D} ctx
+   * @param {number} w
+   * @param {number} hgt
+   */
   paint(ctx, w, hgt) {
     const t = theme();
     ctx.fillStyle = t.plane;
     ctx.fillRect(0, 0, w, hgt);
     const answer = this.answer;
     if (answer?.field) this.paintField(ctx, answer, t);
-    if (this.axes !== false) this.paintAxes(ctx, w, hgt, t);
+    if (this.axes) this.paintAxes(ctx, w, hgt, t);
     if (answer?.field) this.paintLines(ctx, answer, t);
     if (answer?.curve) this.paintCurve(ctx, answer, t);
     this.overlay?.(ctx, this, t, "below");
@@ -361,7 +429,7 @@ export class Plane {
     ctx.strokeStyle = t.ink;
     ctx.lineWidth = 2.2;
     if (answer.classes?.length > 2) {
-      answer.outlines ??= answer.classes.map((_, k) => indicator(answer.field, ...answer.grid, k));
+      answer.outlines ??= answer.classes.map((_, k) => indicator(answer.field, answer.grid[0], answer.grid[1], k));
       for (const outline of answer.outlines) this.line(ctx, answer, 0.5, outline);
     } else {
       this.line(ctx, answer, 0);
@@ -493,13 +561,14 @@ export class Plane {
     ctx.rect(0, 0, w, hgt);
     ctx.save();
     ctx.clip();
-    this.paint(ctx, w, hgt);
+    this.paint(ctx.asCanvas, w, hgt);
     ctx.restore();
     Object.assign(this, { hovered, picked, cursor });
     return ctx.toString();
   }
 
   close() {
+    this.nextFrame.cancel();
     this.sight.disconnect();
     this.canvas.remove();
   }

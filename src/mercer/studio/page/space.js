@@ -1,11 +1,36 @@
+// @ts-check
 // Three dimensions on a flat canvas: a camera that turns, and things drawn from far to near.
 
+import { onceAFrame } from "./dom.js";
 import { theme } from "./palette.js";
 import { SvgContext } from "./svg_context.js";
 
+/**
+ * @typedef {number[]} Point3 x, y, z
+ * @typedef {(point: Point3) => Point3} Project to pixels and depth
+ * @typedef {ReturnType<typeof theme>} Theme
+ * @typedef {object} Thing
+ * @property {Point3} at for its depth
+ * @property {number} [layer] in the place of its depth
+ * @property {(ctx: CanvasRenderingContext2D, project: Project, t: Theme) => void} draw
+ */
+
 export class Space {
-  constructor(box, { label, azimuth = -0.6, height = 0.35, zoom = 1 } = {}) {
-    Object.assign(this, { box, azimuth, height, zoom, things: () => [] });
+  /** @type {(t: Theme) => Thing[]} */
+  things = () => [];
+  /** @type {[number, number] | null} */
+  held = null;
+
+  /**
+   * @param {HTMLElement} box
+   * @param {{ label: string, azimuth?: number, height?: number, zoom?: number }} options
+   */
+  constructor(box, { label, azimuth = -0.6, height = 0.35, zoom = 1 }) {
+    this.box = box;
+    this.azimuth = azimuth;
+    this.height = height;
+    this.zoom = zoom;
+    this.nextFrame = onceAFrame(() => this.render());
     this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
@@ -52,7 +77,11 @@ export class Space {
     this.draw();
   }
 
-  // Coordinates of about -1 .. 1 in; pixels and depth out (larger is nearer).
+  /**
+   * Coordinates of about -1 .. 1 in; pixels and depth out (larger is nearer).
+   * @param {Point3} point
+   * @returns {Point3}
+   */
   project([x, y, z]) {
     const [w, h] = [this.box.clientWidth, this.box.clientHeight];
     const [ca, sa, ch, sh] = [
@@ -70,6 +99,10 @@ export class Space {
   }
 
   draw() {
+    this.nextFrame();
+  }
+
+  render() {
     const [w, h] = [this.box.clientWidth || 10, this.box.clientHeight || 10],
       ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(w * ratio);
@@ -79,15 +112,19 @@ export class Space {
     this.paint(ctx, w, h);
   }
 
-  // things: [{ at: [x, y, z] for depth, draw(ctx, project, theme) }]
+  /**
+   * @param {CanvasRenderingContext2D} ctx
+   * @param {number} w
+   * @param {number} h
+   */
   paint(ctx, w, h) {
     const t = theme();
     ctx.fillStyle = t.plane;
     ctx.fillRect(0, 0, w, h);
     const project = (p) => this.project(p);
-    const list = this.things(t).map((thing) => [thing.layer ?? this.project(thing.at)[2], thing]);
-    list.sort((a, b) => a[0] - b[0]);
-    for (const [, thing] of list) {
+    const list = this.things(t).map((thing) => ({ depth: thing.layer ?? this.project(thing.at)[2], thing }));
+    list.sort((a, b) => a.depth - b.depth);
+    for (const { thing } of list) {
       ctx.save();
       thing.draw(ctx, project, t);
       ctx.restore();
@@ -97,21 +134,25 @@ export class Space {
   toSvg() {
     const [w, h] = [this.box.clientWidth, this.box.clientHeight];
     const ctx = new SvgContext(w, h);
-    this.paint(ctx, w, h);
+    this.paint(ctx.asCanvas, w, h);
     return ctx.toString();
   }
 
   close() {
+    this.nextFrame.cancel();
     this.sight.disconnect();
     this.canvas.remove();
   }
 }
 
+/** @type {(ctx: CanvasRenderingContext2D, points: number[][]) => void} */
 export const path = (ctx, points) => {
   ctx.beginPath();
   points.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](p[0], p[1]));
 };
+/** @type {(points: Point3[]) => Point3} */
 export const mean = (points) => points.reduce((m, p) => m.map((v, k) => v + p[k] / points.length), [0, 0, 0]);
+/** @type {(at: Point3, words: string, style?: string) => Thing} */
 export const text3 = (at, words, style = "soft") => ({
   at,
   layer: 9,
@@ -123,6 +164,7 @@ export const text3 = (at, words, style = "soft") => ({
     ctx.fillText(words, x, y);
   },
 });
+/** @type {(a: Point3, b: Point3, style?: string, width?: number, dash?: number[]) => Thing} */
 export const line3 = (a, b, style = "line", width = 1, dash = []) => ({
   at: mean([a, b]),
   draw: (ctx, project, t) => {

@@ -1,3 +1,4 @@
+// @ts-check
 // Everything that a link must bring back, and the link itself: #<view>=<base64url of JSON>.
 
 export const state = {

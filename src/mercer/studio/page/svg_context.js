@@ -1,3 +1,4 @@
+// @ts-check
 // What the drawing code needs of a canvas context, written down as SVG: one code, two pictures.
 
 const number = (v) => (Math.round(v * 100) / 100).toString();
@@ -5,19 +6,37 @@ const escape = (text) =>
   String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 export class SvgContext {
+  fillStyle = "#000";
+  strokeStyle = "#000";
+  lineWidth = 1;
+  globalAlpha = 1;
+  font = "12px sans-serif";
+  textAlign = "left";
+  textBaseline = "alphabetic";
+  lineJoin = "miter";
+  lineCap = "butt";
+  /** @type {string[]} */
+  parts = [];
+  /** @type {string[]} */
+  path = [];
+  /** @type {number[]} */
+  dash = [];
+  stack = [];
+  clips = 0;
+  open = 0;
+
+  /**
+   * @param {number} width
+   * @param {number} height
+   */
   constructor(width, height) {
-    Object.assign(this, { width, height, parts: [], path: [], stack: [], dash: [], offset: [0, 0], clips: 0, open: 0 });
-    Object.assign(this, {
-      fillStyle: "#000",
-      strokeStyle: "#000",
-      lineWidth: 1,
-      globalAlpha: 1,
-      font: "12px sans-serif",
-      textAlign: "left",
-      textBaseline: "alphabetic",
-      lineJoin: "miter",
-      lineCap: "butt",
-    });
+    this.width = width;
+    this.height = height;
+  }
+
+  /** This, in the place of a canvas context: it has all that the page draws with, and no more. */
+  get asCanvas() {
+    return /** @type {CanvasRenderingContext2D} */ (/** @type {unknown} */ (this));
   }
   save() {
     this.stack.push({
@@ -110,7 +129,7 @@ export class SvgContext {
   }
   fillText(text, x, y) {
     const anchor = { left: "start", start: "start", center: "middle", right: "end", end: "end" }[this.textAlign];
-    const size = this.font.match(/([\d.]+)px/)?.[1] ?? 12;
+    const size = Number(this.font.match(/([\d.]+)px/)?.[1] ?? 12);
     const shift = { middle: 0.34, top: 0.8, bottom: -0.2 }[this.textBaseline] ?? 0;
     const weight = /\b(6\d\d|bold)\b/.test(this.font) ? ' font-weight="600"' : "";
     this.parts.push(

@@ -1,3 +1,4 @@
+// @ts-check
 // Before anything is painted: the theme that was chosen last, or what the system prefers.
 (() => {
   let chosen = null;

@@ -1,3 +1,4 @@
+// @ts-check
 // Your data: open, train with live progress, look, explain, tune, download; or open a model.
 
 import { curves } from "../curves.js";
@@ -151,7 +152,10 @@ export class DataView {
         const same = what.set && what.set === this.settings.set;
         this.settings.set = what.set ?? null;
         for (const chip of this.sets.children)
-          chip.setAttribute("aria-pressed", String(chip.dataset.set === this.settings.set));
+          chip.setAttribute(
+            "aria-pressed",
+            String(/** @type {HTMLElement} */ (chip).dataset.set === this.settings.set),
+          );
         if (!same) Object.assign(this.settings, { target: null, left: [] });
         this.heat = this.result = null;
         this.opened(header);
@@ -625,7 +629,7 @@ export class DataView {
 
   explain(row) {
     for (const tr of this.cards.querySelectorAll("tr.pick"))
-      tr.setAttribute("aria-selected", String(tr.dataset.row === String(row)));
+      tr.setAttribute("aria-selected", String(/** @type {HTMLElement} */ (tr).dataset.row === String(row)));
     ask(
       "explain",
       { row },
@@ -714,7 +718,7 @@ export class DataView {
     this.begin("tune", "Tuning: five folds for each pair of C and γ");
     this.heat = null;
     this.heatBox = h("div", { class: "heat-box" });
-    this.cards.firstChild.append(this.heatBox);
+    this.cards.firstElementChild.append(this.heatBox);
     ask(
       "tune",
       this.request(),

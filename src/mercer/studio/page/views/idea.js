@@ -1,3 +1,4 @@
+// @ts-check
 // See the idea: one picture for each, that can be moved.
 
 import { h } from "../dom.js";
@@ -10,6 +11,7 @@ import { LiftPlaneIdea } from "./ideas/lift_plane.js";
 import { LossesIdea } from "./ideas/losses.js";
 import { VersionSpaceIdea } from "./ideas/version_space.js";
 
+/** @type {[key: string, title: string, about: string, Idea: new (host: HTMLElement) => any][]} */
 const IDEAS = [
   ["line", "Lift the line", "x to (x, x²)", LiftLineIdea],
   ["plane", "Lift the plane", "quadratic features, in 3-d", LiftPlaneIdea],
@@ -39,7 +41,7 @@ export class IdeaView {
       if (!step) return;
       const at = (IDEAS.findIndex(([key]) => key === state.idea) + step + IDEAS.length) % IDEAS.length;
       this.open(IDEAS[at][0]);
-      this.list.children[at].focus();
+      /** @type {HTMLElement} */ (this.list.children[at]).focus();
       event.preventDefault();
     });
     this.host = h("div", { class: "idea" });
@@ -53,7 +55,7 @@ export class IdeaView {
     this.idea?.close();
     state.idea = found[0];
     this.node.dataset.idea = found[0];
-    for (const b of this.list.children) {
+    for (const b of this.list.querySelectorAll("button")) {
       const on = b.dataset.idea === found[0];
       b.setAttribute("aria-selected", String(on));
       b.tabIndex = on ? 0 : -1;

@@ -1,3 +1,4 @@
+// @ts-check
 // The playground: points, a method, a kernel; everything else follows from them.
 
 import { h, numbersList, segmented, select, show, slider } from "../dom.js";
@@ -367,7 +368,7 @@ export class PlayView {
 
   markPreset() {
     for (const chip of this.presets?.children ?? [])
-      chip.setAttribute("aria-pressed", String(chip.dataset.preset === this.scene.preset));
+      chip.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (chip).dataset.preset === this.scene.preset));
   }
 
   placeClasses() {

@@ -1,3 +1,4 @@
+// @ts-check
 // Watch it solve: the steps of a real solver, forwards, backwards and one at a time.
 
 import { Bars } from "../bars.js";

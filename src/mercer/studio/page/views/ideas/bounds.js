@@ -1,3 +1,4 @@
+// @ts-check
 import { h, numbersList, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { Plane } from "../../plane.js";

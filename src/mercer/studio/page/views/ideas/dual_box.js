@@ -1,3 +1,4 @@
+// @ts-check
 import { blend, contour, shade } from "../../contour.js";
 import { h, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";

@@ -1,24 +1,28 @@
+// @ts-check
 // What every idea has: a heading with a sentence, and a place for pictures.
 
 import { h } from "../../dom.js";
 
 const FAR = 40; // beyond every window
 
-// The line <w, x> + b = 0 and the two at distance one over the norm: the street of a linear machine.
+/**
+ * The line <w, x> + b = 0 and the two at distance one over the norm: the street of a linear machine.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {import("../../plane.js").Plane} plane
+ * @param {number[]} w
+ * @param {number} b
+ * @param {string} colour
+ */
 export function drawStreet(ctx, plane, [w1, w2], b, colour) {
   const norm = Math.hypot(w1, w2);
-  for (const [level, width, dash] of [
-    [0, 2.4, []],
-    [1, 1.2, [5, 5]],
-    [-1, 1.2, [5, 5]],
-  ]) {
+  for (const level of [0, 1, -1]) {
     const [cx, cy] = [(w1 * (level - b)) / norm ** 2, (w2 * (level - b)) / norm ** 2];
     ctx.beginPath();
     ctx.moveTo(...plane.toScreen(cx - (FAR * w2) / norm, cy + (FAR * w1) / norm));
     ctx.lineTo(...plane.toScreen(cx + (FAR * w2) / norm, cy - (FAR * w1) / norm));
     ctx.strokeStyle = colour;
-    ctx.lineWidth = width;
-    ctx.setLineDash(dash);
+    ctx.lineWidth = level ? 1.2 : 2.4;
+    ctx.setLineDash(level ? [5, 5] : []);
     ctx.stroke();
     ctx.setLineDash([]);
   }

@@ -1,3 +1,4 @@
+// @ts-check
 import { h, segmented, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, trace } from "../../palette.js";

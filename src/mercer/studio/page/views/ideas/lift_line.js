@@ -1,3 +1,4 @@
+// @ts-check
 import { h, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour } from "../../palette.js";

@@ -1,3 +1,4 @@
+// @ts-check
 import { h, segmented, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, drawMark } from "../../palette.js";
@@ -79,6 +80,7 @@ export class LiftPlaneIdea {
 
   // The sheet is a cone around the axis of (1, 0, 1): that axis is drawn upwards. Only the camera is
   // turned by this; lengths and angles are those of the feature space.
+  /** @param {number[]} point */
   scale([a, b, c]) {
     const r = this.reach;
     return [((a - c) * Math.SQRT1_2) / r, b / r, ((a + c) * Math.SQRT1_2) / r - 0.62];
@@ -133,10 +135,10 @@ export class LiftPlaneIdea {
     }
     const r = this.reach,
       apex = this.scale([0, 0, 0]);
-    for (const [end, words] of [
-      [[1.12 * r, 0, 0], "x₁²"],
-      [[0, 0, 1.12 * r], "x₂²"],
-      [[0, 1.12 * r, 0], "√2 x₁x₂"],
+    for (const { end, words } of [
+      { end: [1.12 * r, 0, 0], words: "x₁²" },
+      { end: [0, 0, 1.12 * r], words: "x₂²" },
+      { end: [0, 1.12 * r, 0], words: "√2 x₁x₂" },
     ]) {
       out.push(line3(apex, this.scale(end), "faint", 1.6), text3(this.scale(end.map((v) => 1.07 * v)), words));
     }

@@ -1,3 +1,4 @@
+// @ts-check
 import { h, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, theme } from "../../palette.js";

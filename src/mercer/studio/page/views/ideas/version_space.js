@@ -1,3 +1,4 @@
+// @ts-check
 import { h, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, trace } from "../../palette.js";
@@ -39,11 +40,11 @@ export class VersionSpaceIdea {
     this.plane.numbered = true;
     this.plane.most = 12;
     this.plane.least = 3;
-    this.plane.overlay = (ctx, plane, t, layer) => {
-      if (layer === "below") this.paintLines(ctx, plane, t);
+    this.plane.overlay = (ctx, plane, _t, layer) => {
+      if (layer === "below") this.paintLines(ctx, plane);
     };
     this.space = new Space(this.right.box, { label: "Sphere of weight vectors", zoom: 1.22 });
-    this.space.things = (t) => this.things(t);
+    this.space.things = () => this.things();
     this.ask();
   }
 
@@ -86,9 +87,11 @@ export class VersionSpaceIdea {
     );
   }
 
+  /** @returns {import("../../space.js").Thing[]} */
   things() {
     const found = this.found;
     const rim = Array.from({ length: 97 }, (_, k) => [Math.cos((k * Math.PI) / 48), Math.sin((k * Math.PI) / 48)]);
+    /** @type {import("../../space.js").Thing[]} */
     const out = [
       {
         layer: -9,
@@ -197,7 +200,7 @@ export class VersionSpaceIdea {
     }));
   }
 
-  paintLines(ctx, plane, t) {
+  paintLines(ctx, plane) {
     if (!this.found) return;
     const far = 30;
     for (const [name, [, colour]] of Object.entries(MARKS)) {
