@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer.kernels import RBF, Delta, Laplacian, Matern, RationalQuadratic
-from mercer.kernels.evaluation.tiles import TILE
 from mercer.kernels import RBF, Delta, Laplacian, Matern, RationalQuadratic, Sigmoid
 from mercer.kernels.evaluation.tiles import TILE
 from tests.kernels.formulas import FORMULAS

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp import decomposition, policy
 from mercer.solvers.dual_qp.solve import solve_dual
-from mercer.kernels.gram.kernel_matrix import StoredMatrix
-from mercer.problems.svm.epsilon_regression import EpsilonRegression
-from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp.solve import solve_dual
-from mercer.solvers.dual_qp import decomposition as smo
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge

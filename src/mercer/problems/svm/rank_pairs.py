@@ -13,15 +13,11 @@ carried in pairs of numbers, of which the second has what was rounded off the fi
 
 import numpy as np
 
-<<<<<<< HEAD:src/mercer/problems/svm/rank_pairs.py
-from mercer._jit.compile import jit
-from mercer._types import Array, FloatArray, IndexArray
-=======
 from mercer._jit.compile import jit, jit_in_order
+from mercer._types import Array, FloatArray, IndexArray
 
 # Halves of a number have this many bits less.
 _SPLIT = 2.0**27 + 1.0
->>>>>>> right-campaign:src/mercer/problems/rank_pairs.py
 
 
 @jit
@@ -220,13 +216,8 @@ class GivenPairs:
 
 
 class _ActiveList:
-<<<<<<< HEAD:src/mercer/problems/svm/rank_pairs.py
-    def __init__(self, better: IndexArray, worse: IndexArray, n: int) -> None:
-        self.better, self.worse, self.n = better, worse, n
-=======
-    def __init__(self, better, worse, f):
+    def __init__(self, better: IndexArray, worse: IndexArray, f: FloatArray) -> None:
         self.better, self.worse, self.f, self.n = better, worse, f, len(f)
->>>>>>> right-campaign:src/mercer/problems/rank_pairs.py
 
     def sums(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         def summed(at: IndexArray, partners: IndexArray) -> Array:
