@@ -5,7 +5,7 @@ import pytest
 
 from mercer._jit.compile import UNBOUNDED
 from mercer.solvers.dual_qp.block_steps import begin
-from mercer.solvers.dual_qp.pair_steps import DIVERGED, grouped_pair_steps, pair_steps, single_steps
+from mercer.solvers.dual_qp.pair_steps import DIVERGED, Groups, grouped_pair_steps, pair_steps, single_steps
 
 WIDTH = 16
 UNTOUCHED = 7.0
@@ -34,8 +34,9 @@ def test_steps_that_diverge_end_and_move_nothing_but_coefficients(steps, dtype):
 
 def _grouped(*arguments):
     """All points in one group, the padding in the other."""
-    *state, tol, most, scores = arguments
-    return grouped_pair_steps(*state, WIDTH // 2, tol, most, scores, np.empty((2, 2), scores.dtype))
+    matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, most, scores = arguments
+    groups = Groups(WIDTH // 2, np.empty((2, 2), scores.dtype))
+    return grouped_pair_steps(matrix, gradient, beta, (lower, upper), kink, diag, rise, fall, groups, tol, most, scores)
 
 
 @pytest.mark.parametrize("steps", [pair_steps, single_steps, _grouped])

@@ -16,7 +16,7 @@ from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.solvers.class_pairs import solve_pairs as report_of
-from mercer.solvers.class_pairs.out_of_fold_pairs import left_out_class_pairs
+from mercer.solvers.class_pairs.out_of_fold_pairs import Goal, left_out_class_pairs
 from mercer.solvers.class_pairs.solve_pairs import solve_class_pairs
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.block_steps import LEFT, ROUNDING
@@ -195,12 +195,11 @@ class PairsSolved:
         report, scores = self._report, np.zeros((len(own), len(self._pairs)))
         # A pair that was solved alone, or not to its end, is so without some of its points too.
         report[self._alone, report_of.ENDING] = LEFT
-        problems, n_folds, convex = self._problems(K, setup), int(own.max(initial=-1)) + 1, data.kernel.is_psd is True
+        problems, n_folds = self._problems(K, setup), int(own.max(initial=-1)) + 1
+        goal = Goal(data.kernel.is_psd is True, float(tol), limits.max_iter)
 
         def turn(span: tuple[int, int]) -> None:
-            left_out_class_pairs(
-                *problems, own, n_folds, convex, tol, limits.max_iter, *span, self._table, report, scores
-            )
+            left_out_class_pairs(problems, own, n_folds, goal, *span, self._table, report, scores)
 
         run_parallel(turn, self._turns(), thread_count(n_jobs), limits.stop)
         return scores

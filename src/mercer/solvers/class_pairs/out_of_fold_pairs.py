@@ -8,11 +8,22 @@ not come to an end is left to the caller.
 Cost of a fold: the square of its support vectors, and one pass over the rows of these.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer.solvers.class_pairs.solve_pairs import ENDING, LANES, pair_matrix, room_for_pairs
 from mercer.solvers.dual_qp.block_steps import LEFT, OPTIMAL, gradient_afresh, margin, solve_in_precision
+
+
+class Goal(NamedTuple):
+    """What a solution is asked for: whether the kernel is positive semidefinite, the tolerance, the steps at most."""
+
+    convex: bool
+    tol: float
+    max_iter: int
+
 
 # Points so much farther from the hyperplane than the margin take no part at first.
 NEAR = 0.5
@@ -45,13 +56,13 @@ def _submatrix(matrix, places, buffer):
 
 
 @jit
-def _solve_some(matrix, signs, lower, upper, places, convex, tol, max_iter, buffer, beta):
+def _solve_some(pair, places, goal, buffer, beta):
     """Solve the points at `places` among themselves; `beta` of the others becomes zero. The ending."""
-    f = places.shape[0]
+    (matrix, signs, lower, upper), f = pair, places.shape[0]
     few = _submatrix(matrix, places, buffer)
     some, gradient = np.empty(f), np.empty(few.shape[1])
     _, ending, _, _ = solve_in_precision(
-        few, signs[places], lower[places], upper[places], convex, tol, max_iter, some, gradient
+        few, signs[places], lower[places], upper[places], goal.convex, goal.tol, goal.max_iter, some, gradient
     )
     for k in range(beta.shape[0]):
         beta[k] = 0.0
@@ -61,9 +72,9 @@ def _solve_some(matrix, signs, lower, upper, places, convex, tol, max_iter, buff
 
 
 @jit
-def _without(fold, folds, matrix, signs, lower, upper, near, convex, tol, max_iter, buffer, beta, gradient):
-    """(ending, bias) of a pair without a fold; `gradient` receives that of all its points."""
-    m = beta.shape[0]
+def _without(fold, folds, pair, near, goal, buffer, beta, gradient):
+    """(ending, bias) of a pair, its matrix, signs and bounds, without a fold; `gradient` receives that of all points."""
+    (matrix, signs, lower, upper), m = pair, beta.shape[0]
     places, everything = np.empty(m, np.int64), np.ones(m, np.bool_)
     # No room for the points of the fold: so they are not asked whether they agree.
     closed_below, closed_above = lower.copy(), upper.copy()
@@ -75,24 +86,25 @@ def _without(fold, folds, matrix, signs, lower, upper, near, convex, tol, max_it
         f = _taking_part(folds, fold, near if attempt == 0 else everything, places)
         if f == 0:
             continue
-        ending = _solve_some(matrix, signs, lower, upper, places[:f], convex, tol, max_iter, buffer, beta)
+        ending = _solve_some(
+            matrix, signs, lower, upper, places[:f], goal.convex, goal.tol, goal.max_iter, buffer, beta
+        )
         gradient_afresh(matrix, signs, beta, gradient)
         violation, bias = margin(beta, gradient, closed_below, closed_above)
-        if ending == OPTIMAL and violation <= tol:
+        if ending == OPTIMAL and violation <= goal.tol:
             return OPTIMAL, bias
     return LEFT, bias
 
 
 @jit
-def left_out_class_pairs(
-    K, edges, pairs, box, ridge, folds, n_folds, convex, tol, max_iter, begin, end, table, report, scores
-):
+def left_out_class_pairs(problems, folds, n_folds, goal, begin, end, table, report, scores):
     """Decision values of the points of the pairs begin..end, each by a solution without its fold.
 
     Parameters
     ----------
-    K, edges, pairs, box, ridge, convex, tol, max_iter
-        As in `solve_class_pairs`.
+    problems : tuple
+        K, edges, pairs, box and ridge, as `solve_class_pairs` takes them.
+    goal : Goal
     folds : ndarray (n,)
         The fold of each sorted point; -1 where it takes part in all of them.
     table, report
@@ -100,6 +112,7 @@ def left_out_class_pairs(
     scores : ndarray (n, n_pairs)
         Receives the values; those of points of other classes are not touched.
     """
+    K, edges, pairs, box, ridge = problems
     largest, width = room_for_pairs(edges)
     buffer, part = np.empty(largest * width, K.dtype), np.empty(largest * width, K.dtype)
     signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest)
@@ -120,21 +133,8 @@ def left_out_class_pairs(
             near[k] = beta[k] != 0.0 or signs[k] * (gradient[k] - bias) > -NEAR
         for fold in range(-1, n_folds):
             if fold >= 0:
-                ending, bias = _without(
-                    fold,
-                    own_folds[:m],
-                    matrix,
-                    signs[:m],
-                    lower[:m],
-                    upper[:m],
-                    near[:m],
-                    convex,
-                    tol,
-                    max_iter,
-                    part,
-                    beta[:m],
-                    gradient[:m],
-                )
+                own_pair = (matrix, signs[:m], lower[:m], upper[:m])
+                ending, bias = _without(fold, own_folds[:m], own_pair, near[:m], goal, part, beta[:m], gradient[:m])
                 if ending == LEFT:
                     report[p, ENDING] = LEFT
             for k in range(m):

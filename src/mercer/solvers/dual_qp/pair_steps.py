@@ -12,6 +12,8 @@ its value, in a loop that vectorises, and then where it stands; ties go to the s
 results are reproducible. Arrays are padded with entries that no mask allows.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mercer._jit.compile import jit
@@ -188,15 +190,20 @@ def _best_partner(matrix, gradient, diag, fall, scores, begin, end, highest):
     return i, gain, lowest
 
 
-@jit
-def grouped_pair_steps(
-    matrix, gradient, beta, lower, upper, kink, diag, rise, fall, split, tol, max_steps, scores, extremes
-):
-    """As `pair_steps`, for two groups whose sums are fixed: 0..split and split..; no pair has one of each.
+class Groups(NamedTuple):
+    """Two groups, 0..split and split..; `extremes` (2, 2) receives the highest and the lowest of each."""
 
-    `extremes` (2, 2) receives the highest and the lowest of each group. Returns
-    (steps, violation, 0, smallest curvature).
+    split: int
+    extremes: np.ndarray
+
+
+@jit
+def grouped_pair_steps(matrix, gradient, beta, bounds, kink, diag, rise, fall, groups, tol, max_steps, scores):
+    """As `pair_steps`, for two `Groups` whose sums are fixed: no pair has one of each. `bounds` are (lower, upper).
+
+    Returns (steps, violation, 0, smallest curvature).
     """
+    (lower, upper), split, extremes = bounds, groups.split, groups.extremes
     width, zero = gradient.shape[0], gradient.dtype.type(0)
     steps, worst_curvature, row_i, row_j, step = 0, 1.0, 0, 0, zero
     while True:

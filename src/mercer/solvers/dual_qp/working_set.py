@@ -8,7 +8,7 @@ from mercer._jit.threads import thread_count
 from mercer.kernels.evaluation.row_cache import add_weighted_rows
 from mercer.kernels.gram.kernel_matrix import is_ordered, padded
 from mercer.solvers.dual_qp.face_newton import newton_on_face
-from mercer.solvers.dual_qp.pair_steps import MASK, grouped_pair_steps, pair_steps, single_steps
+from mercer.solvers.dual_qp.pair_steps import MASK, Groups, grouped_pair_steps, pair_steps, single_steps
 from mercer.solvers.limits import SLICE_SECONDS
 
 # Steps without a smaller violation after which a working set gives up.
@@ -61,8 +61,11 @@ class WorkingSet:
         return pair_steps if self.split is None else self._grouped_steps
 
     def _grouped_steps(self, *arguments):
-        *state, tol, max_steps, scores = arguments
-        return grouped_pair_steps(*state, self.split, tol, max_steps, scores, self._extremes)
+        matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores = arguments
+        groups = Groups(self.split, self._extremes)
+        return grouped_pair_steps(
+            matrix, gradient, beta, (lower, upper), kink, diag, rise, fall, groups, tol, max_steps, scores
+        )
 
     def _matrix(self, problem, matrix, buffers, stop):
         """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
