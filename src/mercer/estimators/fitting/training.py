@@ -347,7 +347,7 @@ def _own_blocks(tasks: "Sequence[BinaryTask]") -> int:
 
 
 def _release(part: "KernelMatrix | None", matrix: "KernelMatrix") -> None:
-    if part.is_stored and part is not matrix:
+    if part is not None and part.is_stored and part is not matrix:
         part.release()
 
 

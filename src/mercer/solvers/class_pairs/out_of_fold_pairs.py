@@ -73,7 +73,7 @@ def _solve_some(pair, places, goal, buffer, beta):
 
 @jit
 def _without(fold, folds, pair, near, goal, buffer, beta, gradient):
-    """(ending, bias) of a pair, its matrix, signs and bounds, without a fold; `gradient` receives that of all points."""
+    """(ending, bias) of a pair, its matrix, signs and bounds, without a fold; `gradient` becomes that of all points."""
     (matrix, signs, lower, upper), m = pair, beta.shape[0]
     places, everything = np.empty(m, np.int64), np.ones(m, np.bool_)
     # No room for the points of the fold: so they are not asked whether they agree.
