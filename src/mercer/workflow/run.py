@@ -31,11 +31,6 @@ Watch = Callable[[Any, int], AbstractContextManager[Callable[[Any], bool] | None
 HOLDOUT = 0.2
 
 
-def unwatched(_machine: Any, _rows: int) -> AbstractContextManager[None]:
-    """A fit that nobody looks at."""
-    return nullcontext()
-
-
 @contextmanager
 def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
     """Note how long something took."""
@@ -47,39 +42,15 @@ def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 class Run:
     """One run: hold out, fit, save, score, report.
 
-    Parameters
-    ----------
-    data : Dataset
-    assembly : Assembly
-        The machine, and the data as it takes them.
-    holdout : float
-        Share of the rows that are not learnt from, but scored on; 0 for none.
-    seed : int
-        Decides which.
-    seconds : dict, optional
-        What the steps before took.
-
-    Attributes
-    ----------
-    learnt, held : ndarray of int
-        Positions of the rows on either side.
-    model : fitted estimator or Pipeline
-    record : Record
-        What is to be said of the run, as far as it has come.
-    predicted : ndarray or None
-        What the model says of the rows held out, once scored.
-    is_saved : bool
+    `holdout` is the share of the rows that are scored on and not learnt from, `seed` decides which, `seconds` says what
+    the steps before took. `learnt` and `held` are the positions of the rows on either side, `model` is what was fitted,
+    `record` what is to be said of it so far, `predicted` what it says of the rows held out, once scored.
     """
 
     def __init__(
-        self,
-        data: Dataset,
-        assembly: Assembly,
-        *,
-        holdout: float = HOLDOUT,
-        seed: int = 0,
-        seconds: dict[str, float] | None = None,
-    ) -> None:
+        self, data: Dataset, assembly: Assembly, *, holdout: float = HOLDOUT, seed: int = 0,
+        seconds: dict[str, float] | None = None
+    ) -> None:  # fmt: skip
         self.data, self.assembly, self.seed = data, assembly, seed
         self.seconds = {} if seconds is None else seconds
         self.learnt, self.held = _parted(assembly, holdout, seed)
@@ -88,7 +59,7 @@ class Run:
         self.model: Any = None
         self.record: Record
 
-    def fit(self, watch: Watch = unwatched) -> None:
+    def fit(self, watch: Watch | None = None) -> None:
         """Fit to the rows that are not held out."""
         found = self.assembly
         X, y = self.rows(self.learnt)
@@ -97,7 +68,7 @@ class Run:
         self.record = Record.of_model(_title(self.data), self.model, self.data, found.task, len(y))
         self.record.notes, self.record.seconds = list(found.notes), self.seconds
 
-    def _fitted(self, X: Any, y: NDArray[Any], watch: Watch) -> Any:
+    def _fitted(self, X: Any, y: NDArray[Any], watch: Watch | None) -> Any:
         estimator = self.assembly.estimator
         with watched(machine_of(estimator), len(y), watch):
             return estimator.fit(X, y)
@@ -149,9 +120,9 @@ class Run:
 
 
 @contextmanager
-def watched(machine: Any, rows: int, watch: Watch) -> Iterator[None]:
+def watched(machine: Any, rows: int, watch: Watch | None) -> Iterator[None]:
     """Let the machine call who watches while it is fitted; a model is data, of which no watcher is a part."""
-    with watch(machine, rows) as callback:
+    with nullcontext() if watch is None else watch(machine, rows) as callback:
         if callback is None:
             yield
             return

@@ -10,30 +10,18 @@ from sklearn.pipeline import Pipeline
 from mercer.report.kernel_words import kernel_words
 from mercer.selection.tuning.estimators import SVCCV, SVRCV
 from mercer.workflow.assemble import Assembly
-from mercer.workflow.run import Run, Watch, machine_and_rows, unwatched, watched
+from mercer.workflow.run import Run, Watch, machine_and_rows, watched
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What a search tries.
+    """What a search tries."""
 
-    Attributes
-    ----------
-    Cs : sequence of float
-        In units of the target's deviation where that is a quantity.
-    gammas : int, list of float or None
-        As `SVCCV` has them; without effect where a kernel has no gamma.
-    folds : int
-    kernels : sequence
-        Others beside the machine's own.
-    search : {"all", "halving"}
-    """
-
-    Cs: Sequence[float]
-    gammas: int | Sequence[float] | None
+    Cs: Sequence[float]  # in units of the target's deviation where that is a quantity
+    gammas: int | Sequence[float] | None  # as `SVCCV` has them; without effect where a kernel has no gamma
     folds: int
-    kernels: Sequence[Any] = ()
-    search: str = "all"
+    kernels: Sequence[Any] = ()  # beside the machine's own
+    search: str = "all"  # or "halving"
 
 
 def search_for(machine: Any, unit: float, grid: Grid, **others: Any) -> Any:
@@ -62,12 +50,12 @@ class Tuning(Run):
         super().__init__(data, assembly, **others)
         self.grid = grid
 
-    def fit(self, watch: Watch = unwatched) -> None:
+    def fit(self, watch: Watch | None = None) -> None:
         """Search on the rows that are not held out, refit the best to them, and note what was chosen."""
         super().fit(watch)
         self.record.notes.append(self._chosen)
 
-    def _fitted(self, X: Any, y: NDArray[Any], watch: Watch) -> Any:
+    def _fitted(self, X: Any, y: NDArray[Any], watch: Watch | None) -> Any:
         estimator = self.assembly.estimator
         machine, X = machine_and_rows(estimator, X)
         search = search_for(machine, self.assembly.unit, self.grid, random_state=self.seed)

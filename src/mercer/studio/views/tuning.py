@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,6 @@ from mercer.workflow.tune import Grid, search_for
 CS = tuple(4.0**k for k in range(-3, 6))
 GAMMAS = tuple(4.0**k for k in range(-5, 3))
 FOLDS = 5
-
-
-class _Best(NamedTuple):
-    """The best mean score, and its row and column of the map."""
-
-    score: float
-    row: int
-    column: int
 
 
 def tune(request: Request, job: Job) -> Iterator[Answer]:
@@ -50,24 +42,24 @@ def _chosen(run: Run, job: Job, begin: float) -> dict[str, float]:
     X, y = run.rows(run.learnt)
     machine, X = machine_and_rows(run.assembly.estimator, X)
     gammas, unit = _gammas(machine.kernel, X), run.assembly.unit
-    scores, best = np.full((len(gammas), len(CS)), np.nan), _Best(-np.inf, 0, 0)
+    scores, best = np.full((len(gammas), len(CS)), np.nan), (-np.inf, 0, 0)
     for row, gamma in enumerate(gammas):
         grid = Grid(CS, None if gamma is None else [gamma], FOLDS)
         search = search_for(machine, unit, grid, refit=False, callbacks=[job.watch]).fit(X, y)
         if job.cancelled:
             return {}
         scores[row] = np.asarray(search.cv_results_["mean_test_score"], dtype=float)
-        found = [_Best(float(value), row, column) for column, value in enumerate(scores[row])]
-        best = max([best, *(each for each in found if np.isfinite(each.score))], key=lambda each: each.score)
+        found = [(float(value), row, column) for column, value in enumerate(scores[row]) if np.isfinite(value)]
+        best = max([best, *found], key=lambda each: each[0])
         heat = {"Cs": CS, "gammas": gammas, "done": row + 1, "best": list(best),
                 "score": "accuracy" if run.assembly.task == "classification" else "R²"}  # fmt: skip
         job.send({"heat": {**heat, "seconds": time.monotonic() - begin}}, {"scores": scores})
         if job.stopped:
             break
-    if not np.isfinite(best.score):
+    if not np.isfinite(best[0]):
         raise DataError("no setting could be scored; there may be too few rows of a class for five folds")
-    gamma = gammas[best.row]
-    return {"C": CS[best.column] * unit, **({} if gamma is None else {"gamma": gamma})}
+    gamma = gammas[best[1]]
+    return {"C": CS[best[2]] * unit, **({} if gamma is None else {"gamma": gamma})}
 
 
 def _gammas(kernel: Any, X: Any) -> list[float | None]:
