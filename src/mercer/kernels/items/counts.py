@@ -36,7 +36,10 @@ class Vocabulary:
         return self._places[other]
 
     def __getstate__(self):
-        return {"keys": self.keys, "_places": weakref.WeakKeyDictionary()}
+        return {"keys": self.keys}
+
+    def __setstate__(self, state):
+        self.__init__(state["keys"])
 
 
 class Counts:
