@@ -20,7 +20,7 @@ KNOWN = (
     r"slack=.* softens the walls",
 )
 NO_PAIR = r"^there must be a pair of rows to put in order"
-NO_WEIGHT = r"all samples have zero or negative weights"
+NO_WEIGHT = r"all samples have zero or negative weights|^sample_weight must be positive somewhere"
 # Hulls that are nearer to each other than this share of the radius have a point in common (docs/hard_margin.md).
 APART = 5e-8
 

@@ -19,6 +19,13 @@ FOUND = (
     42268,  # coefficients of a row that summed to rounding of a solved system
     14978,  # labels of probabilities that are 0.5 but for rounding
     46712,  # a given matrix in single precision whose margin is rounding
+    28656,  # neighbours in single precision that no sample of rows meets
+    44371,  # small values of the sigmoid kernel
+    *(58411, 401300),  # sums over pairs that cancel
+    *(310577, 315092, 431262),  # coefficients outside their box, for squares beyond single precision
+    317811,  # coefficients whose sum was lost on the way
+    401593,  # weights of kernels for machines that cannot be solved, without an end
+    *(328567, 437691),  # the judge's own: how LIBSVM counts rows, another word for no weight
     *(11235, 14849, 16056, 52360, 58663),  # the judge's own: roots, no weight, nothing to put in order, underflow
 )
 
