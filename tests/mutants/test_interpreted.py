@@ -16,14 +16,17 @@ from scipy import sparse
 from tests.mutants.interpreted import interpret
 interpret("solvers")
 
+import warnings
+warnings.simplefilter("error")
 from mercer import SVC
 from mercer._jit import row_views
-from mercer.solvers import dual_bound, smo_steps
+from mercer.solvers import dual_bound, sampling, smo_steps
 assert isinstance(smo_steps.pair_steps, FunctionType)
 
 X = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
 model = SVC(kernel="linear", C=1e3).fit(X, [-1, -1, 1, 1])
 np.testing.assert_allclose(model.decision_function(X), X @ [1.0, -1.0] - 1.0, atol=1e-6)
+assert 0.0 <= sampling.uniform(7, 0, 3).min() < sampling.uniform(7, 0, 3).max() < 1.0
 for view in (row_views.view_rows(X), row_views.view_rows(sparse.csr_matrix(X))):
     w = np.array([1.0, 10.0])
     assert dual_bound.row_dot(view, 1, w) == 22.0
