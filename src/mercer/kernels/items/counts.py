@@ -41,7 +41,10 @@ class Vocabulary:
         return self._places[other]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"keys": self.keys, "_places": weakref.WeakKeyDictionary()}
+        return {"keys": self.keys}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["keys"])  # type: ignore[misc] - as it is made
 
 
 class Counts:
