@@ -86,9 +86,7 @@ def _without(fold, folds, pair, near, goal, buffer, beta, gradient):
         f = _taking_part(folds, fold, near if attempt == 0 else everything, places)
         if f == 0:
             continue
-        ending = _solve_some(
-            matrix, signs, lower, upper, places[:f], goal.convex, goal.tol, goal.max_iter, buffer, beta
-        )
+        ending = _solve_some(pair, places[:f], goal, buffer, beta)
         gradient_afresh(matrix, signs, beta, gradient)
         violation, bias = margin(beta, gradient, closed_below, closed_above)
         if ending == OPTIMAL and violation <= goal.tol:
