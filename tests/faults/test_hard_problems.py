@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC, Status
+from mercer import SVC, NotSeparableError, Status
 from tests.faults.overlapping import overlapping
 
 # The promise is five seconds; what is above them is for a machine that has other things to do.
@@ -46,14 +46,6 @@ HARD = {
     "contradictory duplicates, C = 1e6, squared": (contradictory(), {"C": 1e6, "loss": "squared_hinge"}, STUCK),
     "contradictory duplicates, C = 1e6, no bias": (contradictory(), {"C": 1e6, "bias": "none"}, STUCK),
     "contradictory duplicates, C = 1e300": (contradictory(), {"C": 1e300}, UNBOUNDED),
-    "contradictory duplicates, C = inf": (contradictory(), {"C": np.inf}, UNBOUNDED),
-    "hard margin that does not exist": (overlapping(), {"C": np.inf, "kernel": "linear"}, UNBOUNDED),
-    "hard margin that does not exist, no bias": (
-        overlapping(),
-        {"C": np.inf, "kernel": "linear", "bias": "none"},
-        UNBOUNDED,
-    ),
-    "zero kernel, C = inf": ((np.zeros((60, 2)), np.arange(60) % 2), {"C": np.inf, "kernel": "linear"}, UNBOUNDED),
     "unscaled, cubic": (unscaled(), {"kernel": "poly", "gamma": 1.0}, STUCK),
     "unscaled, cubic, coef0 = 1": (unscaled(), {"kernel": "poly", "gamma": "auto", "coef0": 1.0, "C": 100.0}, STUCK),
     "unscaled, cubic, gamma = scale": (unscaled(), {"kernel": "poly"}, SOLVED),
@@ -127,13 +119,21 @@ def test_a_status_close_to_the_optimum_says_so_only_when_it_is():
     assert model.certificate_.kkt_violation <= 1e-8
 
 
-@pytest.mark.parametrize("case", ["hard margin that does not exist", "contradictory duplicates, C = inf"])
-def test_what_cannot_be_separated_has_no_finite_primal(case):
-    (X, y), parameters, _ = HARD[case]
-    with pytest.warns(ConvergenceWarning):
-        model = SVC(**parameters).fit(X, y)
-    assert model.certificate_.primal == model.certificate_.relative_gap == np.inf
-    assert not model.certificate_.is_optimal()
+INSEPARABLE = {
+    "contradictory duplicates": (contradictory(), {}),
+    "overlapping classes": (overlapping(), {"kernel": "linear"}),
+    "overlapping classes, no bias": (overlapping(), {"kernel": "linear", "bias": "none"}),
+    "zero kernel": ((np.zeros((60, 2)), np.arange(60) % 2), {"kernel": "linear"}),
+}
+
+
+@pytest.mark.parametrize("case", INSEPARABLE)
+def test_a_hard_margin_that_does_not_exist_is_refused_with_its_proof(case):
+    """Until C=inf had a proof, these fits ended STALLED beside a primal value of infinity."""
+    (X, y), parameters = INSEPARABLE[case]
+    with pytest.raises(NotSeparableError) as refused:
+        SVC(C=np.inf, **parameters).fit(X, y)
+    assert refused.value.proof is not None
 
 
 def test_a_fit_after_a_hard_one_is_none_the_worse():

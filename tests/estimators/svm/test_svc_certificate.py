@@ -26,13 +26,13 @@ def test_two_classes_have_one_certificate_and_more_have_one_each():
 def test_a_certificate_is_computed_when_it_is_first_read(monkeypatch):
     X, y = two_classes("iris")
     computed = []
-    product = evidence.engine.product
+    product = evidence.tiles.product
 
     def counted(*arguments):
         computed.append(arguments)
         return product(*arguments)
 
-    monkeypatch.setattr(evidence.engine, "product", counted)
+    monkeypatch.setattr(evidence.tiles, "product", counted)
     model = SVC().fit(X, y)
     assert not computed
     assert model.certificate_ is model.certificate_

@@ -105,7 +105,7 @@ def test_verbose_prints_a_line_a_round_on_standard_error(capfd):
     SVC(verbose=True).fit(X, y)
     out, err = capfd.readouterr()
     assert out == ""
-    line = r"\[mercer\] +\d+\.\d\d s +\d+ steps  gap \S+  dual \S+  working set 100 of 100, time left unknown\n"
+    line = r"\[mercer\] +\d+\.\d\d s +\d+ steps  gap \S+  dual \S+  exact: working set 100 of 100, time left unknown\n"
     assert re.fullmatch(line, err)
 
 

@@ -305,6 +305,6 @@ class PairsSolved:
         """The one round of each pair."""
         sizes = np.diff(self._edges)[self._pairs].sum(axis=1).tolist()
         return [
-            [TracePoint(self._seconds, int(steps), violation, dual, m, m, route=Route.CLASS_PAIRS)]
+            [TracePoint(self._seconds, int(steps), violation, dual, m, m, route=Route.CLASS_PAIRS.value)]
             for (steps, _, violation, _, dual), m in zip(self._report.tolist(), sizes, strict=True)
         ]

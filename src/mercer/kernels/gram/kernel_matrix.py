@@ -30,6 +30,8 @@ class KernelMatrix(ABC):
     rows_to_compare = 128
     # Whether all of it is in memory.
     is_stored = False
+    # Multiplications that an entry takes: none where it is in memory.
+    entry_cost: float = 0.0
     # Whether every entry that is asked for is computed then and there.
     keeps_nothing = False
 

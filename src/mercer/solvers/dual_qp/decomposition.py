@@ -348,7 +348,7 @@ class _Rounds:
             size,
             len(state.active),
             gap=gap,
-            route=Route.ROUNDS,
+            route=Route.ROUNDS.value,
         )
         self.trace.append(point)
         self.limits.report(point)

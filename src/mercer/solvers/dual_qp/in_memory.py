@@ -50,7 +50,7 @@ def solve(problem, matrix, tol, limits, is_trusted=False):
     return Solution(beta, gradient, bias, status, steps.taken, trace=[point])
 
 
-def only_point(problem, beta, gradient, bias, violation, steps, limits, route=Route.IN_MEMORY):
+def only_point(problem, beta, gradient, bias, violation, steps, limits, route=Route.IN_MEMORY.value):
     """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
     n, dual = len(problem), problem.objective(beta, gradient)
     gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None

@@ -51,7 +51,7 @@ def _solve_at_once(problem, matrix, tol, limits, convex):
     if ending == LEFT:
         return None
     gradient = gradient[:n]
-    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT)
+    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT.value)
     return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
 
 
@@ -80,7 +80,7 @@ def _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     if np.any(problem.total):
         beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
     bias = problem.bias(beta, gradient)
-    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT)
+    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT.value)
     return Solution(beta, gradient, bias, status, steps, trace=[point])
 
 
