@@ -74,7 +74,7 @@ def check_parameters(model: Any) -> None:
     model._check_parameters()
 
 
-def problems_of(model: Any, y: Labels, weights: FloatArray) -> Any:
+def problems_of(model: Any, y: Labels, weights: FloatArray | None) -> Any:
     """The two-class problems, or the regression, that `model.fit` solves for these targets and weights of rows."""
     setup = model._setup(y, weights)
     return setup[0] if isinstance(setup, tuple) else setup

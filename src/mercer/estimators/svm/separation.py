@@ -133,13 +133,13 @@ def separate_all(
     return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs), overlaps)
 
 
-def is_hard(setup: "Setup") -> bool:
+def is_hard(setup: "TwoClassProblems") -> bool:
     """Whether no row that takes part may be on the wrong side: every C is infinite."""
     C = setup.C[setup.C > 0.0]
     return bool(np.isinf(C).all())
 
 
-def refuse_contradictions(data: "TrainingData", setup: "Setup") -> None:
+def refuse_contradictions(data: "TrainingData", setup: "TwoClassProblems") -> None:
     """Raise `NotSeparableError` where equal rows have different labels, before anybody tries to solve that."""
     for k, overlap in _contradictions(data, setup).items():
         raise _not_separable(data, explicit_features(data), setup, setup.tasks[k], overlap, IN_THE_ERROR)

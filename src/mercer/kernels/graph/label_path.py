@@ -156,9 +156,9 @@ class LabelPath(GraphCountKernel):
         """What the features of these graphs are, in words, by key."""
         labels = [label for graph in packed.graphs for label in graph.node_labels or ()]
         between = [label for graph in packed.graphs for label in graph.edge_labels or ()] if self.edge_labels else None
-        names, waiting = {}, cast(list[Any], [])
+        names, waiting = {}, []
         for node, label in enumerate(labels):
-            waiting.append(((node,), _key(np.uint64(1), packed.node_keys[node]), (label,)))
+            waiting.append(cast(Any, ((node,), _key(np.uint64(1), packed.node_keys[node]), (label,))))
         while waiting:
             path, key, read = waiting.pop()
             names[int(key)] = _spelled(read)

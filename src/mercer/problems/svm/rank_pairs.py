@@ -11,6 +11,8 @@ The squares by which pairs fall short come of such sums too, as :math:`\sum_j u_
 carried in pairs of numbers, of which the second has what was rounded off the first (Dekker 1971).
 """
 
+from typing import cast
+
 import numpy as np
 
 from mercer._jit.compile import jit, jit_in_order
@@ -236,4 +238,4 @@ class _ActiveList:
     def squares(self, weights: FloatArray) -> FloatArray:
         """As `_ActiveGrades.squares`."""
         short = 1.0 - (self.f[self.better] - self.f[self.worse])
-        return np.bincount(self.better, weights[self.worse] * short**2, minlength=self.n)
+        return cast(FloatArray, np.bincount(self.better, weights[self.worse] * short**2, minlength=self.n))
