@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike as ArrayLike  # noqa: PLC0414 - this way it is exported
+from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 """An array of any dtype, where the dtype is a parameter (float32 and float64 share one source)."""

@@ -3,6 +3,8 @@
 The generator takes steps of `GOLDEN`, 2**64 divided by the golden ratio, and stirs the bits of where it stands.
 """
 
+from typing import Any
+
 import numpy as np
 
 from mercer._jit.compile import jit
@@ -12,7 +14,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @jit
-def stirred(z):
+def stirred(z: Any) -> Any:
     """The bits of a uint64, or of each number in an array of them, stirred: no two numbers become the same."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_FIRST)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(_SECOND)

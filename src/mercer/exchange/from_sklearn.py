@@ -112,7 +112,7 @@ def _machine(estimator: BaseEstimator, kind: type) -> BaseEstimator:
     items = None
     if is_function(estimator.kernel):
         items = estimator._BaseLibSVM__Xfit
-        kernel = Precomputed()
+        kernel = cast("Kernel", Precomputed())
     else:
         kernel = resolve(estimator.kernel, float(estimator._gamma), estimator.degree, float(estimator.coef0))
     is_given = isinstance(kernel, Precomputed)

@@ -148,7 +148,7 @@ def _parts_of_tree(model: "BaseEstimator", tree: Any) -> Parts:
 
 def _parts_of_graph(model: "BaseEstimator", graph: Graph) -> Parts:
     names = [str(name) for name in (graph.node_labels or graph.nodes)]
-    values = np.zeros((1, graph.n_nodes))
+    values = cast(FloatArray, np.zeros((1, graph.n_nodes)))
     if graph.node_labels is not None:
         values = _missed(model, graph, [_hiding(graph, k) for k in range(graph.n_nodes)])
     if not values.any():
@@ -159,7 +159,7 @@ def _parts_of_graph(model: "BaseEstimator", graph: Graph) -> Parts:
 
 def _hiding(graph: Graph, node: int) -> Graph:
     """The graph with a label that occurs nowhere at one node."""
-    return graph.labelled([*graph.node_labels[:node], NOWHERE, *graph.node_labels[node + 1 :]])
+    return graph.labelled([*cast(Any, graph.node_labels)[:node], NOWHERE, *cast(Any, graph.node_labels)[node + 1 :]])
 
 
 def _cutting_off(graph: Graph, node: int) -> Graph:

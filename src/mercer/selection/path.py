@@ -229,7 +229,7 @@ class _Setup:
                 convex=self.data.kernel.is_psd is True,
                 memory=self.prepared.budget.working,
             )
-            projections, intercept = self.projections(found.beta), self.intercept(found.beta, found.bias)
+            projections, intercept = self.projections(found.beta), self.intercept(found.beta, cast(float, found.bias))
             seen = problem.certificate(found.beta, projections, intercept)
             if seen.gap <= gap_tol * seen.primal or found.status != Status.OPTIMAL or limits.stop():
                 break

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, NotPositiveSemidefiniteError
@@ -211,7 +212,7 @@ class _Points:
         if len(self.items) == 0:
             raise DataError("X must have at least one row, got none")
 
-        def prepare(_dtype: type, indices: IndexArray | None = None) -> Any:
+        def prepare(_dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
             return self.items if indices is None else self.items.take(indices)
 
         self.matrix = EvaluatedMatrix(self.kernel, prepare, np.float64, available_bytes() // 4, n_jobs)

@@ -143,7 +143,7 @@ def _functions(model: Any, X: Rows, count: int) -> tuple[FloatArray, FloatArray 
     return values, _coefficients(model, len(values), count)
 
 
-def _coefficients(model, n, count):
+def _coefficients(model: Any, n: int, count: int) -> FloatArray:
     """The coefficient of each row in each function.
 
     From `dual_coef_`, in either of scikit-learn's layouts: what a hard margin expands in are its weights, not its rows.

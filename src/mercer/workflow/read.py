@@ -3,7 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
@@ -55,7 +55,7 @@ def _rereadable(source: str, memory_limit: int | str | None) -> Callable[[], Any
     taken = Source(source, None if memory_limit is None else parse_bytes(memory_limit))
 
     def opened() -> Any:
-        file = io.BytesIO(taken.stored)
+        file = io.BytesIO(cast(bytes, taken.stored))
         file.name = taken.name
         return file
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions, ReadOptions
@@ -20,7 +20,8 @@ def read_labelled(source: Path, options: DataOptions, limits: FitOptions) -> Dat
     found: Dataset = read_table(str(source), **_reading(options, limits))
     if found.target is None and found.kind == "table":
         raise ParameterError(
-            f"--target must name the column to predict; {found.name} has {', '.join(map(repr, found.columns[:20]))}"
+            f"--target must name the column to predict; {found.name} has "
+            f"{', '.join(map(repr, cast(list[str], found.columns)[:20]))}"
         )
     if found.target is None:
         remedy = "; put each class into a folder of its own" if found.kind == "texts" else ""

@@ -1,7 +1,7 @@
 """What every model that is an expansion in a kernel does alike, whatever it learns."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from scipy import sparse
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from mercer.estimators.fitting.protocols import Setup
     from mercer.estimators.fitting.training import Budget
+    from mercer.kernels.base.kernel import Kernel
 
 
 class KernelModel(Certified, HoldsKernels):
@@ -71,7 +72,7 @@ class KernelModel(Certified, HoldsKernels):
         items = None
         wanted = kernel_of(self)
         if is_function(wanted) and has_room(X, budget.cache):
-            items, X, kernel = X, evaluate(wanted, X, X), Precomputed()
+            items, X, kernel = X, evaluate(wanted, X, X), cast("Kernel", Precomputed())
         else:
             kernel = resolve(wanted, self.gamma, self.degree, self.coef0, X, weights)
         if isinstance(kernel, Precomputed):
@@ -116,7 +117,7 @@ class KernelModel(Certified, HoldsKernels):
             # A function's matrix is not kept until somebody asks.
             self._heed(self._evidence.settle(), warns=False)
 
-    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
         """Who computes the certificates of such problems."""
         return Evidence
 

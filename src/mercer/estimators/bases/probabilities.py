@@ -71,7 +71,11 @@ def folds_of(
 
 
 def folds_of_rows(
-    X: Rows, codes: IndexArray, weights: FloatArray, random_state: int | np.random.RandomState | None, n_folds=FOLDS
+    X: Rows,
+    codes: IndexArray,
+    weights: FloatArray,
+    random_state: int | np.random.RandomState | None,
+    n_folds: int = FOLDS,
 ) -> IndexArray:
     """As `folds_of`, for rows without a kernel."""
     used = np.flatnonzero(weights)

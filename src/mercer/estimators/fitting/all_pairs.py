@@ -88,6 +88,9 @@ class PairsSolved:
     limits : Limits
     """
 
+    if TYPE_CHECKING:
+        _matrix: Any
+
     def __init__(self, setup: TwoClassProblems, limits: "Limits") -> None:
         used = np.flatnonzero(setup.C)
         self._order = used[np.argsort(setup.codes[used], kind="stable")]
@@ -122,9 +125,9 @@ class PairsSolved:
         try:
             with one_blas_thread():  # once, and not for each of the two
                 self._matrix = matrix = matrix.stored(limits.stop)
-                self._solve_all(cast(StoredMatrix, matrix).values, convex, tol, n_jobs)
+                self._solve_all(matrix.values, convex, tol, n_jobs)
             if matrix.dtype == np.float32:
-                self._leave_inaccurate(cast(StoredMatrix, matrix), tol)
+                self._leave_inaccurate(matrix, tol)
             self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
             self._solve_rest(matrix, solve_one)
         except Stopped:

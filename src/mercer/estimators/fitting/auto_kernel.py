@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from scipy import sparse
 
-from mercer._types import Rows
+from mercer._types import Array, Rows
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
 from mercer.kernels.string.spectrum import Spectrum
@@ -54,7 +54,7 @@ def kernel_for(X: Rows) -> "tuple[str | Kernel, str]":
     return "rbf", "one-dimensional data, which fit will look at"
 
 
-def _for_texts(items: Sequence[str]) -> "tuple[Kernel, str]":
+def _for_texts(items: Sequence[str] | Array) -> "tuple[Kernel, str]":
     """Words and pairs of words; letters where there are no words, as in sequences of proteins."""
     n_of_words = sum(len(text.split(None, 1)) > 1 for text in items)
     if 2 * n_of_words >= len(items):

@@ -1,5 +1,7 @@
 """Kernels as parameters of an estimator: values that are replaced, never changed."""
 
+from typing import Any, Self, cast
+
 from sklearn.base import BaseEstimator
 
 from mercer.kernels.base.parameters import Parameters
@@ -11,7 +13,7 @@ class HoldsKernels(BaseEstimator):
     Whoever else holds a kernel keeps it as it is: another estimator, or the fitted function of this one.
     """
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Change parameters; ``kernel__gamma`` puts a kernel with another gamma in the place of the one there is."""
         inner = {}
         for key in [key for key in params if "__" in key]:
@@ -19,5 +21,5 @@ class HoldsKernels(BaseEstimator):
             if isinstance(params.get(name, getattr(self, name, None)), Parameters):
                 inner.setdefault(name, {})[rest] = params.pop(key)
         for name, changes in inner.items():
-            params[name] = params.get(name, getattr(self, name, None)).replace(**changes)
+            params[name] = cast(Any, params.get(name, getattr(self, name, None))).replace(**changes)
         return super().set_params(**params)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
+from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.training import Budget, TrainingData
 from mercer.estimators.fitting.two_class import Solved
 from mercer.solvers.result import Solution, Status
@@ -69,28 +69,28 @@ class PreparedFit:
         return model
 
 
-def check_parameters(model):
+def check_parameters(model: Any) -> None:
     """Refuse parameters that `model.fit` would refuse, whatever the data."""
     model._check_parameters()
 
 
-def problems_of(model, y, weights):
+def problems_of(model: Any, y: Labels, weights: FloatArray | None) -> Any:
     """The two-class problems, or the regression, that `model.fit` solves for these targets and weights of rows."""
     setup = model._setup(y, weights)
     return setup[0] if isinstance(setup, tuple) else setup
 
 
-def fit_without_report(model, X, y, weights):
+def fit_without_report(model: Any, X: Rows, y: Labels, weights: ArrayLike | None) -> Any:
     """`model.fit` without its warnings: whoever fits many models says what became of them."""
     return model._fit(X, y, weights)
 
 
-def labels_of(model, values):
+def labels_of(model: Any, values: FloatArray) -> Array:
     """The labels that a classifier reads off the values of its functions."""
     return model._labels(values)
 
 
-def decisions_of(model, values):
+def decisions_of(model: Any, values: FloatArray) -> FloatArray:
     """What `decision_function` makes of the values of the functions."""
     return model._decisions(values)
 

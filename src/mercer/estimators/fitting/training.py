@@ -139,7 +139,7 @@ class TrainingData:
             return self.kernel.prepare(self.X, dtype, check=False).take(indices)
         rows, origin = self.X if indices is None else self._rows(indices), self.origin
         if self._varying is not None:
-            rows, origin = moved_columns(rows, self._varying, origin, dtype), None
+            rows, origin = moved_columns(rows, self._varying, cast(FloatArray, origin), dtype), None
         return self.kernel.prepare(rows, dtype, origin=origin, check=False)
 
     @computed_once
@@ -267,7 +267,7 @@ def keeping_all(matrix: "KernelMatrix", budget: Budget, stop: Callable[..., Any]
 
 def is_worth_storing(matrix: "KernelMatrix", n: int, budget: Budget) -> bool:
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
-    return is_stored_whole(n, matrix.entry_cost) and n**2 * matrix.dtype.itemsize <= budget.cache
+    return is_stored_whole(n, cast(Any, matrix).entry_cost) and n**2 * matrix.dtype.itemsize <= budget.cache
 
 
 def whole_matrix(

@@ -184,7 +184,7 @@ class KernelLogisticRegression(KernelClassifier):
         empty = np.zeros((len(indices), setup.joint.n_functions))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))
 
-    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
         return JointEvidence
 
     def predict_log_proba(self, X: Rows) -> FloatArray:

@@ -216,7 +216,7 @@ class WeightedKernelModel(KernelModel):
             )
             warnings.warn(text, FitFailedWarning, stacklevel=3)
 
-    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
         return WeightedEvidence
 
     def _is_reached(self, certificate: "Certificate") -> bool:

@@ -1,7 +1,7 @@
 """The base kernels of a fit: which they are, whether they take the data, and on what scale."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -108,7 +108,7 @@ def bound_kernels(
     """(name, kernel bound to the rows X) of each base kernel; given matrices are summed in `sum_dtype`, if any."""
     if kernels is None:
         gamma = gamma_from_data("scale", X, weights)
-        chosen = [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)]
+        chosen = cast("list[Kernel]", [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)])
         return [(repr(kernel), kernel) for kernel in chosen]
     if is_given(kernels):
         return _given(kernels, X, n_jobs, sum_dtype)

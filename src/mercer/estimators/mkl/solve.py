@@ -93,7 +93,7 @@ class Machines:
 
     def _precision(self, weights: FloatArray) -> type[np.floating[Any]]:
         """Single where machines of many points are solved once, to a tolerance that leaves room for rounding."""
-        largest = max(len(task.indices) for task in self.setup.tasks)
+        largest = cast(Any, max(len(task.indices) for task in self.setup.tasks))
         if self.gap_tol is not None or not allows_single(largest, self.tol):
             return np.float64
         largest = float((weights @ self.several.diagonals()).max(initial=0.0))

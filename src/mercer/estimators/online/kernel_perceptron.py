@@ -206,7 +206,7 @@ class KernelPerceptron(KernelClassifier):
             self._mistakes = MistakeEvidence(self, data, rows, setup.tasks, self._plan)
         del self._plan
 
-    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
         return ProgramEvidence
 
     def _dual_vectors(self, setup: "Setup", solved: Solved) -> FloatArray | None:

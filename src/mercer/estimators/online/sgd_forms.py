@@ -138,6 +138,9 @@ class KernelForm:
     memory_limit : int, str or None
     """
 
+    if TYPE_CHECKING:
+        origin: FloatArray | None
+
     def __init__(
         self,
         kernel: "Kernel",

@@ -189,7 +189,7 @@ class HardMarginSVC(KernelClassifier):
         self._said = next((str(error) for error in errors if error is not None), None)
         keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
         return SeparationEvidence
 
     @property

@@ -246,7 +246,10 @@ the smaller class of 1 and 0, got 0.9; lower nu
         if setup.n_classes == 2 and is_worth_storing(matrix, len(setup.tasks[0].indices), budget):
             setup.put_sides_together()
         starts = self._starts(setup)
-        options = {"memory": budget.working, "convex": data.kernel.is_psd is True, "shrinking": self.shrinking}
+        options = cast(
+            dict[str, Any],
+            {"memory": budget.working, "convex": data.kernel.is_psd is True, "shrinking": self.shrinking},
+        )
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             start = None if starts is None else starts[k]

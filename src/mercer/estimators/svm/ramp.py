@@ -279,7 +279,7 @@ class RampSVC(KernelClassifier):
         last = self.outliers_ if isinstance(self.outliers_, list) else [self.outliers_]
         return [np.isin(task.indices, rows) for task, rows in zip(setup.tasks, last, strict=True)]
 
-    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
         return _RampEvidence
 
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:

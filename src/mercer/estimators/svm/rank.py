@@ -226,7 +226,7 @@ class RankSVM(KernelModel):
         )
         return Solved(setup, [whole_matrix(matrix, indices, budget, limits, solve, np.zeros((len(indices), 1)))])
 
-    def _kind_of_evidence(self, setup: Any, solved) -> type[Evidence]:
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
         return _RankEvidence
 
     def predict(self, X: Rows) -> Array:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, NotPositiveSemidefiniteError, NotSeparableError, ParameterError
 from mercer._jit.threads import one_blas_thread
-from mercer._types import FloatArray, IndexArray
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.fitting.training import Budget, require_no_overflow, solve_all, stored_if_small
@@ -133,19 +133,27 @@ def separate_all(
     return SeparationSolved(setup, solve_all(problems, setup.tasks, matrix, budget, solve, limits, n_jobs), overlaps)
 
 
-def is_hard(setup):
+def is_hard(setup: "TwoClassProblems") -> bool:
     """Whether no row that takes part may be on the wrong side: every C is infinite."""
     C = setup.C[setup.C > 0.0]
     return bool(np.isinf(C).all())
 
 
-def refuse_contradictions(data, setup):
+def refuse_contradictions(data: "TrainingData", setup: "TwoClassProblems") -> None:
     """Raise `NotSeparableError` where equal rows have different labels, before anybody tries to solve that."""
     for k, overlap in _contradictions(data, setup).items():
         raise _not_separable(data, explicit_features(data), setup, setup.tasks[k], overlap, IN_THE_ERROR)
 
 
-def separated_where_unsolved(solved, data, setup, budget, limits, tol, n_jobs):
+def separated_where_unsolved(
+    solved: Any,
+    data: "TrainingData",
+    setup: "TwoClassProblems",
+    budget: Budget,
+    limits: Limits,
+    tol: float,
+    n_jobs: int | None,
+) -> Any:
     """Solutions of a soft margin's solver with C = inf, or better ones where it did not get there, or the proof.
 
     Where nothing separates, its dual grows without end, and a solver says no more than that it has stalled.
@@ -164,7 +172,7 @@ def separated_where_unsolved(solved, data, setup, budget, limits, tol, n_jobs):
     return found if Status.worst(found.statuses) <= ending else solved
 
 
-def keep_normals(model, X, data, solved):
+def keep_normals(model: Any, X: Rows, data: "TrainingData", solved: Any) -> None:
     """Give a model of a linear kernel one vector for each function instead of the sum of multipliers times rows, whose
     rounding errors a tiny margin would not survive."""
     if isinstance(data.kernel, Linear) and all(normal is not None for normal in solved.normals):
@@ -173,7 +181,7 @@ def keep_normals(model, X, data, solved):
         model.expansion_ = Expansion.single(data.kernel, vectors, np.eye(len(normals)), model.intercept_)
 
 
-def sums_are_off(data, setup, solved, tol):
+def sums_are_off(data: "TrainingData", setup: "Setup", solved: Any, tol: float) -> bool:
     """Whether decision values from multipliers and rows would differ from those of the normals by more than `tol`."""
     for task, beta, normal in zip(setup.tasks, solved.betas(), solved.normals, strict=True):
         if normal is not None:

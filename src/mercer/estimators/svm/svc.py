@@ -262,7 +262,9 @@ class SVC(AutomaticC, Probable, KernelClassifier):
             return self._separate(data, setup, budget, limits)
         return self._solve_and_calibrate(data, setup, budget, limits)
 
-    def _separate(self, data, setup, budget, limits):
+    def _separate(
+        self, data: "TrainingData", setup: TwoClassProblems, budget: "Budget", limits: "Limits"
+    ) -> "SolvedProblems":
         """The hard margin, or the proof that there is none.
 
         In coordinates, where there are few, it is decided in no time. Elsewhere the solver of the soft margin is the
@@ -302,12 +304,12 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         empty = np.zeros((len(indices), setup.n_classes))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
 
-    def _keep(self, X, data, setup, solved):
+    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         if isinstance(solved, SeparationSolved) and sums_are_off(data, setup, solved, SUM_ERROR):
             keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved) -> "type[Evidence]":
+    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
         if isinstance(setup, TogetherProblem):
             return JointEvidence
         return SeparationEvidence if isinstance(solved, SeparationSolved) else super()._kind_of_evidence(setup, solved)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -285,7 +285,7 @@ class NuSVR(_Regression):
     def _solve_one(  # type: ignore[override]  # of copies of the rows, from a start that is folded out
         self, problem: NuRegression, matrix: "KernelMatrix", *, start: FloatArray | None, **options: Any
     ) -> "Solution":
-        copies = RepeatedMatrix(matrix)
+        copies = cast("KernelMatrix", RepeatedMatrix(matrix))
         if copies.n <= policy.EXACT_SIZE:
             copies = copies.stored(options["limits"].stop)
         start = None if start is None else problem.copies(start)

@@ -1,6 +1,6 @@
 """What the parts of a fitted model must be to each other, checked before anything is evaluated."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -43,7 +43,7 @@ def _require_attributes(model: "BaseEstimator", *names: str) -> None:
 
 def _require_needed(model: "BaseEstimator") -> None:
     """That nothing is missing of what every model of its class reads when it predicts."""
-    _require_attributes(model, *(name for name in kind_of(model).state if name in NEEDED))
+    _require_attributes(model, *(name for name in cast(Any, kind_of(model)).state if name in NEEDED))
     if is_classifier(model):
         _require_attributes(model, "classes_")
 
@@ -234,7 +234,7 @@ def check_tuned(model: "BaseEstimator") -> None:
 def check_calibration(calibration: "Calibration") -> None:
     """Knots in order, with a level each."""
     _require(calibration.method in ("sigmoid", "isotonic"), "must have a method that is known")
-    for each in calibration.maps:
+    for each in cast(list[Any], calibration.maps):
         slope = getattr(each, "slope", each)
         _require(np.isfinite([slope.A, slope.B]).all(), "must have finite slopes")
         if each is not slope:

@@ -6,7 +6,7 @@ each function; where ``bias`` is not negative, one line more for the constant fe
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -105,7 +105,7 @@ def read_liblinear_model(
     functions = LinearFunctions(np.ascontiguousarray(weights), intercepts)
     kind = header["solver_type"]
     if kind in REGRESSORS:
-        return linear_regressor(functions, LinearSVR(**REGRESSORS[kind]))
+        return linear_regressor(functions, LinearSVR(**cast(dict[str, Any], REGRESSORS[kind])))
     if kind == ONE_CLASS:
         return linear_detector(LinearFunctions(functions.weights, functions.intercepts - header["rho"]), OneClassSVM())
     return _classifier(header, functions, classes)
@@ -180,7 +180,7 @@ def _classifier(header: dict[str, Any], functions: LinearFunctions, classes: Arr
     names = labels[order] if classes is None else np.asarray(classes)
     if names.shape != labels.shape or (names[1:] <= names[:-1]).any():
         raise ParameterError(f"classes must be {len(labels)} labels in ascending order, got {classes!r}")
-    model = linear_classifier(functions, names, LinearSVC(**CLASSIFIERS[header["solver_type"]]))
+    model = linear_classifier(functions, names, LinearSVC(**cast(dict[str, Any], CLASSIFIERS[header["solver_type"]])))
     if header["solver_type"].endswith(("_LR", "_LR_DUAL")):
         model.probability = True
         logistic = [Sigmoid(-1.0, 0.0)] * len(functions.weights)

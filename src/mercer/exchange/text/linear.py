@@ -1,7 +1,7 @@
 """Linear functions taken out of fitted estimators, and put into ones that saw no training data."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -44,8 +44,8 @@ class LinearFunctions:
         expected = 1 if classes is None or len(classes) == 2 else len(classes)
         if len(weights) != expected or part(model, "has_pairs", False):
             raise ParameterError(
-                f"{name} has {len(weights)} functions for pairs of {len(classes)} classes; one for each class is "
-                'needed: multi_class="ovr"'
+                f"{name} has {len(weights)} functions for pairs of {len(cast(Any, classes))} classes; "
+                'one for each class is needed: multi_class="ovr"'
             )
         return cls(weights, np.array(intercepts))
 

@@ -98,13 +98,13 @@ class Machine:
         )
         return machine._of_weights(linear_coefficients(expansion)) if _is_weights(model) else machine
 
-    def without_support_vectors(self) -> "Machine":
+    def without_support_vectors(self) -> Self:
         """The same functions as weights of features: one row each, with coefficient 1."""
         if not isinstance(self.kernel, Linear):
             raise ParameterError(f"only a linear kernel needs no support vectors here, got {self.kernel!r}")
         return self._of_weights(linear_coefficients(self._expansion()))
 
-    def _of_weights(self, weights: Any) -> "Machine":
+    def _of_weights(self, weights: Any) -> Self:
         weights = weights.toarray() if sparse.issparse(weights) else weights
         counts = np.zeros(len(self.counts), np.int64)
         if not self.has_pairs:
@@ -126,8 +126,8 @@ class Machine:
         is_dense = (
             isinstance(vectors, np.ndarray) and cast("Kernel", self.kernel).is_translation_invariant and len(vectors)
         )
-        origin = origin_of(self.kernel, vectors) if is_dense else None
-        return Expansion(self.kernel, vectors, self._support().groups(), self.intercepts, origin)
+        origin = origin_of(cast(Any, self.kernel), cast(Any, vectors)) if is_dense else None
+        return Expansion(cast(Any, self.kernel), vectors, self._support().groups(), self.intercepts, origin)
 
     def into(self, estimator: Any, shape: tuple[int, ...], status: Status = Status.OPTIMAL, iterations: int = 0) -> Any:
         """`estimator` with the attributes of a fit; `shape` is that of the training data, as far as it is known."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -67,6 +67,11 @@ class _Combination(Kernel):
 
     kernels: tuple
 
+    if TYPE_CHECKING:
+
+        @staticmethod
+        def _merge(total: Array, term: Array) -> Array: ...
+
     def __post_init__(self) -> None:
         if not isinstance(self.kernels, tuple):
             object.__setattr__(self, "kernels", tuple(self.kernels))
@@ -75,7 +80,7 @@ class _Combination(Kernel):
         for kernel in self.kernels:
             require_kernel("each of kernels", kernel)
 
-    def nested_kernels(self):
+    def nested_kernels(self) -> dict[str, Any]:
         return {f"k{number}": kernel for number, kernel in enumerate(self.kernels, 1)}
 
     def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +127,7 @@ class _Combination(Kernel):
 
     def tile(self, left: Any, right: Any, out: Array, row: int, column: int) -> None:
         if self._is_one_product(left, right):
-            return self.transform(*left.products(right, self.is_translation_invariant), out, row, column)
+            return cast(Any, self).transform(*left.products(right, self.is_translation_invariant), out, row, column)
         lefts, rights = (self._prepared_parts(items) for items in (left, right))
 
         def write(number: int, target: Array, row: int, column: int) -> None:
@@ -187,11 +192,11 @@ class Sum(_Combination):
         """What ``left + right`` makes; a number other than 0 is a constant kernel."""
         for number, kernel in ((left, right), (right, left)):
             if is_number(number) and number == 0:
-                return kernel
+                return cast(Kernel, kernel)
         terms = [kernels.Constant(term) if is_number(term) else term for term in (left, right)]
         if not all(isinstance(term, Kernel) for term in terms):
             return NotImplemented
-        return cls(_flatten(cls, *terms))
+        return cls(_flatten(cls, *cast(Any, terms)))
 
     @staticmethod
     def _merge(total: Array, term: Array) -> Array:
@@ -238,7 +243,7 @@ class Product(_Combination):
     def of(cls, kernel: Kernel, other: Kernel | float) -> Kernel:
         """What ``kernel * other`` makes; a number scales the kernel."""
         if is_number(other):
-            return Scaled.of(other, kernel)
+            return Scaled.of(cast(float, other), kernel)
         return cls(_flatten(cls, kernel, other)) if isinstance(other, Kernel) else NotImplemented
 
     @staticmethod

@@ -153,7 +153,7 @@ class Expansion:
         common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some.double))
         return DEVIATIONS * float(np.sqrt(own * some.squares + common * some.sums**2).max(initial=0.0))
 
-    def _unmet_error(self, norm_bound):
+    def _unmet_error(self, norm_bound: float) -> float:
         """How far a value may be off by the vectors next to its row, which no sample has to meet.
 
         Digits of a distance are lost where it is short beside the rows. Between rows that are far from each other the

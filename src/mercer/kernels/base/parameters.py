@@ -9,7 +9,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -130,7 +130,7 @@ class Parameters:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep`, those of nested kernels as ``name__inner``."""
-        params = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        params = {field.name: getattr(self, field.name) for field in dataclasses.fields(cast(Any, self))}
         if deep:
             for name, child in self.nested_kernels().items():
                 params[name] = child
@@ -144,7 +144,7 @@ class Parameters:
         hold, or that is a key of a dictionary, should stay what it is.
         """
         changed = self.replace(**params)
-        for field in dataclasses.fields(self):
+        for field in dataclasses.fields(cast(Any, self)):
             object.__setattr__(self, field.name, getattr(changed, field.name))
         return self
 
@@ -170,9 +170,9 @@ class Parameters:
     def _names(self) -> str:
         return ", ".join(self.get_params()) or "none"
 
-    def nested_kernels(self):
+    def nested_kernels(self) -> dict[str, Any]:
         """Kernels among the parameters, by name."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(cast(Any, self))}
         return {name: value for name, value in values.items() if isinstance(value, Parameters)}
 
     def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:
@@ -186,6 +186,9 @@ class GammaFromData:
     # Between two sets of rows: what gamma multiplies.
     _distances = staticmethod(squared_distances)
 
+    if TYPE_CHECKING:
+        gamma: Any
+
     @property
     def is_bound(self) -> bool:
         return not isinstance(self.gamma, str)
@@ -194,4 +197,4 @@ class GammaFromData:
         """The kernel with "scale", "auto" or "median" replaced by its number for the rows X."""
         if self.is_bound:
             return self
-        return self.replace(gamma=gamma_from_data(self.gamma, X, weights, self._distances))
+        return cast(Any, self).replace(gamma=gamma_from_data(self.gamma, X, weights, self._distances))

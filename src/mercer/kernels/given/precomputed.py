@@ -112,8 +112,9 @@ class MatrixItems:
 
     if TYPE_CHECKING:
         matrix: Array | Any  # None for items that only ever stand on the right
+        dtype: np.dtype[Any]
 
-    def __init__(self, matrix: Array | None, index: IndexArray, dtype: np.dtype[Any], is_whole: bool = False) -> None:
+    def __init__(self, matrix: Array | None, index: IndexArray, dtype: DTypeLike, is_whole: bool = False) -> None:
         self.matrix = matrix
         self.index = index
         self.dtype = dtype

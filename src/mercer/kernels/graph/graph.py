@@ -125,7 +125,7 @@ class Graph(FromOthers):
         return len(self.ends)
 
     @computed_once
-    def place_of(self):
+    def place_of(self) -> dict[Any, int]:
         """The position of each node by its name."""
         places = {name: place for place, name in enumerate(self.nodes)}
         if len(places) != len(self.nodes):

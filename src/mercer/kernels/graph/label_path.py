@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -41,7 +41,14 @@ def _is_on_path(path: IndexArray, depth: int, node: int) -> bool:
 
 @jit
 def _count_from(
-    start: int, graphs, weights: Array, walks: bool, stack, keys: KeyArray, counts: Array, used: int
+    start: int,
+    graphs: _Arcs,
+    weights: Array,
+    walks: bool,
+    stack: tuple[IndexArray, IndexArray, KeyArray],
+    keys: KeyArray,
+    counts: Array,
+    used: int,
 ) -> tuple[KeyArray, FloatArray, int]:
     """Count the sequences that begin at `start`, depth first, with a stack of its own: nodes, arcs, names."""
     indptr, heads, edge, node_keys, edge_keys = graphs
@@ -72,7 +79,7 @@ def _count_from(
 
 
 @jit
-def _tally(offsets: IndexArray, graphs, weights: Array, walks: bool, first: int, last: int) -> Tally:
+def _tally(offsets: IndexArray, graphs: _Arcs, weights: Array, walks: bool, first: int, last: int) -> Tally:
     ends = np.zeros(last - first, np.int64)
     all_keys, all_counts, filled = np.empty(0, np.uint64), np.empty(0, np.float64), 0
     size = weights.shape[0]
@@ -151,7 +158,7 @@ class LabelPath(GraphCountKernel):
         between = [label for graph in packed.graphs for label in graph.edge_labels or ()] if self.edge_labels else None
         names, waiting = {}, []
         for node, label in enumerate(labels):
-            waiting.append(((node,), _key(np.uint64(1), packed.node_keys[node]), (label,)))
+            waiting.append(cast(Any, ((node,), _key(np.uint64(1), packed.node_keys[node]), (label,))))
         while waiting:
             path, key, read = waiting.pop()
             names[int(key)] = _spelled(read)

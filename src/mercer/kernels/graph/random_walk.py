@@ -1,7 +1,7 @@
 """The geometric random-walk kernel: walks that two graphs have in common, of every length."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -55,7 +55,14 @@ class Side(NamedTuple):
 
 @jit
 def _tile_of_products(
-    rows, columns, likeness: Array, decay: float, slack: float, out: Array, row: int, column: int
+    rows: tuple[Any, ...],
+    columns: tuple[Any, ...],
+    likeness: Array,
+    decay: float,
+    slack: float,
+    out: Array,
+    row: int,
+    column: int,
 ) -> None:
     left, first, directed, begins = rows
     right, second, other_directed, other_begins = columns
@@ -175,7 +182,7 @@ class RandomWalk(StructuredKernel):
         if self.is_bound:
             return self
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "RandomWalk")
-        return self.replace(edge_attributes=self.edge_attributes.bind(packed.edge_attributes))
+        return self.replace(edge_attributes=cast(Kernel, self.edge_attributes).bind(packed.edge_attributes))
 
     def encode(self, items: list[Any], dtype: DTypeLike) -> Packed:
         self._require_bound()

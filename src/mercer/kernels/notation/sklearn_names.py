@@ -28,7 +28,7 @@ NAMES = (*_VECTOR_NAMES, "precomputed")
 def resolve(
     kernel: str | Kernel | Callable[..., Any],
     gamma: float | str = "scale",
-    degree: int = 3,
+    degree: float = 3,
     coef0: float = 0.0,
     X: Rows | None = None,
     weights: FloatArray | None = None,

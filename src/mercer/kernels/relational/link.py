@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mercer._errors import ParameterError
 from mercer.kernels.base.kernel import Kernel
@@ -16,6 +16,12 @@ _COMBINATIONS = ("sum", "product")
 
 class Node(Parameters):
     """A table with the kernel of its columns and the links that go on from it."""
+
+    if TYPE_CHECKING:
+        table: str
+        columns: Any
+        links: Any
+        combine: str
 
     def _check_node(self) -> None:
         if not isinstance(self.table, str):
@@ -71,7 +77,7 @@ class Node(Parameters):
     def all_psd(self) -> bool | None:
         return (self.rows_kernel is None or self.rows_kernel.is_psd) and all(link.all_psd for link in self.onwards)
 
-    def nested_kernels(self):
+    def nested_kernels(self) -> dict[str, Any]:
         own = {"columns": self.rows_kernel} if self.columns else {}
         return {**own, **dict(zip(self.labels, self.onwards, strict=True))}
 

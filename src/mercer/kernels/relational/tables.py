@@ -126,7 +126,7 @@ def _only(rows: list[int], key: tuple[Any, ...], table: TableSchema, columns: Se
     raise no_single_row(table.name, columns, key, len(rows), count)
 
 
-def no_single_row(table: str, columns: Sequence[str], key: tuple[Any, ...], found: int, count: int) -> DataError:
+def no_single_row(table: str, columns: Sequence[str], key: Sequence[Any], found: int, count: int) -> DataError:
     """The error for a key that names no row, or several."""
     shown = ", ".join(f"{name} = {value!r}" for name, value in zip(columns, key, strict=True))
     if found:

@@ -5,7 +5,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -185,7 +185,7 @@ class Subsequence(StructuredKernel):
             self.tile(item, item, value, 0, 0)
             out[i] = value[0, 0]
 
-        run_parallel(fill, range(len(prepared)), thread_count(None) if prepared.longest_tile < 512 else 1)
+        run_parallel(fill, range(len(prepared)), thread_count(None) if cast(int, prepared.longest_tile) < 512 else 1)
         return out
 
     def feature_map(self, X: Rows) -> Features:
@@ -225,7 +225,7 @@ class Texts(Symbols):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("features", "lock")}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, features=weakref.WeakKeyDictionary(), lock=threading.Lock())
 
 

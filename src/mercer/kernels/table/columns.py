@@ -165,7 +165,7 @@ class Columns(Kernel):
             return Product(tuple(self.parts.values()))
         return Sum(tuple(Scaled(self._shares[name], part) for name, part in self.parts.items()))
 
-    def nested_kernels(self):
+    def nested_kernels(self) -> dict[str, Any]:
         return {str(name): kernel for name, kernel in self.kernels.items()}
 
     def _with_nested(self, fields: dict[str, Any], nested: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A kernel that names no columns, put to the columns of a table that it can read."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mercer._errors import ParameterError
 from mercer._types import Rows
@@ -50,7 +50,7 @@ def _placed(kernel: "Kernel", kinds: Mapping[ColumnName, str], standardise: bool
         return _scaled(kernel) if standardise else kernel
     read = _read_by(kernel)
     if len(read) == 1 and None not in read:
-        return _on(kernel, *read, kinds, standardise)
+        return _on(kernel, *cast("tuple[str]", read), kinds, standardise)
     nested = kernel.nested_kernels()
     return kernel.replace(**{name: _placed(child, kinds, standardise) for name, child in nested.items()})
 

@@ -27,7 +27,7 @@ certificate need no list of pairs either (`mercer.problems.svm.rank_pairs`). A b
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -158,7 +158,7 @@ class RankPoint:
         short = _short(f, worse)
         self.total = float(self.scale @ short) + total
         if is_hinge:
-            squares = (1.0 - f) ** 2 * worse[:, 0] + 2.0 * (1.0 - f) * worse[:, 1] + worse[:, 2]
+            squares = cast(FloatArray, (1.0 - f) ** 2 * worse[:, 0] + 2.0 * (1.0 - f) * worse[:, 1] + worse[:, 2])
         else:
             squares = self._active.squares(u)
         near = max(0.0, 0.5 * float(self.scale @ squares))

@@ -11,6 +11,8 @@ The squares by which pairs fall short come of such sums too, as :math:`\sum_j u_
 carried in pairs of numbers, of which the second has what was rounded off the first (Dekker 1971).
 """
 
+from typing import cast
+
 import numpy as np
 
 from mercer._jit.compile import jit, jit_in_order
@@ -67,7 +69,7 @@ def _sweep(
 
 
 @jit_in_order
-def _sum(a, b):
+def _sum(a: float, b: float) -> tuple[float, float]:
     """a + b, and what was rounded off."""
     s = a + b
     t = s - a
@@ -75,7 +77,7 @@ def _sum(a, b):
 
 
 @jit_in_order
-def _product(a, b):
+def _product(a: float, b: float) -> tuple[float, float]:
     """a b, and what was rounded off."""
     p, x, y = a * b, _SPLIT * a, _SPLIT * b
     a_high, b_high = x - (x - a), y - (y - b)
@@ -84,14 +86,22 @@ def _product(a, b):
 
 
 @jit_in_order
-def _times(high, low, factor, factor_low):
+def _times(high: float, low: float, factor: float, factor_low: float) -> tuple[float, float]:
     """(high + low) (factor + factor_low), as such a pair."""
     p, rest = _product(high, factor)
     return _sum(p, rest + (high * factor_low + low * factor))
 
 
 @jit_in_order
-def _squares(order, edges, f, grades, margin, weights, out):
+def _squares(
+    order: IndexArray,
+    edges: IndexArray,
+    f: FloatArray,
+    grades: IndexArray,
+    margin: float,
+    weights: FloatArray,
+    out: FloatArray,
+) -> None:
     """out[i] = sum of weights[j] (1 - f_i + f_j)^2 over the active partners j of i with a lower grade than i.
 
     As `_sweep`, with sign = 1. The tree has sums of u, u f and u f^2, each in two numbers.
@@ -196,7 +206,7 @@ class _ActiveGrades:
         _sweep(self._rising, pairs.edges, self.f, pairs.reversed, -1.0, self.margin, values, better)
         return worse, better
 
-    def squares(self, weights):
+    def squares(self, weights: FloatArray) -> FloatArray:
         """Of each row, the squares by which active pairs fall short of 1, counted by weights of their worse rows."""
         out, weights = np.empty(len(self.f)), np.ascontiguousarray(weights, dtype=np.float64)
         _squares(self._falling, self.pairs.edges, self.f, self.pairs.grades, self.margin, weights, out)
@@ -225,7 +235,7 @@ class _ActiveList:
 
         return summed(self.better, self.worse), summed(self.worse, self.better)
 
-    def squares(self, weights):
+    def squares(self, weights: FloatArray) -> FloatArray:
         """As `_ActiveGrades.squares`."""
         short = 1.0 - (self.f[self.better] - self.f[self.worse])
-        return np.bincount(self.better, weights[self.worse] * short**2, minlength=self.n)
+        return cast(FloatArray, np.bincount(self.better, weights[self.worse] * short**2, minlength=self.n))

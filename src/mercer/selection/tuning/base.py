@@ -249,7 +249,9 @@ class TunedModel(HoldsKernels):
         self.multimetric_ = not scores.is_single
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
 
-    def _refit(self, template: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None, limits) -> None:
+    def _refit(
+        self, template: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None, limits: Limits
+    ) -> None:
         left = None if self.time_limit is None else max(LEAST_REFIT, self.time_limit - limits.seconds)
         self.best_estimator_ = _with_setting(template, self.best_params_).set_params(time_limit=left)
         begin = time.perf_counter()
@@ -323,12 +325,12 @@ class TunedModel(HoldsKernels):
             text = f"{text}; the best of {np.count_nonzero(rivals)} settings{self._on_rows(table)} is kept"
         return f"{text}. {self._more()}"
 
-    def _how_it_was_fitted(self):
+    def _how_it_was_fitted(self) -> str:
         if not self.refit or self.best_estimator_.status_ != Status.TIME_LIMIT:
             return ""
         return ". The last fit had no time to come to its end; certificate_ says how good it is"
 
-    def _more(self):
+    def _more(self) -> str:
         other = "" if self.search == "halving" else " or search='halving'"
         return f"A larger time_limit, a shorter grid{other} judge more"
 
@@ -389,6 +391,6 @@ def _folds_told(numbers: Sequence[int]) -> str:
     return f"fold{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def default_scoring(model):
+def default_scoring(model: Any) -> Any:
     """What a search scores by where `scoring` is None."""
     return model._default_score
