@@ -346,7 +346,7 @@ def _own_blocks(tasks: "Sequence[BinaryTask]") -> int:
     return cast(int, sum(cast(Any, size) ** 2 for size in sizes.values()))
 
 
-def _release(part: "KernelMatrix | None", matrix: "KernelMatrix") -> None:
+def _release(part: Any, matrix: "KernelMatrix") -> None:
     if part is not None and part.is_stored and part is not matrix:
         part.release()
 

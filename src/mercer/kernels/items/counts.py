@@ -44,7 +44,8 @@ class Vocabulary:
         return {"keys": self.keys}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["keys"])  # type: ignore[misc] - as it is made
+        self.keys = state["keys"]
+        self._places = weakref.WeakKeyDictionary()
 
 
 class Counts:
