@@ -24,6 +24,7 @@ FOUND = (
     *(58411, 401300),  # sums over pairs that cancel
     *(310577, 315092, 431262),  # coefficients outside their box, for squares beyond single precision
     317811,  # coefficients whose sum was lost on the way
+    441329,  # a ranking whose coefficients were settled for ever
     401593,  # weights of kernels for machines that cannot be solved, without an end
     *(328567, 437691),  # the judge's own: how LIBSVM counts rows, another word for no weight
     *(11235, 14849, 16056, 52360, 58663),  # the judge's own: roots, no weight, nothing to put in order, underflow

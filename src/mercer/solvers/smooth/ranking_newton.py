@@ -140,9 +140,11 @@ class _Steps:
                 return self.limits.reached()
             if self.limits.iterations_left(self.iterations) <= 0:
                 return Status.ITERATION_LIMIT
-            if gap <= self.tol and self._settled(point, ahead, primal, violation):
+            has_steps = self.iterations < MOST_STEPS
+            # What this promises is known to rounding only: it may promise less for ever.
+            if has_steps and gap <= self.tol and self._settled(point, ahead, primal, violation):
                 continue
-            if self.iterations >= MOST_STEPS or not self._step(point, residual, ahead, primal):
+            if not (has_steps and self._step(point, residual, ahead, primal)):
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
     def gap_of_hinge(self):
