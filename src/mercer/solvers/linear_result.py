@@ -38,11 +38,11 @@ class LinearSolution:
 POLISHED = 1e-15
 
 
-def is_within(primal, dual, gap_tol):
+def is_within(primal: float, dual: float, gap_tol: float) -> bool:
     """Whether the gap is at most `gap_tol` of the primal objective; of one that overflows, nothing is known."""
     return isfinite(primal) and primal - dual <= gap_tol * abs(primal)
 
 
-def share_of_gap(primal, dual):
+def share_of_gap(primal: float, dual: float) -> float:
     """The gap as a share of the primal objective."""
     return (primal - dual) / max(abs(primal), 1e-300)

@@ -1,7 +1,9 @@
 """What a solver gives back: a status, the coefficients, and a trace of how it got there."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,18 +21,18 @@ class Status(IntEnum):
     INTERRUPTED = 7
 
     # What people print is the word; the number is for files.
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
     __format__ = Enum.__format__
 
     @property
-    def meaning(self):
+    def meaning(self) -> str:
         """One sentence for people."""
         return _MEANINGS[self.name]
 
     @classmethod
-    def worst(cls, statuses):
+    def worst(cls, statuses: Iterable[Any]) -> "Status":
         """The status of several problems solved together: the first that is not OPTIMAL."""
         return max(statuses, default=cls.OPTIMAL)
 
@@ -86,6 +88,6 @@ class Solution:
     trace: list[TracePoint] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, n, status):
+    def empty(cls, n: int, status: Status) -> Self:
         """No support vectors: what there is before the first step."""
         return cls(np.zeros(n), np.zeros(n), 0.0, status, 0, is_gradient_complete=False)
