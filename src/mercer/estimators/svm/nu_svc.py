@@ -82,43 +82,118 @@ class NuSolved(Solved):
 
 
 class NuSVC(Probable, KernelClassifier):
-    """Support vector classifier with a share in the place of C: fast, and certified on every fit.
+    """Support vector classifier with a share instead of C: fast, and certified on every fit.
 
-    At most a share `nu` of the points of each two-class problem fall short of the margin, and at
-    least that share are support vectors. The parameters up to `random_state` are scikit-learn's,
-    in its order, with its meaning.
+    At most a share `nu` of the points of each two-class problem fall short of the margin, and at least that share are
+    support vectors. The parameters up to `random_state` are those of scikit-learn, in the same order and with the same
+    meaning.
 
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1], and at most twice the share of the smaller class; a larger one is refused, with
-        the largest that is feasible. Where classes overlap so much that no hyperplane has a margin with so few
-        errors, the optimum is w = 0, and a warning says so.
-    kernel, degree, gamma, coef0, shrinking
-        As for `SVC`.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        As for `SVC`.
+        Share of the points, above 0, at most 1, and at most twice the share of the smaller class; a larger value is
+        refused, with the largest feasible one. If the classes overlap so much that no hyperplane has a margin with so
+        few errors, the optimum is w = 0, and a warning says so.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+    probability : {False, True, "sigmoid", "isotonic"}, default=False
+        Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
+        a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the absolute
-        dual coefficients is nu times the number of points, before they are divided by the margin). Where the
-        margin is hardly larger than that, the fit goes on until it is known.
+        dual coefficients is nu times the number of points, before they are divided by the margin). If the margin
+        is hardly larger than that, the fit goes on until the margin is known.
     cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     class_weight : dict or "balanced", optional
-        Multiplies the weight of each row, so that "balanced" makes every nu feasible. Where the weights
-        leave a class less than nu asks of it, all of that class is asked for, and the other one gains
-        ground as much as nu asks for more.
-    verbose, max_iter, decision_function_shape, break_ties, random_state
-        As for `SVC`.
-    multi_class, gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks
-        As for `SVC`.
+        Factors on the weights of the rows by class. A dictionary maps labels to positive numbers, and classes it leaves
+        out have 1; "balanced" makes them inversely proportional to the class frequencies, so that every nu is
+        feasible. If the weights leave a class less than nu asks of it, all of that class is used, and the other class
+        gains ground by the amount that is missing.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
+    max_iter : int, default=-1
+        Largest number of pair steps for each two-class problem; -1 sets no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
+    break_ties : bool, default=False
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted. Not allowed with `decision_function_shape="ovo"`.
+    random_state : int, RandomState or None, default=None
+        Rows are dealt to the folds of `probability` according to their contents; a seed gives different folds.
+        Nothing else is random.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr").
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    fit_status_, class_weight_, shape_fit_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    status_, certificate_, expansion_, trace_
-        As for `SVC`; a certificate is about the problem before it is divided by the margin.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps taken for each two-class problem.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor on the weights of each class.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    certificate_ : Certificate, or a list of them
+        Primal and dual objective, their gap and the KKT conditions of each two-class problem before its
+        solution is divided by the margin, recomputed in double precision from the training data when first
+        read.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The rounds of the solver, for each two-class problem where there are several.
+    kernel_, kernel_reason_
+        The kernel that "auto" chose, and the reason; only if it was asked for.
 
     Examples
     --------

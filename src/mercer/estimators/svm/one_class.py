@@ -84,34 +84,89 @@ class _Detector(OutlierMixin, OneFunctionModel):
 class OneClassSVM(_Detector):
     """The half-space of the feature space that holds most of the data, as far from 0 as it can be.
 
-    At most a share `nu` of the points end outside, and at least that share are support vectors. The
-    parameters up to `max_iter` are scikit-learn's, in its order, with its meaning.
+    At most a share `nu` of the points end outside, and at least that share are support vectors. The parameters up to
+    `max_iter` are those of scikit-learn, in the same order and with the same meaning.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As for `SVC`.
-    degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the dual
         coefficients is nu times the number of points).
     nu : float, default=0.5
-        In (0, 1].
-    shrinking, cache_size, verbose, max_iter
-        As for `SVR`.
-    gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks
-        As for `SVR`.
+        Share of the points, above 0 and at most 1: an upper bound for those outside, and a lower bound for the support
+        vectors.
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
+    max_iter : int, default=-1
+        Largest number of pair steps; -1 sets no limit.
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
 
     Attributes
     ----------
     offset_ : float
-        ``decision_function = score_samples - offset_``.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
-    shape_fit_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    status_, certificate_, expansion_, trace_
-        As for `SVR`.
+        Score at the border: ``decision_function = score_samples - offset_``.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors, none negative.
+    intercept_ : ndarray of shape (1,)
+        Minus `offset_`.
+    coef_ : ndarray or CSR of shape (1, d)
+        Weights of the features; only for the linear kernel.
+    n_iter_ : int
+        Steps taken.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    certificate_ : Certificate
+        Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
+        training data when first read.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    trace_ : list of TracePoint
+        The rounds of the solver.
+    kernel_, kernel_reason_
+        The kernel that "auto" chose, and the reason; only if it was asked for.
 
     Examples
     --------
@@ -206,32 +261,87 @@ class SVDD(_Detector):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As for `SVC`. A precomputed matrix must have equal diagonal entries, since k(x, x) of a new
-        point is not in it.
-    degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`. A
+        precomputed matrix must have equal diagonal entries, because it does not hold k(x, x) for new points.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-6
         Largest violation of the optimality conditions, in units of squared distances.
     nu : float, default=0.1
-        In [0, 1].
-    shrinking, cache_size, verbose, max_iter, gap_tol, time_limit, memory_limit, n_jobs, warm_start,
-    callbacks
-        As for `SVR`.
+        Share of the points, from 0 to 1: an upper bound for those outside the ball, and a lower bound for the support
+        vectors.
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
+    max_iter : int, default=-1
+        Largest number of pair steps; -1 sets no limit.
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
 
     Attributes
     ----------
     radius_ : float
-        Of the ball, in the feature space.
+        Radius of the ball in feature space.
     center_ : ndarray of shape (n_features,)
-        Of the ball; only for a linear kernel. Otherwise it is the sum of `dual_coef_` times the
-        support vectors in feature space.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, shape_fit_,
-    n_features_in_, feature_names_in_
-        As for `OneClassSVM`; the dual coefficients sum to 1.
+        Centre of the ball; only for the linear kernel. For other kernels it is the sum of the support vectors in feature
+        space, each times its entry of `dual_coef_`.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors, which sum to 1.
+    intercept_ : ndarray of shape (1,)
+        Bias of the function.
+    n_iter_ : int
+        Steps taken.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     offset_ : float
         Minus the squared radius: ``decision_function = score_samples - offset_``.
-    status_, certificate_, expansion_, trace_
-        As for `SVR`; the primal value is that of the squared radius and what is outside.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    certificate_ : Certificate
+        Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
+        training data when first read. The primal objective is the squared radius plus the cost of the points
+        outside.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    trace_ : list of TracePoint
+        The rounds of the solver.
+    kernel_, kernel_reason_
+        The kernel that "auto" chose, and the reason; only if it was asked for.
 
     Examples
     --------

@@ -54,80 +54,122 @@ SUM_ERROR = 1e-9
 class SVC(AutomaticC, Probable, KernelClassifier):
     """Support vector classifier with any kernel: fast, and certified on every fit.
 
-    The parameters up to `random_state` are scikit-learn's, in its order, with its meaning.
+    The parameters up to `random_state` are those of scikit-learn, in the same order and with the same meaning.
 
     Parameters
     ----------
     C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the margin; `Regularization` gives the other three ways
-        to write it. ``inf`` is the hard margin: `fit` raises `NotSeparableError`, with the proof, where there is
-        none. "auto" is one over the mean squared distance of the
-        training rows from their centre in feature space, or from the origin where the bias is not free.
+        Weight of the losses against the margin, positive; `Regularization` offers the other three ways of writing
+        it. ``inf`` asks for a hard margin: if there is none, `fit` raises `NotSeparableError` with the proof. "auto"
+        is one over the mean squared distance of the training rows from their centre in feature space, or from the
+        origin if the bias is not free.
     kernel : str, Kernel or callable, default="rbf"
-        A name that scikit-learn knows, a kernel of `mercer.kernels`, "precomputed", "auto", which looks
-        at the data and says what it took and why in `kernel_` and `kernel_reason_`, or a
-        function, which is called with two whole sets of rows, as scikit-learn does, or
-        with parts of them where `memory_limit` leaves no room for the matrix.
-    degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own. gamma is a number, "scale",
-        "auto" or "median" (see `mercer.kernels.RBF`).
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`. A
+        function sees two whole sets of rows, or parts of them if `memory_limit` leaves no room for the whole
+        matrix.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Leave coefficients alone that sit firmly at a bound, until the end.
+        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
-        Whether to learn probabilities too, from decision values of rows left out of the fit, in three
-        folds; True is "sigmoid". `predict` is then the largest of `predict_proba`.
+        Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
+        a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule).
     cache_size : float, optional
-        Megabytes of kernel rows to keep; a quarter of the free memory by default.
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     class_weight : dict or "balanced", optional
+        Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
+        "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
     verbose : bool, default=False
-        Print a line a round on standard error.
+        Whether to print a line to standard error after every round.
     max_iter : int, default=-1
-        Bound on the pair steps of each two-class problem; -1 for none.
+        Largest number of pair steps for each two-class problem; -1 sets no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
     break_ties : bool, default=False
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted. Not allowed with `decision_function_shape="ovo"`.
     random_state : int, RandomState or None, default=None
-        Rows are dealt out to the folds of `probability` by what they contain; a seed gives other folds.
+        Rows are dealt to the folds of `probability` according to their contents; a seed gives different folds.
         Nothing else is random.
     bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        What a row pays for falling short of the margin: the shortfall, or its square.
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
-        A machine for each pair of classes, for each class against the rest, or one for all of them
-        together, which has one certificate.
+        How several classes are told apart: by a machine for each pair of classes, by one for each class against the
+        rest, or by a single machine for all of them, which has a single certificate.
     solver : {"auto", "smo", "chunking", "chunking:qp", "dual_cd", "qp", "sgd"}, default="auto"
         "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
         the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
         violators, "chunking:qp" each of them by that method; "dual_cd" moves one coefficient at a
         time, and "sgd" begins with stochastic gradient steps. See `mercer.compare_solvers`.
     gap_tol : float, optional
-        Stop at this relative duality gap instead of at `tol`.
+        Relative duality gap, positive, at which to stop instead of at `tol`.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB"; half of the free memory by default.
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if the number of rows is the same.
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
-        Each is called with a `TracePoint` after every round; a true answer ends the fit.
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    fit_status_, class_weight_, shape_fit_, n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps taken for each two-class problem.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor on C of each class.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     status_ : Status
-        How the fit ended; anything but OPTIMAL also warns.
+        How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate, or a list of them
-        Primal, dual, gap and KKT conditions of each two-class problem, recomputed in double
-        precision from the training data when first read.
+        Primal and dual objective, their gap and the KKT conditions of each two-class problem, recomputed in
+        double precision from the training data when first read.
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of TracePoint, or a list of such lists
+        The rounds of the solver, for each two-class problem where there are several.
     C_, kernel_, kernel_reason_
-        What "auto" stood for, and why; only where it was asked for.
+        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
 
     Examples
     --------

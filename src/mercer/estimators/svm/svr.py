@@ -80,57 +80,93 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
 class SVR(_Regression):
     """Support vector regression with any kernel: fast, and certified on every fit.
 
-    Errors up to `epsilon` cost nothing, larger ones `C` times what they exceed it by. The parameters
-    up to `max_iter` are scikit-learn's, in its order, with its meaning.
+    Errors up to `epsilon` cost nothing, and larger ones `C` times the excess. The parameters up to `max_iter` are those
+    of scikit-learn, in the same order and with the same meaning.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As for `SVC`, "auto" included.
-    degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
     C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the norm of the function. ``inf`` lets no point out of the tube. "auto"
-        is that of `SVC` times three standard deviations of y.
+        Weight of the losses against the norm of the function, positive. ``inf`` lets no point leave the tube. "auto" is
+        three standard deviations of y over the mean squared distance of the training rows from their centre in
+        feature space, or from the origin if the bias is not free.
     epsilon : float, default=0.1
-        Half the width of the tube, in units of y.
+        Half the width of the tube, 0 or more, in units of y.
     shrinking : bool, default=True
-        Leave coefficients alone that sit firmly at a bound or at zero, until the end.
+        Whether to set aside coefficients that sit firmly at a bound or at zero until the end of the fit.
     cache_size : float, optional
-        Megabytes of kernel rows to keep; a quarter of the free memory by default.
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False
-        Print a line a round on standard error.
+        Whether to print a line to standard error after every round.
     max_iter : int, default=-1
-        Bound on the pair steps; -1 for none.
+        Largest number of pair steps; -1 sets no limit.
     bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
     gap_tol : float, optional
-        Stop at this relative duality gap instead of at `tol`.
+        Relative duality gap, positive, at which to stop instead of at `tol`.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB"; half of the free memory by default.
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if the number of rows is the same.
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
-        Each is called with a `TracePoint` after every round; a true answer ends the fit.
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
-    shape_fit_, n_features_in_, feature_names_in_
-        As in scikit-learn.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors: positive where the target lies above the tube, negative where it
+        lies below.
+    intercept_ : ndarray of shape (1,)
+        Bias of the function.
+    coef_ : ndarray or CSR of shape (1, d)
+        Weights of the features; only for the linear kernel.
+    n_iter_ : int
+        Steps taken.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     status_ : Status
-        How the fit ended; anything but OPTIMAL also warns.
+        How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate
-        Primal, dual, gap and KKT conditions, recomputed in double precision from the training data
-        when first read.
+        Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
+        training data when first read.
     expansion_ : Expansion
         The function as a sum of kernels.
     trace_ : list of TracePoint
+        The rounds of the solver.
+    C_, kernel_, kernel_reason_
+        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
 
     Examples
     --------
@@ -195,31 +231,94 @@ class SVR(_Regression):
 
 
 class NuSVR(_Regression):
-    """Support vector regression that finds its tube: nu says how many points may be outside.
+    """Support vector regression that finds its tube: nu says how many points may lie outside.
 
-    At most a share `nu` of the points end outside the tube, and at least that share are support
-    vectors. The parameters up to `max_iter` are scikit-learn's, in its order, with its meaning.
+    At most a share `nu` of the points end outside the tube, and at least that share are support vectors. The parameters
+    up to `max_iter` are those of scikit-learn, in the same order and with the same meaning.
 
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1].
+        Share of the points, above 0 and at most 1: an upper bound for those outside the tube, and a lower bound for the
+        support vectors.
     C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the norm of the function; "auto" as for `SVR`.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
-        As for `SVR`.
-    gap_tol, time_limit, memory_limit, n_jobs, warm_start, callbacks
-        As for `SVR`.
+        Weight of the losses against the norm of the function, positive and finite. "auto" is three standard deviations
+        of y over the mean squared distance of the training rows from their centre in feature space.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound or at zero until the end of the fit.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
+    max_iter : int, default=-1
+        Largest number of pair steps; -1 sets no limit.
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
 
     Attributes
     ----------
     epsilon_ : float
         Half the width of the tube that was found.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
-    shape_fit_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    status_, certificate_, expansion_, trace_
-        As for `SVR`.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors: positive where the target lies above the tube, negative where it
+        lies below.
+    intercept_ : ndarray of shape (1,)
+        Bias of the function.
+    coef_ : ndarray or CSR of shape (1, d)
+        Weights of the features; only for the linear kernel.
+    n_iter_ : int
+        Steps taken.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    certificate_ : Certificate
+        Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
+        training data when first read.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    trace_ : list of TracePoint
+        The rounds of the solver.
+    C_, kernel_, kernel_reason_
+        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
 
     Examples
     --------
