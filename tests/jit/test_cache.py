@@ -48,7 +48,7 @@ def test_a_change_in_a_file_that_compiles_or_is_inlined_changes_the_digest(copy,
 
 def test_a_file_from_which_a_compiled_one_imports_is_in_the_digest(copy):
     (copy / "kernels" / "constants.py").write_text("WIDTH = 8\n")
-    steps = copy / "solvers" / "smo_steps.py"
+    steps = copy / "solvers" / "dual_qp" / "pair_steps.py"
     steps.write_text(steps.read_text() + "\nfrom mercer.kernels import (\n    constants,\n)\n")
     before = source_digest(copy)
     (copy / "kernels" / "constants.py").write_text("WIDTH = 16\n")
@@ -68,7 +68,7 @@ def test_a_new_a_renamed_and_a_removed_compiled_file_change_the_digest(copy):
     seen.add(source_digest(copy))
     (copy / "kernels" / "new.py").rename(copy / "kernels" / "newer.py")
     seen.add(source_digest(copy))
-    (copy / "kernels" / "rows.py").unlink()
+    (copy / "kernels" / "items" / "rows.py").unlink()
     seen.add(source_digest(copy))
     assert len(seen) == 4
 

@@ -129,9 +129,9 @@ def test_the_announcement_says_how_to_get_a_cache(monkeypatch, capsys):
 def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     program = (
         "import numpy as np\n"
-        "from mercer.kernels import Linear, engine\n"
+        "from mercer.kernels import Linear\nfrom mercer.kernels.evaluation import tiles\n"
         "K = Linear()(np.eye(600))\n"
-        "print(sum(engine._mirror.stats.cache_hits.values()), sum(engine._mirror.stats.cache_misses.values()))\n"
+        "print(sum(tiles._mirror.stats.cache_hits.values()), sum(tiles._mirror.stats.cache_misses.values()))\n"
     )
     environment = {**os.environ, "MERCER_CACHE_DIR": str(tmp_path)}
     runs = [
