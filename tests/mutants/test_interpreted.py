@@ -54,4 +54,4 @@ def test_a_room_that_is_compiled_already_is_refused():
 def test_which_functions_are_compiled():
     path = PACKAGE / "solvers" / "dual_qp" / "pair_steps.py"
     assert is_compiled(path, "pair_steps")
-    assert not is_compiled(PACKAGE / "solvers" / "smo.py", "SMO")
+    assert not is_compiled(PACKAGE / "solvers" / "dual_qp" / "decomposition.py", "_Rounds")
