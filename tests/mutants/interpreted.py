@@ -34,8 +34,8 @@ def interpret(room: str) -> None:
     for name, jit in before.items():
         setattr(jit_compile, name, _unless_in(package, jit))
     others = _for_python()
-    for info in pkgutil.iter_modules([str(PACKAGE / room)]):
-        names = vars(importlib.import_module(f"{package}.{info.name}"))
+    for info in pkgutil.walk_packages([str(PACKAGE / room)], f"{package}."):
+        names = vars(importlib.import_module(info.name))
         names.update({name: others[each] for name, each in names.items() if _is_in(each, others)})
     for name, jit in before.items():
         setattr(jit_compile, name, jit)
