@@ -132,7 +132,7 @@ class OneClassSVM(_Detector):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         Score at the border: ``decision_function = score_samples - offset_``.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors in the training data.
@@ -306,8 +306,8 @@ class SVDD(_Detector):
     radius_ : float
         Radius of the ball in feature space.
     center_ : ndarray of shape (n_features,)
-        Centre of the ball; only for the linear kernel. For other kernels it is the sum of the support vectors in feature
-        space, each times its entry of `dual_coef_`.
+        Centre of the ball; only for the linear kernel. For other kernels it is the sum of the support vectors in
+        feature space, each times its entry of `dual_coef_`.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors in the training data.
     support_vectors_ : array or CSR of shape (n_support, d)
