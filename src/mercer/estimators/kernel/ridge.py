@@ -102,6 +102,7 @@ class KernelRidge(KernelRegression):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+        Coefficients of the training rows in the sum of kernels.
     X_fit_ : array or CSR of shape (n, d)
         The training rows, or the kernel matrix itself if it was precomputed.
     alpha_ : float or ndarray
