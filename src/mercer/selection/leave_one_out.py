@@ -230,8 +230,10 @@ class LeaveOneOutScorer(BaseEstimator):
 
     Parameters
     ----------
-    method : str
-        As in `leave_one_out`.
+    method : {"auto", "exact", "span", "xi_alpha", "refit"}, default="auto"
+        How the error is found: from the machine itself ("exact"), by an estimate ("span") or an upper bound
+        ("xi_alpha") for two classes, or by a fit for each row ("refit"). "auto" is "exact" where there is one, and
+        otherwise "refit".
 
     Notes
     -----

@@ -14,7 +14,7 @@ class HoldsKernels(BaseEstimator):
     """
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters; ``kernel__gamma`` puts a kernel with another gamma in the place of the one there is."""
+        """Change parameters; ``kernel__gamma`` replaces the kernel by one with another gamma."""
         inner = {}
         for key in [key for key in params if "__" in key]:
             name, _, rest = key.partition("__")

@@ -29,8 +29,10 @@ class TwoClassProblems:
     multi_class : {"ovo", "ovr"}
     C : ndarray (n,)
         Weight of the loss of each point; a point of weight zero takes no part.
-    loss, bias : str
-        As in `SoftMargin`.
+    loss : {"hinge", "squared_hinge"}, or what a subclass takes
+        What a point pays for falling short of the margin.
+    bias : {"free", "penalised", "none"}
+        Whether the bias is left out of the penalty, is part of it, or is absent.
 
     Attributes
     ----------

@@ -44,39 +44,81 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     Parameters
     ----------
     n_components : int, optional
-        Directions, at most n_classes - 1, which None is. `predict` uses no others.
+        Number of directions, at most n_classes - 1, which is the default. `predict` uses no others.
     kernel : str, Kernel or callable, default="rbf"
-        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
-    gamma : float, "scale" or "auto", default="scale"
-        As in `SVC`; None is "auto".
-    degree : float, default=3
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
+        as a number.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
     coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     alpha : float, default=0.1
         The penalty, positive.
     priors : array-like of shape (n_classes,), optional
-        Probabilities of the classes; by default their shares of the training rows and their weights.
+        Probabilities of the classes, positive numbers with sum 1; by default the weighted shares of the training rows.
     kernel_params : dict, optional
-        Keyword arguments of a callable.
-    solver, rank, tol, max_iter
-        As in `KernelRidge`, which solves the same equations.
-    time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`.
+        Keyword arguments for a kernel that is a function.
+    solver : {"auto", "cholesky", "cg"}, default="auto"
+        How the linear equations are solved: by a factor of the kernel matrix ("cholesky"), or by conjugate gradients
+        ("cg"), which never hold the matrix. "auto" takes "cg" if the matrix does not fit in memory or iterations are
+        quicker.
+    rank : int, default=500
+        Largest number of rows of the kernel matrix that the preconditioner of conjugate gradients takes.
+    tol : float, default=1e-8
+        Largest residual of the equations, relative to their right-hand sides; positive.
+    max_iter : int, default=-1
+        Largest number of iterations of conjugate gradients; -1 sets no limit.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If there is
+        no room for the factor of `solver="cholesky"`, `fit` raises an error.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print the progress of the solver to standard error.
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
     dual_coef_ : ndarray of shape (n, n_components)
-        Of the directions, in the kernel that is not centred.
+        Coefficients of the directions, in the kernel before centring.
     intercept_ : ndarray of shape (n_components,)
+        Constant term of each coordinate.
     scalings_ : ndarray of shape (n_components,)
         Scatter between classes over penalised scatter within, along each direction.
     means_ : ndarray of shape (n_classes, n_components)
-        Of the classes along the directions.
+        Mean of each class along the directions.
     priors_ : ndarray of shape (n_classes,)
+        Probabilities of the classes that `predict` uses.
     certificate_ : RidgeCertificate
-        Of the regression of class indicators to which the problem reduces.
-    jitter_, n_iter_, solver_, status_, expansion_, trace_, n_features_in_, feature_names_in_
-        As in `KernelRidge`.
+        Certificate of the regression of class indicators to which the problem reduces, computed when first read.
+    jitter_ : float
+        What was added to `alpha` because the matrix was singular to working precision.
+    n_iter_ : int
+        Number of products with the kernel matrix.
+    solver_ : str
+        The method that was used.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The directions as sums of kernels.
+    trace_ : list of TracePoint
+        The progress of the solver.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     References
     ----------

@@ -32,36 +32,61 @@ _NEGATIVE = -1e-8
 class KernelLeastSquares(KernelRegression):
     """The function of least norm among those that fit the targets best.
 
-    `KernelRidge` without a penalty: where the kernel matrix has full rank it goes through every
-    target, where it has not, it fits as well as can be, and `rank_` says with how many dimensions.
+    `KernelRidge` without a penalty: if the kernel matrix has full rank, the function goes through every target; if not,
+    it fits as well as it can, and `rank_` says with how many dimensions.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="linear"
-        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
-    gamma : float, optional
-        Of the named kernels that have one; None is 1 / n_features.
-    degree : float, default=3
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
+        as a number.
+    gamma : float, "scale", "auto" or "median", optional
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance). None is the same as "auto".
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
     coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
-        Keyword arguments of a callable.
+        Keyword arguments for a kernel that is a function.
     rcond : float, optional
-        Eigenvalues below this share of the largest count as zero; None is n times 2.2e-16. A larger
-        one smooths, as a penalty does.
-    time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`; the eigenvalues themselves are found in one go, and a `memory_limit` without room for
-        them is an error.
+        Eigenvalues below this share of the largest count as zero; 0 or more and below 1, by default n times 2.2e-16. A
+        larger value smooths, as a penalty does.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default. The eigenvalues are found in a single step, which is not
+        interrupted.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If there is
+        no room for the eigenvalues, `fit` raises an error.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print the progress of the solver to standard error.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+        Coefficients of the training rows in the sum of kernels.
     rank_ : int
-        Eigenvalues of the kernel matrix that were kept.
-    X_fit_ : array or CSR
+        Number of eigenvalues of the kernel matrix that were kept.
+    X_fit_ : array or CSR of shape (n, d)
+        The training rows, or the kernel matrix itself if it was precomputed.
     certificate_ : LeastSquaresCertificate
         Loss, norm, rank and the residual of the normal equations.
-    status_, expansion_, n_features_in_, feature_names_in_
-        As in `SVC`.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The function, or the functions of several targets, as sums of kernels.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     Examples
     --------

@@ -59,30 +59,82 @@ class KernelLogisticRegression(KernelClassifier):
     Parameters
     ----------
     C : float or Regularization, default=1.0
-        Weight of the losses against the norm; finite.
-    kernel, degree, gamma, coef0
-        As in `SVC`.
+        Weight of the losses against the norm, positive and finite.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
-        Largest difference at the end between a coefficient and C times the error of its
-        probability, as a share of C, and the relative duality gap.
+        Largest difference at the end between a coefficient and C times the error of its probability, as a share of C,
+        and the largest relative duality gap; positive.
     class_weight : dict or "balanced", optional
+        Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
+        "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
     bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
     max_iter : int, default=-1
-        Newton steps at most; five to ten are usual.
+        Largest number of Newton steps, of which five to ten are usual; -1 sets no limit.
     gap_tol : float, optional
-        Relative duality gap to end at, in the place of `tol`.
-    time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
-        As in `SVC`.
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    class_weight_, n_features_in_, feature_names_in_
-        As in `SVC`; `dual_coef_` has a row for each function.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_functions, n_support)
+        Coefficients of the support vectors, with a row for each function: one for two classes, otherwise one
+        for each class.
+    intercept_ : ndarray of shape (n_functions,)
+        Bias of each function.
+    coef_ : ndarray or CSR of shape (n_functions, d)
+        Weights of the features in each function; only for the linear kernel.
+    n_iter_ : ndarray of shape (1,)
+        Newton steps taken.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor on C of each class.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     certificate_ : Certificate
-        Of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
-    status_, expansion_, trace_
-        As in `SVC`.
+        Certificate of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint
+        The Newton steps.
 
     References
     ----------

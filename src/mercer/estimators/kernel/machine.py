@@ -84,35 +84,94 @@ class KernelMachine(KernelClassifier):
         "epsilon_insensitive", "squared_epsilon_insensitive", "pinball" (of the residual); a loss with
         other parameters, such as `Huber(delta=0.5)`; or one of your own, `CustomLoss`.
     penalty : float or Regularization, default=0.5
-        lambda of sum of losses + lambda |w|^2. 0.5 is C = 1 of `SVC`; `KernelRidge`'s alpha is the
-        penalty of "squared". `Regularization` has the forms with a mean.
-    kernel, degree, gamma, coef0
-        As in `SVC`.
+        lambda in sum of losses + lambda |w|^2, positive. 0.5 corresponds to C = 1 of `SVC`, and with the loss "squared"
+        the penalty is the alpha of `KernelRidge`. `Regularization` offers the forms with a mean.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        "auto" is only for classification.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" classifies with losses of the margin, and predicts quantities with those of the residual.
     bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
     tol : float, default=1e-3
         Largest violation of the optimality conditions: in units of f where the dual is a quadratic
         program, as a share of C otherwise (see `certificate_`).
     class_weight : dict or "balanced", optional
+        Factors on the losses by class, only for classification. A dictionary maps labels to positive numbers,
+        and classes it leaves out have 1; "balanced" makes them inversely proportional to the class frequencies.
+        By default every class has 1.
     multi_class : {"ovo", "ovr"}, default="ovo"
-    decision_function_shape, break_ties
-        As in `SVC`.
-    max_iter, gap_tol, time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
-        As in `SVC`.
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr").
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
+    break_ties : bool, default=False
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted.
+    max_iter : int, default=-1
+        Largest number of solver steps for each function; -1 sets no limit.
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
 
     Attributes
     ----------
     classes_ : ndarray
-        Only where it classifies.
+        The class labels, sorted; only for classification.
     loss_ : Loss
         What `loss` stands for.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, n_features_in_
-        As in `SVC`.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,) or (1,)
+        Number of support vectors of each class; in regression, of all of them.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps taken for each function.
+    n_features_in_ : int
+        Number of features seen by `fit`.
     certificate_ : Certificate, or a list of them
         Primal, dual by Fenchel's conjugate, and their gap, for every loss.
-    status_, expansion_, trace_
-        As in `SVC`.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The rounds of the solver, for each function where there are several.
 
     Examples
     --------
@@ -265,7 +324,7 @@ class KernelMachine(KernelClassifier):
 
     @available_if(is_for_labels)
     def decision_function(self, X: Rows) -> FloatArray:
-        """As `SVC.decision_function`; not for quantities.
+        """Signed scores: above 0 the second of two classes, else one column a class or a pair; not for quantities.
 
         Parameters
         ----------

@@ -33,69 +33,94 @@ class KernelPCA(SpectralMethod):
     Parameters
     ----------
     n_components : int, optional
-        None keeps every component whose eigenvalue is more than rounding.
+        Number of components; by default every component whose eigenvalue is more than rounding error.
     kernel : str, Kernel or callable, default="linear"
-        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
-    gamma : float, optional
-        Of the named kernels that have one; None is 1 / n_features.
-    degree : float, default=3
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
+        as a number.
+    gamma : float, "scale", "auto" or "median", optional
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance). None is the same as "auto".
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
     coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
-        Keyword arguments of a callable.
+        Keyword arguments for a kernel that is a function.
     alpha : float, default=1.0
         Penalty of the ridge regression that learns pre-images.
     fit_inverse_transform : bool, default=False
-        Whether to learn, by kernel ridge regression, from coordinates back to rows.
+        Whether to learn the way back from coordinates to rows, by kernel ridge regression.
     eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
-        "dense" takes all eigenvalues by LAPACK; "krylov" (also called "arpack", as the method is
-        its block form) the largest, to `tol`, and "dense" after all where they are too close together for
-        iterations and there is room; "randomized" makes a fixed number of power steps.
+        "dense" finds all eigenvalues by LAPACK. "krylov" (or "arpack", whose block form it is) finds the largest to
+        `tol`, and turns to "dense" if they are too close together for iterations and there is room. "randomized" takes
+        a fixed number of power steps. "auto" takes "dense" for up to 500 rows, or for more than a sixth as many
+        components as rows, and otherwise "krylov".
     tol : float, default=0
-        Largest residual of a pair relative to the largest eigenvalue; 0 is 1e-10.
+        Largest residual of an eigenpair relative to the largest eigenvalue; 0 stands for 1e-10.
     max_iter : int, optional
-        Bound on the iterations of "krylov".
+        Largest number of iterations of "krylov"; no limit by default.
     iterated_power : int or "auto", default="auto"
-        Power steps of "randomized".
+        Number of power steps of "randomized", 0 or more.
     remove_zero_eig : bool, default=False
-        Whether to drop components whose eigenvalue is rounding.
-    random_state : int or RandomState, optional
-        Of the random start; without it the start is always the same.
+        Whether to drop components whose eigenvalue is no more than rounding error.
+    random_state : int, RandomState or None, default=None
+        Seed of the random start; by default the start is always the same.
     copy_X : bool, default=True
-        False keeps a reference to X where True keeps a copy as `X_fit_`.
-    n_jobs, time_limit, memory_limit, callbacks, verbose
-        As in `SVC`.
+        Whether `X_fit_` is a copy of X or a reference to it.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print the progress of the solver to standard error.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        Of the centred kernel matrix, largest first.
+        Eigenvalues of the centred kernel matrix, largest first.
     eigenvectors_ : ndarray of shape (n, n_components)
+        The corresponding eigenvectors.
     dual_coef_ : ndarray of shape (n, d)
         Coefficients of the pre-images; with `fit_inverse_transform`.
     X_transformed_fit_ : ndarray of shape (n, n_components)
-        With `fit_inverse_transform`.
+        Coordinates of the training rows; with `fit_inverse_transform`.
     jitter_ : float
         What was added to `alpha` because the matrix of the coordinates was singular to working precision; with
         `fit_inverse_transform`.
     X_fit_ : array or CSR
-        Training rows; the matrix itself if it was precomputed.
+        The training rows, or the kernel matrix itself if it was precomputed.
     gamma_ : float
         The gamma used; 1 / n_features unless given.
     rank_ : int
-        Rank of the centred matrix, where more components were computed than there are and it is positive
-        semidefinite.
+        Rank of the centred matrix; only if it is positive semidefinite and more components were computed than it has.
     certificate_ : EigenCertificate
         Residuals of the pairs, recomputed in double precision when first read.
     solver_ : str
         The method that was used.
     status_ : Status
-        As in `SVC`. NOT_CONVEX where the matrix has a negative eigenvalue beyond rounding: components are of the
-        positive ones. "dense" sees every negative eigenvalue, "krylov" and "randomized" those that show in the
-        diagonal or in the vectors they went through: large ones, and perhaps not a small one. Kernels that are
-        positive semidefinite by construction are not examined, and matrices are after centring. With
-        `fit_inverse_transform`, the worse of this and the status of the regression.
-    expansion_, trace_, n_iter_, n_features_in_, feature_names_in_
-        As in `SVC`.
+        How the fit ended; a warning is given unless it is OPTIMAL. NOT_CONVEX says that the matrix has a negative
+        eigenvalue beyond rounding: components belong to the positive ones. "dense" sees every negative eigenvalue;
+        "krylov" and "randomized" see those that show in the diagonal or in the vectors they went through, so they may
+        miss a small one. Kernels that are positive semidefinite by construction are not examined. Matrices are
+        examined after centring. With `fit_inverse_transform`, it is the worse of this and the status of the regression.
+    expansion_ : Expansion
+        The coordinates as sums of kernels.
+    trace_ : list of TracePoint
+        The progress of the solver.
+    n_iter_ : int
+        Iterations taken.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     References
     ----------
@@ -245,24 +270,75 @@ class KernelSVD(SpectralMethod):
 
     Parameters
     ----------
-    n_components : int, optional
-        None keeps every component whose singular value is more than rounding.
-    kernel, gamma, degree, coef0, kernel_params, eigen_solver, tol, max_iter, iterated_power, random_state
-        As in `KernelPCA`.
-    n_jobs, time_limit, memory_limit, callbacks, verbose
-        As in `SVC`.
+    n_components : int or None, default=2
+        Number of components; None keeps every one whose singular value is more than rounding error.
+    kernel : str, Kernel or callable, default="linear"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
+        as a number.
+    gamma : float, "scale", "auto" or "median", optional
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance). None is the same as "auto".
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid".
+    kernel_params : dict, optional
+        Keyword arguments for a kernel that is a function.
+    eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
+        "dense" finds all eigenvalues by LAPACK. "krylov" (or "arpack", whose block form it is) finds the largest to
+        `tol`, and turns to "dense" if they are too close together for iterations and there is room. "randomized" takes
+        a fixed number of power steps. "auto" takes "dense" for up to 500 rows, or for more than a sixth as many
+        components as rows, and otherwise "krylov".
+    tol : float, default=0
+        Largest residual of an eigenpair relative to the largest eigenvalue; 0 stands for 1e-10.
+    max_iter : int, optional
+        Largest number of iterations of "krylov"; no limit by default.
+    iterated_power : int or "auto", default="auto"
+        Number of power steps of "randomized", 0 or more.
+    random_state : int, RandomState or None, default=None
+        Seed of the random start; by default the start is always the same.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print the progress of the solver to standard error.
 
     Attributes
     ----------
     singular_values_ : ndarray of shape (n_components,)
-        Of the features, largest first: square roots of the eigenvalues of the kernel matrix.
+        Singular values of the features, largest first: square roots of the eigenvalues of the kernel matrix.
     left_singular_vectors_ : ndarray of shape (n, n_components)
         Orthonormal, one entry for each training row.
     right_coef_ : ndarray of shape (n, n_components)
         Right singular vectors as combinations of the training features.
-    X_fit_ : array or CSR
-    rank_, certificate_, solver_, status_, expansion_, trace_, n_iter_
-        As in `KernelPCA`.
+    X_fit_ : array or CSR of shape (n, d)
+        The training rows, or the kernel matrix itself if it was precomputed.
+    rank_ : int
+        Rank of the kernel matrix; only if it is positive semidefinite and more components were computed than it has.
+    certificate_ : EigenCertificate
+        Residuals of the eigenpairs, recomputed in double precision when first read.
+    solver_ : str
+        The method that was used.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL. NOT_CONVEX says that the matrix has a negative
+        eigenvalue beyond rounding: components belong to the positive ones. "dense" sees every negative eigenvalue;
+        "krylov" and "randomized" see those that show in the diagonal or in the vectors they went through, so they may
+        miss a small one. Kernels that are positive semidefinite by construction are not examined.
+    expansion_ : Expansion
+        The coordinates as sums of kernels.
+    trace_ : list of TracePoint
+        The progress of the solver.
+    n_iter_ : int
+        Iterations taken.
 
     Examples
     --------

@@ -49,15 +49,22 @@ class KernelRidge(KernelRegression):
     Parameters
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
-        The penalty, not negative.
+        The penalty, 0 or more; one for all targets, or one for each.
     kernel : str, Kernel or callable, default="linear"
-        A name, a kernel, ``function(x, y, **kernel_params)`` of two items, or "precomputed".
-    gamma : float, optional
-        Of the named kernels that have one; None is 1 / n_features.
-    degree : float, default=3
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
+        as a number.
+    gamma : float, "scale", "auto" or "median", optional
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance). None is the same as "auto".
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
     coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid".
     kernel_params : dict, optional
-        Keyword arguments of a callable.
+        Keyword arguments for a kernel that is a function.
     alphas : array-like, optional
         Penalties to choose from, by leave-one-out; `alpha` is then not used. One eigenvalue
         decomposition serves all of them.
@@ -70,24 +77,34 @@ class KernelRidge(KernelRegression):
         factor or, from 3,000 rows on and if alpha is not tiny, iterations on the matrix in memory (`solver_` is
         "cg" then too).
     preconditioner : {"pivoted", "nystroem"}, default="pivoted"
-        Of conjugate gradients: rows chosen one by one, or at random.
+        Preconditioner of conjugate gradients, from rows chosen one by one ("pivoted") or at random ("nystroem").
     rank : int, default=500
-        Rows of the kernel matrix that the preconditioner takes, at most.
+        Largest number of rows of the kernel matrix that the preconditioner takes.
     tol : float, default=1e-8
-        Largest residual of the normal equations, relative to the targets.
+        Largest residual of the normal equations, relative to the targets; positive.
     max_iter : int, default=-1
-        Bound on the iterations of conjugate gradients; -1 for none.
-    time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`; where a factor or eigenvalues are asked for that `memory_limit` has no room for, there is an
-        error.
-    random_state : int or RandomState, optional
-        Draws the rows of the Nystroem preconditioner.
+        Largest number of iterations of conjugate gradients; -1 sets no limit.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If there is
+        no room for a factor or for eigenvalues that were asked for, `fit` raises an error.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print the progress of the solver to standard error.
+    random_state : int, RandomState or None, default=None
+        Seed for the rows of the "nystroem" preconditioner.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+        Coefficients of the training rows in the sum of kernels.
     X_fit_ : array or CSR of shape (n, d)
-        Training rows; the matrix itself if it was precomputed.
+        The training rows, or the kernel matrix itself if it was precomputed.
     alpha_ : float or ndarray
         The penalty used.
     jitter_ : float
@@ -103,8 +120,16 @@ class KernelRidge(KernelRegression):
         Products with the kernel matrix.
     solver_ : str
         The method that was used.
-    status_, expansion_, trace_, n_features_in_, feature_names_in_
-        As in `SVC`.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The function, or the functions of several targets, as sums of kernels.
+    trace_ : list of TracePoint
+        The progress of the solver.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     References
     ----------

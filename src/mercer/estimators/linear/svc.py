@@ -48,54 +48,76 @@ class LinearSVC(Probable, LinearClassifier):
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
-        "l1", with the squared hinge only, sets most weights to zero.
+        Norm of the weights in the objective. "l1", only with the squared hinge, sets most weights to zero.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        What a row pays for falling short of the margin: the square of the shortfall, or the shortfall.
     dual : bool or "auto", default="auto"
-        True solves the dual by coordinate descent, False the primal by Newton steps. The answer is
-        the same.
+        Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer
+        is the same, and "auto" takes the quicker way.
     tol : float, default=1e-4
-        Stop when the duality gap is at most this share of the objective.
+        Stop when the duality gap is at most this share of the objective; positive.
     C : float or Regularization, default=1.0
+        Weight of the losses against the penalty, positive and finite; `Regularization` offers the other ways of
+        writing it.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        A machine for each class against the rest, or one for all classes (which has its own loss and
-        solver: `penalty`, `loss` and `dual` are not looked at, as in scikit-learn).
+        A machine for each class against the rest, or a single one for all classes. The latter has its own loss and
+        solver, and ignores `penalty`, `loss` and `dual`, as in scikit-learn.
     fit_intercept : bool, default=True
+        Whether there is a bias at all; `bias` says which kind.
     intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight is the penalised bias.
+        Value, positive, of the constant feature whose weight is the penalised bias.
     class_weight : dict or "balanced", optional
+        Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
+        "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
     verbose : int, default=0
-        Above 0 prints a line a check on standard error.
+        Above 0, print a line to standard error after every check of the gap.
     random_state : int, RandomState or None, default=None
-        Seed of the order in which coordinate descent visits rows; None is 0.
+        Seed of the order in which coordinate descent visits the rows; None stands for 0.
     max_iter : int, default=1000
-        Bound on the passes, or Newton steps, of each problem; -1 for none.
+        Largest number of passes, or of Newton steps, for each problem; -1 sets no limit.
     bias : {"penalised", "free", "none"}, default="penalised"
-        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part
-        of the penalty. "free" leaves it out of the penalty, as `SVC` does.
+        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
+        penalty. "free" leaves it out of the penalty, and "none" does without a bias.
     solver : {"auto", "dual_cd", "newton"}, default="auto"
+        The same choice as `dual` by name: coordinate descent on the dual, or Newton steps on the primal. It
+        must not contradict `dual`.
     gap_tol : float, optional
-        The same as `tol`, and in its place where given.
+        Replaces `tol` if given; positive.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     callbacks : list of callables, optional
-        Each is called with a `TracePoint` after every check, whose `violation` is the relative gap; a
-        true answer ends the fit.
+        Functions called with a `TracePoint` after every check, whose `violation` is the relative gap; a true
+        return value ends the fit.
     warm_start : bool, default=False
-        Start from the last fit, if rows, features and classes are as many.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        As for `SVC`: `predict_proba` from scores of rows that took no part in the fit.
+        Whether to start from the last fit, if rows, features and classes are the same in number.
+    probability : {False, True, "sigmoid", "isotonic"}, default=False
+        Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
+        a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As in scikit-learn.
+    coef_ : ndarray of shape (1, d) or (n_classes, d)
+        Weights of the features: one row for two classes, otherwise a row for each class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The corresponding biases.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    n_iter_ : int
+        Largest number of passes, or Newton steps, taken for any problem.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     status_ : Status
-        How the fit ended; anything but OPTIMAL also warns.
+        How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate, or a list of them
-        Primal, dual and gap of each problem in double precision, from data and coefficients alone.
+        Primal and dual objective and their gap for each problem, computed in double precision from data and
+        coefficients alone.
     trace_ : list of TracePoint, or a list of such lists
+        The checks of the gap, for each problem where there are several.
 
     Examples
     --------

@@ -25,24 +25,69 @@ if TYPE_CHECKING:
 class LinearSVR(RegressorMixin, LinearEstimator):
     """Linear support vector regression: fast, exact, and certified on every fit.
 
-    The parameters up to `max_iter` are scikit-learn's, with its meaning but for `tol`.
+    The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        Half-width of the tube within which an error costs nothing.
-    tol, C, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter
-        As in `LinearSVC`.
+        Half the width of the tube within which an error costs nothing, 0 or more.
+    tol : float, default=1e-4
+        Stop when the duality gap is at most this share of the objective; positive.
+    C : float or Regularization, default=1.0
+        Weight of the losses against the penalty, positive and finite; `Regularization` offers the other ways of
+        writing it.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-    bias, solver, gap_tol, time_limit, n_jobs, callbacks, warm_start
-        As in `LinearSVC`.
+        What an error beyond the tube costs: the excess, or its square.
+    fit_intercept : bool, default=True
+        Whether there is a bias at all; `bias` says which kind.
+    intercept_scaling : float, default=1.0
+        Value, positive, of the constant feature whose weight is the penalised bias.
+    dual : bool or "auto", default="auto"
+        Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer
+        is the same, and "auto" takes the quicker way. False is only for "squared_epsilon_insensitive".
+    verbose : int, default=0
+        Above 0, print a line to standard error after every check of the gap.
+    random_state : int, RandomState or None, default=None
+        Seed of the order in which coordinate descent visits the rows; None stands for 0.
+    max_iter : int, default=1000
+        Largest number of passes, or of Newton steps; -1 sets no limit.
+    bias : {"penalised", "free", "none"}, default="penalised"
+        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
+        penalty. "free" leaves it out of the penalty, and "none" does without a bias.
+    solver : {"auto", "dual_cd", "newton"}, default="auto"
+        The same choice as `dual` by name: coordinate descent on the dual, or Newton steps on the primal. It
+        must not contradict `dual`.
+    gap_tol : float, optional
+        Replaces `tol` if given; positive.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every check, whose `violation` is the relative gap; a true
+        return value ends the fit.
+    warm_start : bool, default=False
+        Whether to start from the last fit, if rows and features are the same in number.
 
     Attributes
     ----------
-    coef_, intercept_, n_iter_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    status_, certificate_, trace_
-        As in `LinearSVC`.
+    coef_ : ndarray of shape (d,)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,)
+        The bias.
+    n_iter_ : int
+        Passes, or Newton steps, taken.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    certificate_ : Certificate
+        Primal and dual objective and their gap, computed in double precision from data and coefficients alone.
+    trace_ : list of TracePoint
+        The checks of the gap.
 
     Examples
     --------

@@ -33,76 +33,120 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of what `SVC` takes as `kernel`; "columns", one for each column of a table, chosen by
-        what it holds (`Columns.infer`); "precomputed", where X is a list of kernel matrices or an array of shape
-        (n_kernels, n, n_train). None: the linear kernel and Gaussians of five widths around ``gamma="scale"``.
+        Base kernels: a list of names, kernels of `mercer.kernels` or functions; "columns", one for
+        each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
+        matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
+        around ``gamma="scale"``.
     method : str, default="simple"
-        - "simple": the weights of sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
+        - "simple": the weights with sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
         - "easy": what each kernel contributes to the distance between the classes (EasyMKL).
         - "alignment": largest alignment with the labels (Cristianini et al. 2002).
         - "centred_alignment": the same after centring (Cortes et al. 2012).
-        - "cv": weights that do best on rows left out, one kernel after the other.
-        - "average": all the same.
+        - "cv": the weights that do best on rows left out, one kernel after the other.
+        - "average": equal weights.
     C : float or Regularization, default=1.0
-        As for `SVC`.
+        Weight of the losses against the margin, positive; `Regularization` offers the other ways of writing it.
     p : float, default=2.0
-        Of "lp-norm": 1 or more.
+        For "lp-norm": the norm of the weights, 1 or more.
     lam : float, default=0.1
-        Of "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
+        For "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
     normalize : {"variance", "trace", None}, default="variance"
-        What a kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x), or nothing.
-        A constant kernel has no variance, and is divided by the mean; a kernel that is zero is left as it is.
-    cv : int, or what scikit-learn takes, default=5
-        Of "cv": a number of folds, into which rows are dealt by what they contain, or a splitter, or splits: machines
-        learn from the first part of each and are judged by the second. A split whose first part has one class only is
-        left out, with a warning. Parameters taken from the data, and `normalize`, are taken once, from all rows.
+        What each kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
+        or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
+        as it is.
+    cv : int, splitter or iterable, default=5
+        For "cv": a number of folds, two or more, to which rows are dealt according to their contents; or a
+        splitter of scikit-learn; or an iterable of splits. Machines learn from the first part of each split and
+        are judged by the second. A split whose first part has only one class is left out, with a warning.
+        Parameters taken from the data, and `normalize`, are taken once, from all rows.
     class_weight : dict or "balanced", optional
+        Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
+        "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
     bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        What a row pays for falling short of the margin: the shortfall, or its square.
     multi_class : {"ovo", "ovr"}, default="ovo"
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr").
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
     break_ties : bool, default=False
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted. Not allowed with `decision_function_shape="ovo"`.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions of the machines. "simple" and "lp-norm" go on with a smaller
-        one where `gap_tol` needs it.
+        Largest violation of the optimality conditions of the machines, positive. "simple" and "lp-norm" go on
+        with a smaller one if `gap_tol` needs it.
     gap_tol : float, default=1e-3
-        Of "simple" and "lp-norm": the duality gap of machines and weights together at which they end, in units of the
-        primal objective, however small that is.
+        For "simple" and "lp-norm": the duality gap, of machines and weights together, at which to stop, as a
+        share of the primal objective; positive.
     max_iter : int, default=-1
-        Bound on how often the machines are solved with other weights by "simple" and "lp-norm"; -1 for none.
+        For "simple" and "lp-norm": how often, at most, the machines are solved with other weights; -1 sets no
+        limit.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB"; half of the free memory by default. Where the matrices of all kernels do not
-        fit, weighted sums are computed from the data, tile by tile, whenever they are asked for.
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If the
+        matrices of all kernels do not fit, weighted sums are computed from the data, tile by tile, whenever
+        they are needed.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     random_state : int, RandomState or None, default=None
-        Of "cv": another way to deal rows out to folds. Nothing else is random.
+        For "cv": a seed gives another way of dealing rows to folds. Nothing else is random.
     callbacks : list of callables, optional
-        Each is called with a `WeightPoint` for all weights at which the machines were solved; a true answer ends
-        the fit.
+        Functions called with a `WeightPoint` for every set of weights with which the machines were solved; a
+        true return value ends the fit.
     verbose : bool, default=False
+        Whether to print a line to standard error for every set of weights.
 
     Attributes
     ----------
-    weights_ : ndarray (n_kernels,)
-        The weights of the normalised kernels: of sum 1, or for "lp-norm" of p-norm 1.
-    scales_ : ndarray (n_kernels,)
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the normalised kernels, with sum 1 or, for "lp-norm", with p-norm 1.
+    scales_ : ndarray of shape (n_kernels,)
         What each kernel was divided by.
     kernel_ : Kernel
-        The weighted sum of the kernels that have a weight.
+        The weighted sum of the kernels whose weight is not zero.
     kernel_names_ : list of str
-        For columns their names, else the kernels as they were given.
+        Names of the columns for "columns", otherwise the kernels as they were given.
     certificate_ : WeightedCertificate
-        Primal, dual and gap, recomputed in double precision from the training data when first read: summed over the
-        machines, and for "simple" and "lp-norm" of machines and weights together.
+        Primal and dual objective and their gap, recomputed in double precision from the training data when
+        first read; summed over the machines, and for "simple" and "lp-norm" of machines and weights together.
     status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
     trace_ : list of WeightPoint
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, class_weight_,
-    shape_fit_, expansion_, n_features_in_, feature_names_in_
-        As for `SVC`.
+        The weights with which the machines were solved, in order.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    n_iter_ : ndarray of shape (1,)
+        How often the machines were solved with other weights.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor on C of each class.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     Examples
     --------
@@ -203,7 +247,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
 
         Parameters
         ----------
-        X : as in `fit`, or (n_kernels, n, n_train) if precomputed
+        X : array-like or sparse matrix of shape (n, d), a table, items, or (n_kernels, n, n_train) if precomputed
 
         Returns
         -------

@@ -18,26 +18,93 @@ if TYPE_CHECKING:
 class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  # a kernel that is computed
     """One-class support vector machine over several kernels, with weights that are learnt.
 
-    There are no labels to agree with: the weights minimise the objective of the machine, or are all the same.
+    There are no labels to agree with: the weights minimise the objective of the machine, or are all equal.
 
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        As for `MKLClassifier`.
+        Base kernels: a list of names, kernels of `mercer.kernels` or functions; "columns", one for
+        each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
+        matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
+        around ``gamma="scale"``.
     method : {"simple", "lp-norm", "average"}, default="simple"
-        As for `MKLClassifier`.
+        - "simple": the weights with sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
+        - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
+        - "average": equal weights.
     nu : float, default=0.5
-        In (0, 1]: at most this share of the points end outside, and at least this share are support vectors.
-    p, normalize, tol, gap_tol, max_iter, time_limit, memory_limit, n_jobs, callbacks, verbose
-        As for `MKLClassifier`.
+        Above 0 and at most 1: at most this share of the points end outside, and at least this share are support
+        vectors.
+    p : float, default=2.0
+        For "lp-norm": the norm of the weights, 1 or more.
+    normalize : {"variance", "trace", None}, default="variance"
+        What each kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
+        or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
+        as it is.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions of the machine, positive. "simple" and "lp-norm" go on
+        with a smaller one if `gap_tol` needs it.
+    gap_tol : float, default=1e-3
+        For "simple" and "lp-norm": the duality gap, of the machine and weights together, at which to stop, as a
+        share of the primal objective; positive.
+    max_iter : int, default=-1
+        For "simple" and "lp-norm": how often, at most, the machine is solved with other weights; -1 sets no
+        limit.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If the
+        matrices of all kernels do not fit, weighted sums are computed from the data, tile by tile, whenever
+        they are needed.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `WeightPoint` for every set of weights with which the machine was solved; a
+        true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error for every set of weights.
 
     Attributes
     ----------
-    weights_, scales_, kernel_, kernel_names_, certificate_, status_, trace_
-        As for `MKLClassifier`.
-    offset_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_, shape_fit_,
-    expansion_, n_features_in_, feature_names_in_
-        As for `OneClassSVM`.
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the normalised kernels, with sum 1 or, for "lp-norm", with p-norm 1.
+    scales_ : ndarray of shape (n_kernels,)
+        What each kernel was divided by.
+    kernel_ : Kernel
+        The weighted sum of the kernels whose weight is not zero.
+    kernel_names_ : list of str
+        Names of the columns for "columns", otherwise the kernels as they were given.
+    certificate_ : WeightedCertificate
+        Primal and dual objective and their gap, recomputed in double precision from the training data when
+        first read; for "simple" and "lp-norm" of the machine and weights together.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    trace_ : list of WeightPoint
+        The weights with which the machine was solved, in order.
+    offset_ : ndarray of shape (1,)
+        Score at the border: ``decision_function = score_samples - offset_``.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors, none negative.
+    intercept_ : ndarray of shape (1,)
+        Minus `offset_`.
+    n_iter_ : int
+        How often the machine was solved with other weights.
+    fit_status_ : int
+        0 if `status_` is OPTIMAL, otherwise 1.
+    shape_fit_ : tuple of int
+        Shape of the training data.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     Examples
     --------
@@ -87,7 +154,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
 
         Parameters
         ----------
-        X : as for `MKLClassifier`
+        X : array-like or sparse matrix of shape (n, d), a table, items, or (n_kernels, n, n) if precomputed
         y : ignored
         sample_weight : array-like of shape (n,), optional
             How many rows each counts for; rows of weight zero or less take no part.

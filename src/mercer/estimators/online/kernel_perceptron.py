@@ -50,43 +50,99 @@ class KernelPerceptron(KernelClassifier):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As in `SVC`.
-    degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     method : {"online", "averaged", "batch", "lp"}, default="online"
-        As in `Perceptron`. "lp" is its convex program in the features of the kernel: the least sum of slacks, with the
-        dual vector for a proof. It takes the eigenvectors of the matrix and the simplex method, so it is for some
-        hundred to a few thousand points, and a kernel that is positive semidefinite.
+        "online" adds y to the coefficient of a point whenever the point is on the wrong side. "averaged" answers with
+        the mean of the function over all visits. "batch" adds the mean of the updates over all mistakes of an epoch.
+        "lp" minimises the sum of slacks in the features of the kernel, with the dual vector `multipliers_` as a proof.
+        It uses the eigenvectors of the matrix and the simplex method, so it is meant for a few hundred to a few
+        thousand points, and for kernels that are positive semidefinite.
     fit_intercept : bool, default=True
-        Whether there is a bias; it is the weight of a further feature of value 1.
+        Whether there is a bias, which is the weight of a further feature of value 1.
     max_iter : int, default=1000
-        Epochs at most; "lp" has none.
-    tol, shuffle, eta0, random_state, n_iter_no_change, class_weight
-        As in `Perceptron`.
+        Largest number of epochs, 1 or more; "lp" has none.
+    tol : float, optional
+        Also stop if the mean loss of an epoch has not fallen by this much, a positive number, for
+        `n_iter_no_change` epochs. By default only an epoch without a mistake, or a limit, ends the fit.
+    shuffle : bool, default=True
+        Whether to visit the points in a new order in every epoch, which depends on the contents of the rows and
+        not on their places; otherwise they are visited in the order given.
+    eta0 : float, default=1.0
+        Factor on every update, positive.
+    random_state : int, RandomState or None, default=0
+        Seed of the orders of `shuffle`; None gives other orders each time.
+    n_iter_no_change : int, default=5
+        Number of epochs without progress after which `tol` ends the fit, 1 or more.
+    class_weight : dict or "balanced", optional
+        Weights by class, each a number of copies of a point. A dictionary maps labels to positive numbers, and
+        classes it leaves out have 1; "balanced" makes them inversely proportional to the class frequencies. By
+        default every class has 1.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if the number of rows is the same.
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB"; half of the free memory by default.
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     callbacks : list of callables, optional
-        Each is called with a `TracePoint` after every epoch; a true answer ends the fit.
+        Functions called with a `TracePoint` after every epoch; a true return value ends the fit.
     verbose : bool, default=False
-        Print a line an epoch on standard error.
+        Whether to print a line to standard error after every epoch.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, status_,
-    certificate_, expansion_, trace_, n_features_in_, feature_names_in_
-        As in `SVC`; `dual_coef_` are the sums of updates, `certificate_` that of `Perceptron`.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        Coefficients of the support vectors, which are the sums of their updates, with a row for each two-class
+        problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Number of epochs of each two-class problem.
+    status_ : Status
+        OPTIMAL if every training point is on the right side, or if the program of "lp" is solved; a warning is
+        given otherwise.
+    certificate_ : Certificate, or a list of them
+        Primal and dual value of the program of "lp", and their gap. Only "lp" has dual variables: the dual
+        value of the other methods is zero, the value for data that can be separated.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The epochs, for each two-class problem where there are several.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     n_updates_ : ndarray of int
-        Updates of each two-class problem.
+        Number of updates of each two-class problem.
     multipliers_ : ndarray of shape (n,), or (n_classes, n) for several classes
-        Of "lp": the dual vector, as in `Perceptron`, with psi(x_i) in the place of x_i.
+        For "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i psi(x_i) = 0, sum_i a_i y_i = 0 (with a
+        bias) and 0 <= a_i <= weight of row i. A positive sum proves that no hyperplane separates the classes; it is the
+        least possible sum of slacks.
     mistake_bound_ : MistakeBound, or a list of them
-        Updates beside (rho/gamma)^2 in the feature space, which is computed when first read.
+        The number of updates and its bound (rho/gamma)^2 in feature space, which is computed when first read.
 
     Examples
     --------

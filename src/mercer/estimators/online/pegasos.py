@@ -63,25 +63,33 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     Parameters
     ----------
     lam : float, default=1e-3
-        lambda.
+        lambda, the weight of the penalty; positive.
     T : int, optional
-        Number of steps. By default ten visits to each row, and at least 20,000 visits.
+        Number of steps, 1 or more; by default ten visits to each row, and at least 20,000 visits in all.
     kernel : str, Kernel or callable, default="linear"
-        As for `SVC`.
-    degree, gamma, coef0
-        Parameters of the kernels given by name.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     C : float or Regularization, optional
-        In the place of `lam`: the factor on the sum of losses as in `SVC`, lambda = 1 / (C m), where m is the number
-        of rows (the sum of their weights), or any of the forms of `Regularization`. A stream has no number of rows, so
-        `partial_fit` takes forms of the mean only, such as ``Regularization.from_lambda(0.01)``.
+        Instead of `lam`: the factor on the sum of losses, lambda = 1 / (C m), where m is the number of rows (the sum of
+        their weights), or any of the forms of `Regularization`. A stream has no number of rows, so `partial_fit` only
+        takes forms with a mean, such as ``Regularization.from_lambda(0.01)``.
     epochs : float, optional
-        Instead of `T`: visits to each row.
+        Instead of `T`: the number of visits to each row, positive.
     average : bool, default=True
-        Whether the answer is the mean of the iterates, or the last one, w(T + 1).
+        Whether the answer is the mean of the iterates or the last one, w(T + 1).
     projected : bool, default=False
-        Project w onto the ball of radius 1/sqrt(lambda) after each step (Pegasos of 2007).
+        Whether to project w onto the ball of radius 1/sqrt(lambda) after each step (Pegasos of 2007).
     batch_size : int, default=1
-        Rows at each step.
+        Number of rows drawn at each step, 1 or more.
     sampling : {"replacement", "permutation"}, default="replacement"
         Independent draws, as in the book, or every row once in each epoch.
     bias : {"penalised", "none"}, default="penalised"
@@ -91,7 +99,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         Whether to keep weights of features or coefficients of support vectors; the first
         for the linear kernel without a budget.
     budget : int, optional
-        Most support vectors of each two-class problem.
+        Largest number of support vectors of each two-class problem; no limit by default.
     budget_strategy : {"merging", "removal"}, default="merging"
         What happens to a support vector that the budget leaves no room for: its nearest multiple
         of another one takes its place, or nothing does.
@@ -99,39 +107,48 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         Factors on the losses. Rows are drawn in proportion to them, and to their sample weights,
         which disturbs the steps less than long steps for heavy rows would.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB", for kernel values.
+        Memory for kernel values in bytes, or as text such as "2GiB".
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     random_state : int, RandomState or None, default=0
-        Where the draws come from. One number gives one model; None gives another each time.
+        Seed of the draws. The same number gives the same model; None gives another each time.
     callbacks : list of callables, optional
-        Each is called with a `StepPoint`, fifty times a fit and after each batch of a stream; a
-        true answer ends the fit.
+        Functions called with a `StepPoint` fifty times in a fit and after each batch of a stream; a true return
+        value ends the fit.
     verbose : bool, default=False
-        Print these points on standard error.
+        Whether to print these points to standard error.
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, class_weight_
-        As in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor on the losses of each class.
     coef_, intercept_
-        w and b; `coef_` for the linear kernel only.
+        w and b of each decision function; `coef_` only for the linear kernel.
     support_, support_vectors_, dual_coef_
-        In the alpha form: rows with a coefficient, and their coefficients.
+        In the alpha form: positions of the rows with a coefficient, these rows, and their coefficients.
     lam_ : float
         lambda, as it was given or as it follows from `C`.
     n_iter_ : int
         Steps taken, over all calls of `partial_fit`.
     status_ : Status
-        OPTIMAL when all steps were taken; how near the optimum they came, the next two say.
+        OPTIMAL if all steps were taken; `bound_` and `certificate_` say how near the optimum they came.
     bound_ : ExpectedBound
-        What theory promised: a bound on the expectation of f(w) - min f, with rho as measured.
+        What theory promises: a bound on the expectation of f(w) - min f, with rho as measured.
     certificate_ : Certificate, or a list of them
-        What came of it: f(w), a lower bound of min f, and their gap. Computed when first read.
+        What was reached: f(w), a lower bound of min f, and their gap. Computed when first read.
     expansion_ : Expansion
+        The decision functions as sums of kernels.
     trace_ : list of StepPoint, or a list of such lists
+        The points that callbacks see, for each two-class problem where there are several.
 
     Examples
     --------

@@ -44,61 +44,78 @@ def _can_stream(estimator: BaseEstimator) -> bool:
 class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     """The perceptron: online, averaged, in batches, or as a linear program.
 
-    Parameters that scikit-learn's `Perceptron` has keep their names.
+    Parameters shared with the `Perceptron` of scikit-learn have the same names.
 
     Parameters
     ----------
     method : {"online", "averaged", "batch", "lp"}, default="online"
-        "online" adds y x to w whenever a point is on the wrong side; without `shuffle` it is the Batch
-        Perceptron of Shalev-Shwartz & Ben-David (2014, section 9.1.2), which does so for any such point.
-        "averaged" answers with the mean of w over all visits. "batch" adds the mean of y x over all
-        mistakes of an epoch. "lp" minimises the sum of slacks, sum_i max(0, 1 - y_i f(x_i)), by HiGHS, and
-        has the dual vector for a proof, `multipliers_`.
+        "online" adds y x to w whenever a point is on the wrong side; without `shuffle` it is the Batch Perceptron of
+        Shalev-Shwartz & Ben-David (2014, section 9.1.2), which does so for any such point. "averaged" answers with the
+        mean of w over all visits. "batch" adds the mean of y x over all mistakes of an epoch. "lp" minimises the sum
+        of slacks, sum_i max(0, 1 - y_i f(x_i)), by HiGHS, with the dual vector `multipliers_` as a proof.
     fit_intercept : bool, default=True
-        Whether there is a bias; it is the weight of a further feature of value 1.
+        Whether there is a bias, which is the weight of a further feature of value 1.
     max_iter : int, default=1000
-        Epochs at most. "lp" has none: only `time_limit` bounds it.
+        Largest number of epochs, 1 or more. "lp" has no epochs: only `time_limit` bounds it.
     tol : float, optional
-        Also stop where the mean loss of an epoch has not fallen by this much for `n_iter_no_change`
-        epochs. By default only an epoch without a mistake, or a limit, is an end.
+        Also stop if the mean loss of an epoch has not fallen by this much, a positive number, for
+        `n_iter_no_change` epochs. By default only an epoch without a mistake, or a limit, ends the fit.
     shuffle : bool, default=True
-        Visit the points in a new order in every epoch. The order depends on what the rows hold, not on
-        where they stand. False: in the order given.
+        Whether to visit the points in a new order in every epoch, which depends on the contents of the rows and
+        not on their places; otherwise they are visited in the order given.
     eta0 : float, default=1.0
-        Factor on every update.
+        Factor on every update, positive.
     random_state : int, RandomState or None, default=0
+        Seed of the orders of `shuffle`; None gives other orders each time.
     n_iter_no_change : int, default=5
+        Number of epochs without progress after which `tol` ends the fit, 1 or more.
     class_weight : dict or "balanced", optional
-        A weight is a number of copies of a point.
+        Weights by class, each a number of copies of a point. A dictionary maps labels to positive numbers, and
+        classes it leaves out have 1; "balanced" makes them inversely proportional to the class frequencies. By
+        default every class has 1.
     warm_start : bool, default=False
-        Start from the last fit.
+        Whether to start from the last fit, if features and classes are the same in number.
     verbose : bool, default=False
-        Print a line an epoch on standard error.
+        Whether to print a line to standard error after every epoch.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     callbacks : list of callables, optional
-        Each is called with a `TracePoint` after every epoch; a true answer ends the fit.
+        Functions called with a `TracePoint` after every epoch; a true return value ends the fit.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, n_iter_, t_, n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    coef_ : ndarray of shape (1, d) or (n_classes, d)
+        Weights of the features: one row for two classes, otherwise a row for each class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The corresponding biases.
+    n_iter_ : int
+        Largest number of epochs of any two-class problem.
+    t_ : float
+        Number of visits to points, counted by weight, plus one.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     n_updates_ : ndarray of int
-        Updates of each two-class problem.
+        Number of updates of each two-class problem.
     status_ : Status
-        OPTIMAL: every training point is on its right side, or the linear program is solved.
+        OPTIMAL if every training point is on the right side, or if the linear program is solved; a warning is given
+        otherwise.
     certificate_ : Certificate, or a list of them
-        The linear program's primal and dual value and their gap. All but "lp" have no dual variables: their
-        dual value is zero, which is that of data that can be separated.
+        Primal and dual value of the linear program, and their gap. Only "lp" has dual variables: the dual value of the
+        other methods is zero, the value for data that can be separated.
     multipliers_ : ndarray of shape (n,), or (n_classes, n) for several classes
-        Of "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i x_i = 0, sum_i a_i y_i = 0 (with a
+        For "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i x_i = 0, sum_i a_i y_i = 0 (with a
         bias) and 0 <= a_i <= weight of row i. A positive sum proves that no hyperplane separates; it is the least sum
         of slacks there is.
     mistake_bound_ : MistakeBound, or a list of them
-        Updates beside (rho/gamma)^2, which is computed when first read.
+        The number of updates and its bound (rho/gamma)^2, which is computed when first read.
     expansion_ : Expansion
+        The decision functions as sums of kernels.
     trace_ : list of TracePoint, or a list of such lists
-        An entry an epoch; `violation` is the mean loss, `working_set` the number of mistakes.
+        An entry for each epoch; `violation` is the mean loss, and `working_set` the number of mistakes.
 
     Examples
     --------

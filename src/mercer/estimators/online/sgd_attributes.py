@@ -80,8 +80,11 @@ class SGDModel:
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`; a precomputed matrix must be that of the fit.
+        X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
+            A precomputed matrix must be that of the fit.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: weights are multiplicities.
 
         Returns
         -------

@@ -38,52 +38,96 @@ class HardMarginSVC(KernelClassifier):
     """The hyperplane of largest margin, or the proof that there is none.
 
     Hard-SVM: minimise norm(w)^2 subject to y_i (<w, psi(x_i)> + b) >= 1. Data that cannot be
-    separated raise `NotSeparableError`, whose ``proof`` is a point that both convex hulls have in
-    common, with its weights; or, if so asked, warn.
+    separated raise `NotSeparableError`, whose ``proof`` is a point common to both convex hulls, with its weights; or,
+    if `on_not_separable` says so, they give a warning.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As in `SVC`.
-    degree, gamma, coef0
-        Parameters of the kernels given by name; a `Kernel` has its own.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-6
-        Every fit goes on to rounding error; this is the violation of y f(x) >= 1 up to which
-        its status is OPTIMAL.
+        Largest violation of y f(x) >= 1, positive, for which the status is OPTIMAL; every fit goes on to rounding
+        error.
     max_iter : int, default=-1
-        Bound on the rounds of each two-class problem; -1 for none.
+        Largest number of rounds for each two-class problem; -1 sets no limit.
     bias : {"free", "penalised", "none"}, default="free"
-        "none" is the homogeneous case; "penalised" that of one more feature, of value 1.
+        Whether the bias is left out of the norm ("free"), is the weight of one more feature of value 1 and so part of
+        the norm ("penalised"), or is absent, which is the homogeneous case ("none").
     multi_class : {"ovo", "ovr"}, default="ovo"
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr").
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
     break_ties : bool, default=True
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted.
     time_limit : float, optional
-        Seconds for the whole fit.
+        Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB"; half of the free memory by default.
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     n_jobs : int, optional
-        Threads that evaluate kernels; all cores by default.
+        Number of threads that evaluate kernels; all cores by default. Negative numbers count back from all
+        cores, so -1 also means all.
     callbacks : list of callables, optional
-        Each is called with a `TracePoint` after every round; a true answer ends the fit.
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
     verbose : bool, default=False
-        Print a line a round on standard error.
+        Whether to print a line to standard error after every round.
     on_not_separable : {"raise", "warn"}, default="raise"
-        What happens where no hyperplane separates two classes. "warn" keeps the proof in `proofs_`, says so in a
-        `ConvergenceWarning`, and takes a soft margin in its place, with a C so large (1000 over the mean of
-        k(x, x)) that few losses come before a short w; its status is STALLED, its gap infinite and its margin 0.
+        What to do if no hyperplane separates two classes: raise `NotSeparableError`, or warn. "warn" keeps the proof in
+        `proofs_`, gives a `ConvergenceWarning`, and fits a soft margin instead, with a C so large (1000 over the mean
+        of k(x, x)) that small losses matter more than a short w; its status is STALLED, its gap infinite and its
+        margin 0.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    status_, certificate_, expansion_, trace_, n_features_in_, feature_names_in_
-        As in `SVC`: `coef_` (for a linear kernel) and `intercept_` are (w_0, b_0), `dual_coef_` are
-        the multipliers with their signs.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Multipliers of the support vectors, with their signs. With "ovo", a column holds those of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        b_0 of each hyperplane.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        w_0 of each hyperplane; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Rounds taken for each two-class problem.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    certificate_ : Certificate, or a list of them
+        Primal and dual objective, their gap and the KKT conditions of each two-class problem, recomputed in
+        double precision from the training data when first read.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The rounds of the solver, for each two-class problem where there are several.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     margin_ : float, or ndarray of them
-        1 / norm(w_0), the distance of the nearest point from the hyperplane.
+        1 / norm(w_0), the distance from the hyperplane to the nearest point.
     normalised_coef_, normalised_intercept_
-        (w_0, b_0) / norm(w_0), the output of Hard-SVM in the book; the first for a linear kernel.
+        (w_0, b_0) / norm(w_0), the output of Hard-SVM in the book; the first only for the linear kernel.
     proofs_ : list
-        For each two-class problem None, or the `NotSeparableProof` that it has no solution.
+        For each two-class problem, None or the `NotSeparableProof` that it has no solution.
 
     Examples
     --------

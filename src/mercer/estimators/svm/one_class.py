@@ -132,7 +132,7 @@ class OneClassSVM(_Detector):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         Score at the border: ``decision_function = score_samples - offset_``.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors in the training data.

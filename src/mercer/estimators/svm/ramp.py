@@ -88,48 +88,107 @@ class RampSVC(KernelClassifier):
     min(1 - s, max(0, 1 - z)). A row that is far on the wrong side costs 1 - s, wherever it is.
     The objective is not convex. It is minimised from the hinge solution by the concave-convex
     procedure: a few convex problems, each solved as `SVC` does and certified, each beginning
-    where the last one ended, all over one kernel matrix. The objective falls from step to
-    step, and the end is a stationary point; `certificate_` has the evidence. Which one it is depends on where one
-    begins: `start` and `n_starts` choose.
+    where the last one ended, all over one kernel matrix. The objective falls from step to step, and the
+    procedure ends at a stationary point; `certificate_` has the evidence. Which point that is depends on where the
+    procedure begins, which `start` and `n_starts` choose.
 
     Parameters
     ----------
     C : float or Regularization, default=1.0
-        Weight of the losses against the margin; finite.
-    kernel, degree, gamma, coef0
-        As in `SVC`.
+        Weight of the losses against the margin, positive and finite.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
         Largest violation of the optimality conditions of each convex problem, and of the margins
         against s.
     class_weight : dict or "balanced", optional
+        Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
+        "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
     s : float, default=0.0
-        Margin at which the loss stops to rise, below 1. 0 is the ramp loss min(1, hinge); the
-        lower, the more like the hinge.
+        Margin, below 1, at which the loss stops rising. 0 gives the ramp loss min(1, hinge); the lower s is, the closer
+        the loss is to the hinge.
     max_steps : int, default=100
-        Convex problems at most, for each start; three to ten are usual.
+        Largest number of convex problems for each start; three to ten are usual.
     start : ndarray, optional
-        Where to begin in the place of the hinge solution: a mask of the rows that are outliers at first, or decision
-        values of the training rows (those of another model, say), of which all with a margin below s are. Of
-        several classes, values have a column for each two-class problem, as those of
-        ``SVC(decision_function_shape="ovo")`` do.
+        Where to begin instead of at the hinge solution: a mask of the rows that are outliers at first, or decision
+        values of the training rows (those of another model, say), where rows with a margin below s are outliers. For
+        several classes the values have a column for each two-class problem, like those of
+        ``SVC(decision_function_shape="ovo")``.
     n_starts : int, default=1
-        How many starts: the first as above, the others with random outliers. The end of the lowest objective is kept.
+        Number of starts: the first as above, the others with random outliers. The result with the lowest objective is
+        kept.
     random_state : int, RandomState or None, default=0
-        Draws the random outliers.
+        Seed of the random outliers.
     bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
     multi_class : {"ovo", "ovr"}, default="ovo"
-    decision_function_shape, break_ties
-        As in `SVC`.
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr").
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
+    break_ties : bool, default=True
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted.
     max_iter : int, default=-1
-        Bound on the pair steps of each convex problem; -1 for none.
-    gap_tol, time_limit, memory_limit, cache_size, shrinking, n_jobs, warm_start, callbacks, verbose
-        As in `SVC`.
+        Largest number of pair steps for each convex problem; -1 sets no limit.
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop each convex problem instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    class_weight_, n_features_in_, feature_names_in_
-        As in `SVC`.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps taken for each two-class problem.
+    class_weight_ : ndarray of shape (n_classes,)
+        The factor on C of each class.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     steps_ : list of CCCPStep, or a list of such lists
         The convex problems that were solved: objective, bound, gap, outliers.
     outliers_ : ndarray of int, or a list of them
@@ -139,8 +198,12 @@ class RampSVC(KernelClassifier):
     certificate_ : RampCertificate, or a list of them
         Certificate of the last convex problem, with the ramp objective and how well its
         tangent fits; `is_stationary` puts both together.
-    status_, expansion_, trace_
-        As in `SVC`.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The rounds of the solver, for each two-class problem where there are several.
 
     References
     ----------

@@ -48,36 +48,77 @@ class RankSVM(KernelModel):
     """Support vector machine for rankings: rows in the right order, by a margin, certified on every fit.
 
     It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the
-    square, over the pairs of rows of which i is to come before j. The pairs follow from grades and
-    queries and are never listed: time and memory for them grow as n log n and n.
+    square, over the pairs of rows where i should come before j. The pairs follow from grades and queries and are never
+    listed: their time and memory grow as n log n and n.
 
     Parameters
     ----------
     C : float or Regularization, default=1.0
-        Weight of a pair.
-    kernel, degree, gamma, coef0
-        As in `SVC`.
+        Weight of the loss of each pair, positive and finite.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
+        `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
         Largest difference between a coefficient and what the losses ask for, as a share of the largest
         one; and the relative duality gap.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        What a pair pays that falls short of the margin: the square, or the shortfall itself, which a few
-        pairs that are very wrong change less, and which takes longer.
+        What a pair pays for falling short of the margin: the square of the shortfall, or the shortfall itself, which
+        is swayed less by a few pairs that are very wrong but takes longer.
     max_iter : int, default=-1
-        Bound on the Newton steps; -1 for none.
-    gap_tol, time_limit, memory_limit, cache_size, n_jobs, warm_start, callbacks, verbose
-        As in `SVC`.
+        Largest number of Newton steps; -1 sets no limit.
+    gap_tol : float, optional
+        Relative duality gap, positive, at which to stop instead of at `tol`.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit, if the number of rows is the same.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
 
     Attributes
     ----------
     n_pairs_ : float
-        How many pairs there were, counted by weight.
-    support_, support_vectors_, dual_coef_, coef_, n_iter_, n_features_in_, feature_names_in_
-        As in `SVC`; there is no intercept, which no order would notice.
+        Number of pairs, counted by weight.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors. There is no bias, because it would not change the order.
+    coef_ : ndarray or CSR of shape (1, d)
+        Weights of the features; only for the linear kernel.
+    n_iter_ : int
+        Newton steps taken.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     certificate_ : Certificate
         Primal, dual and gap over all pairs, from sums that need no list of them.
-    status_, expansion_, trace_
-        As in `SVC`.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    trace_ : list of TracePoint
+        The rounds of the solver.
 
     References
     ----------
@@ -151,11 +192,11 @@ class RankSVM(KernelModel):
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed, or a list of objects
         y : array-like of shape (n,), optional
-            Grades: of two rows of one query, that of the higher grade is to come first.
+            Grades: of two rows of the same query, the one with the higher grade should come first.
         qid : array-like of shape (n,), optional
             The query of each row, of any type, none missing; one for all by default.
         pairs : array-like of int of shape (m, 2), optional
-            Pairs of rows (first, second) in the place of grades.
+            Pairs of rows (first, second), instead of grades.
         sample_weight : array-like of shape (n,), optional
             A pair counts as the product of the weights of its rows.
 
@@ -247,8 +288,13 @@ class RankSVM(KernelModel):
 
         Parameters
         ----------
-        X, y, qid, sample_weight
-            As in `fit`.
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed, or a list of objects
+        y : array-like of shape (n,)
+            Grades: of two rows of the same query, the one with the higher grade should come first.
+        qid : array-like of shape (n,), optional
+            The query of each row; one query for all rows by default.
+        sample_weight : array-like of shape (n,), optional
+            A pair counts as the product of the weights of its rows.
 
         Returns
         -------

@@ -72,39 +72,84 @@ class AnalyticCentreMachine(_VersionSpaceMachine):
     """The analytic centre of the version space: the classifier with the largest product of margins.
 
     Among all weight vectors of length 1 that classify every row correctly, it maximises the product
-    of the margins <w, y_i psi(x_i)>; every row has a say, where the hard margin listens to the
-    nearest ones only. It is found by damped Newton steps from the ball centre, and certified by a
+    of the margins <w, y_i psi(x_i)>; every row has a say, whereas the hard margin listens only to the
+    nearest ones. It is found by damped Newton steps from the ball centre, and certified by a
     duality gap and by the Newton decrement.
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0
-        As in `SVC`.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-5
-        Newton decrement at the end: the logarithm of the product is then within tol^2 of its
-        maximum.
+        Newton decrement, positive, at which to stop: the logarithm of the product is then within tol^2 of its maximum.
     slack : float, default=0.1
-        Added to the diagonal of the kernel matrix: rows may then be misclassified, and the
-        version space is never empty. 0 is the version space itself; rows that cannot be
-        separated are then an error.
+        Added to the diagonal of the kernel matrix, 0 or more: rows may then be misclassified, and the version space is
+        never empty. 0 is the version space itself, and rows that cannot be separated are then an error.
     bias : {"penalised", "none"}, default="penalised"
-        A version space is a cone, so that a bias is a feature that is 1 for every row, or absent.
+        Whether there is a bias, as the weight of a feature that is 1 for every row, or none. A free bias is not offered
+        because a version space is a cone.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        As in `SVC`; ties between classes are broken by the decision values.
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr"). Classes that win the same number of pairs are told apart by their decision
+        values.
     max_iter : int, default=-1
-        Bound on the Newton steps of each two-class problem; -1 for none.
-    time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`. The matrix of a two-class problem is held in memory, a few times over.
+        Largest number of Newton steps for each two-class problem; -1 sets no limit.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. It must have
+        room for several copies of the kernel matrix of a two-class problem.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    n_features_in_, feature_names_in_
-        As in `SVC`; every row is a support vector.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class; every row is one.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Newton steps taken for each two-class problem.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     certificate_ : CentreCertificate, or a list of them
         Duality gap, Newton decrement and smallest margin, recomputed from the training data.
-    status_, expansion_, trace_
-        As in `SVC`; the violation of a point of the trace is the Newton decrement.
+    status_ : Status
+        How the fit ended; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The Newton steps, for each two-class problem where there are several; `violation` is the Newton
+        decrement.
 
     References
     ----------
@@ -181,42 +226,87 @@ class BayesPointMachine(_VersionSpaceMachine):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0
-        As in `SVC`.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
+        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=0.02
-        R-hat is to be at most 1 + tol.
+        The walks agree when R-hat is at most 1 + tol; positive.
     slack : float, default=0.1
-        Added to the diagonal of the kernel matrix: rows may then be misclassified, and the
-        version space is never empty. 0 is the version space itself; rows that cannot be
-        separated are then an error.
+        Added to the diagonal of the kernel matrix, 0 or more: rows may then be misclassified, and the version space is
+        never empty. 0 is the version space itself, and rows that cannot be separated are then an error.
     bias : {"penalised", "none"}, default="penalised"
-        A version space is a cone, so that a bias is a feature that is 1 for every row, or absent.
+        Whether there is a bias, as the weight of a feature that is 1 for every row, or none. A free bias is not offered
+        because a version space is a cone.
     n_chains : int, default=4
-        Random walks, two or more.
+        Number of random walks, two or more.
     n_draws : int, default=1000
-        Draws kept of each; the second half of them is used.
+        Number of draws kept from each walk, 16 or more; the second half of them is used.
     min_ess : float, default=200
-        Effective sample size at which to stop.
-    random_state : int, RandomState or None
+        Effective sample size, positive, at which to stop.
+    random_state : int, RandomState or None, default=None
         Seed of the walks; the same seed gives the same model.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        As in `SVC`; ties between classes are broken by the decision values.
+        How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
+        against the rest ("ovr"). Classes that win the same number of pairs are told apart by their decision
+        values.
     max_iter : int, default=-1
-        Bound on the steps of each walk; -1 for ten million.
-    time_limit, memory_limit, n_jobs, callbacks, verbose
-        As in `SVC`. The matrix of a two-class problem is held in memory, a few times over.
+        Largest number of steps for each walk; -1 allows ten million.
+    time_limit : float, optional
+        Seconds allowed for the whole fit; no limit by default.
+    memory_limit : int or str, optional
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. It must have
+        room for several copies of the kernel matrix of a two-class problem.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    verbose : bool, default=False
+        Whether to print a line to standard error after every round.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_,
-    n_features_in_, feature_names_in_
-        As in `SVC`.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps taken for each two-class problem.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     diagnostics_ : ChainDiagnostics, or a list of them
-        R-hat, effective sample size, and how well the direction is known. They stand in the place
-        of a certificate, which a sample cannot have.
-    status_, expansion_, trace_
-        As in `SVC`. OPTIMAL says that the diagnostics were met, ITERATION_LIMIT and TIME_LIMIT that
-        they were not. The violation of a point of the trace is R-hat - 1.
+        R-hat, effective sample size, and how well the direction is known. They replace a certificate, which a sample
+        cannot have.
+    status_ : Status
+        How the fit ended. OPTIMAL says that the diagnostics were met, ITERATION_LIMIT and TIME_LIMIT that they
+        were not; a warning is given unless it is OPTIMAL.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    trace_ : list of TracePoint, or a list of such lists
+        The progress of the walks, for each two-class problem where there are several; `violation` is R-hat - 1.
 
     References
     ----------

@@ -27,73 +27,161 @@ def _has_probabilities(self: "SVCCV") -> bool:
 class SVCCV(ClassifierMixin, TunedModel):
     """Support vector classifier that chooses C, gamma and kernel by cross-validation.
 
-    It has the scores of scikit-learn's `GridSearchCV` over `SVC`, in the time of a few fits: one kernel
-    matrix for each kernel serves all folds, classes and values of C, and each solution is the start of
-    the next.
+    It finds the scores of scikit-learn's `GridSearchCV` over `SVC` in the time of a few fits: one kernel matrix
+    for each kernel serves all folds, classes and values of C, and each solution is the start of the next.
 
     Parameters
     ----------
     Cs : int, list or "auto", default=8
-        Values of C; a number stands for so many, a factor of four apart, up to 512. One of them may be
-        "auto", as for `SVC`: each fold finds it from the rows it learns from.
+        Values of C. A number stands for so many values, a factor of four apart, up to 512. A value may be
+        "auto", one over the mean squared distance of the rows from their centre in feature space, or from the
+        origin if the bias is not free; each fold finds it from the rows it learns from.
     gammas : int, list or None, default=6
-        Values of gamma for kernels that have one; a number stands for so many, a factor of four apart,
+        Values of gamma for kernels that have one. A number stands for so many values, a factor of four apart,
         around ``gamma="scale"``. With None, `gamma` is not searched.
     kernel : str, Kernel or callable, default="rbf"
-        As for `SVC`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto",
+        which chooses by looking at the data), a kernel of `mercer.kernels`, or a function that returns the
+        kernel matrix of two sets of rows.
     kernels : list, optional
         Kernels to choose from, instead of `kernel`.
     param_grid : dict or list of dict, optional
-        Settings as for `GridSearchCV`, instead of the four above: any parameter of `SVC`, and any parameter
-        of its kernel by path, such as ``{"C": [1, 10], "kernel__gamma": [0.1, 1.0]}``.
+        Settings in the form that `GridSearchCV` takes, instead of the four above: any parameter of `SVC`, and
+        any parameter of its kernel by path, such as ``{"C": [1, 10], "kernel__gamma": [0.1, 1.0]}``.
     n_iter : int, optional
-        Draw so many settings instead of trying all: between the ends of `Cs` and of `gammas`, all ratios
-        alike, four values of C for each kernel drawn; or from `param_grid`, as `RandomizedSearchCV` does.
+        Number of settings to draw, instead of trying all: between the ends of `Cs` and of `gammas`, uniformly
+        in the logarithm, with four values of C for each kernel drawn; or from `param_grid`, as
+        `RandomizedSearchCV` does.
     search : {"all", "halving"}, default="all"
-        "halving" tries all settings on few rows, and the best part of them on `factor` times as many.
+        Whether to try all settings on all rows, or all of them on few rows and then the best part of them on
+        `factor` times as many, again and again ("halving").
     factor : int, default=3
+        For "halving": how many times as many rows each round has, 2 or more.
     cv : int, splitter or iterable, optional
-        As in scikit-learn; None is five stratified folds.
+        How rows are split: a number of folds, a splitter of scikit-learn, or an iterable of pairs (rows to
+        learn from, rows to judge by). The default is five stratified folds.
     scoring : str, callable, list or dict, optional
-        As in scikit-learn; None is the accuracy. Several scores, also those of a function that gives a
-        dictionary, need `refit` to name one.
+        How a setting is judged: the name of a score that scikit-learn knows, a function of (estimator, X, y),
+        or several of them in a list or dictionary. The default is the accuracy. With several scores, including
+        those of a function that returns a dictionary, `refit` must name one.
     refit : bool or str, default=True
-        Whether to fit the best setting to all rows; with several scores, by which of them.
+        Whether to fit the best setting to all rows; with several scores, the name of the one that decides.
     early_stop : bool, default=False
-        Leave out what is proven not to win (see the guide): the winner and its scores are those of the
-        full search, settings that were cut have no mean score, and ``cv_results_["state"]`` says so.
+        Whether to leave out settings that are proven not to win (see the guide); only with `search="all"`. The
+        winner and its scores are those of the full search; settings that were cut have no mean score, and
+        ``cv_results_["state"]`` says so.
     error_score : float or "raise", default=nan
-        The score of a fit that fails; the others go on. A fold on which every setting fails is left out.
+        Score of a fit that fails, while the others go on; "raise" raises its error. A fold on which every
+        setting fails is left out.
     return_train_score : bool, default=False
-    gamma, degree, coef0, shrinking, probability, tol, cache_size, class_weight, max_iter,
-    decision_function_shape, break_ties, bias, loss, multi_class
-        As for `SVC`, for every setting.
+        Whether `cv_results_` also has the scores on the rows that were learnt from.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+    probability : {False, True, "sigmoid", "isotonic"}, default=False
+        Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
+        a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions (LIBSVM's rule), positive.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    class_weight : dict or "balanced", optional
+        Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
+        "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
+    max_iter : int, default=-1
+        Largest number of pair steps for each two-class problem; -1 sets no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
+        one for each pair ("ovo").
+    break_ties : bool, default=False
+        Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
+        first of them is predicted. Not allowed with `decision_function_shape="ovo"`.
+    bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        What a row pays for falling short of the margin: the shortfall, or its square.
+    multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        How several classes are told apart: by a machine for each pair of classes, by one for each class against
+        the rest, or by a single machine for all of them.
     random_state : int, RandomState or None, default=None
-        Draws of settings, and of rows for "halving"; and as for `SVC`.
+        Seed for drawing settings with `n_iter` and rows for "halving", and for the folds of `probability`.
     verbose : int, default=0
-        Print how far the search is, and how long it will take, on standard error.
+        Above 0, print to standard error how far the search is and how long it will take.
     time_limit : float, optional
-        Seconds for all of it: the best setting so far is refitted in what is left of them, or in 0.15 s. Where not
-        even one is judged by then, it is the one in the middle of the grid.
+        Seconds allowed for all of it; no limit by default. The best setting so far is refitted in what is left,
+        or in 0.15 s. If not even one setting has been judged by then, the one in the middle of the grid is
+        taken.
     memory_limit : int or str, optional
-        Bytes, or a text such as "2GiB". Where the kernel matrix does not fit, each setting is fitted by
-        itself, with rows on demand.
+        Memory in bytes, or as text such as "2GiB"; by default half of the free memory. If the kernel matrix
+        does not fit, each setting is fitted by itself, and rows are computed when they are needed.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
     callbacks : list of callables, optional
-        Each is called with a `SearchPoint` as the search goes on; a true answer ends it.
+        Functions called with a `SearchPoint` as the search goes on; a true return value ends it.
 
     Attributes
     ----------
-    cv_results_ : dict
-        As that of `GridSearchCV`; ``state`` is "done", "failed", "cut" or "untried" for each setting.
-    best_params_, best_score_, best_index_, best_estimator_, scorer_, n_splits_, multimetric_, refit_time_
-        As in scikit-learn's searches.
+    cv_results_ : dict of ndarrays
+        A row for each setting, in the layout of `GridSearchCV`: parameters, scores of the folds, their means
+        and ranks, and times. ``state`` is "done", "failed", "cut" or "untried" for each setting.
+    best_params_ : dict
+        The setting that did best.
+    best_score_ : float
+        Its mean score over the folds.
+    best_index_ : int
+        Its place in `cv_results_`.
+    best_estimator_ : SVC
+        The machine fitted to all rows with the best setting; only with `refit`.
+    scorer_ : callable or dict
+        The scorer, or the scorers by name.
+    n_splits_ : int
+        Number of folds.
+    multimetric_ : bool
+        Whether there are several scores.
+    refit_time_ : float
+        Seconds that the refit took; only with `refit`.
     C_, kernel_
-        C and the kernel of the refitted machine; the number that "auto" came to.
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_,
-    trace_, certificate_, expansion_, n_features_in_, feature_names_in_
-        Of the refitted machine, as for `SVC`.
+        C and kernel of the refitted machine; for "auto", the number it came to.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data, grouped by class.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support) or (n_problems, n_support)
+        Coefficients of the support vectors. With "ovo", a column holds the coefficients of its vector against
+        each of the other classes; otherwise there is a row for each two-class problem.
+    intercept_ : ndarray of shape (n_problems,)
+        Bias of each decision function.
+    coef_ : ndarray or CSR of shape (n_problems, d)
+        Weights of the features in each decision function; only for the linear kernel.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps taken for each two-class problem.
+    fit_status_ : int
+        0 if the refitted machine was solved to its tolerance, otherwise 1.
+    trace_ : list of TracePoint, or a list of such lists
+        The rounds of the solver, for each two-class problem where there are several.
+    certificate_ : Certificate, or a list of them
+        Primal and dual objective, their gap and the KKT conditions of each two-class problem of the refitted
+        machine.
+    expansion_ : Expansion
+        The decision functions as sums of kernels.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
     status_ : Status
         How the search ended, or how the last fit did.
 
@@ -197,7 +285,7 @@ class SVCCV(ClassifierMixin, TunedModel):
 
     @available_if(is_refitted)
     def decision_function(self, X: Rows) -> FloatArray:
-        """Decision values of the refitted machine, as `SVC.decision_function`.
+        """Signed scores of the refitted machine: above 0 the second of two classes, else one column a class or a pair.
 
         Parameters
         ----------
@@ -241,32 +329,148 @@ class SVCCV(ClassifierMixin, TunedModel):
 class SVRCV(RegressorMixin, TunedModel):
     """Support vector regression that chooses C, gamma, epsilon and kernel by cross-validation.
 
-    As `SVCCV`, for targets that are numbers.
+    It finds the scores of scikit-learn's `GridSearchCV` over `SVR` in the time of a few fits: one kernel matrix
+    for each kernel serves all folds and all values of C and epsilon, and each solution is the start of the next.
 
     Parameters
     ----------
-    Cs, gammas, kernel, kernels, param_grid, n_iter, search, factor, refit, early_stop, error_score,
-    return_train_score
-        As for `SVCCV`; `param_grid` may have any parameter of `SVR`.
+    Cs : int, list or "auto", default=8
+        Values of C. A number stands for so many values, a factor of four apart, up to 512. A value may be
+        "auto", three standard deviations of y over the mean squared distance of the rows from their centre in
+        feature space, or from the origin if the bias is not free; each fold finds it from the rows it learns
+        from.
+    gammas : int, list or None, default=6
+        Values of gamma for kernels that have one. A number stands for so many values, a factor of four apart,
+        around ``gamma="scale"``. With None, `gamma` is not searched.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto",
+        which chooses by looking at the data), a kernel of `mercer.kernels`, or a function that returns the
+        kernel matrix of two sets of rows.
     epsilons : list of float, optional
-        Values of epsilon; None leaves it at `epsilon`.
+        Values of epsilon, 0 or more; by default only `epsilon`.
+    kernels : list, optional
+        Kernels to choose from, instead of `kernel`.
+    param_grid : dict or list of dict, optional
+        Settings in the form that `GridSearchCV` takes, instead of the five above: any parameter of `SVR`, and
+        any parameter of its kernel by path, such as ``{"C": [1, 10], "kernel__gamma": [0.1, 1.0]}``.
+    n_iter : int, optional
+        Number of settings to draw, instead of trying all: between the ends of `Cs` and of `gammas`, uniformly
+        in the logarithm, with four values of C for each kernel drawn; or from `param_grid`, as
+        `RandomizedSearchCV` does.
+    search : {"all", "halving"}, default="all"
+        Whether to try all settings on all rows, or all of them on few rows and then the best part of them on
+        `factor` times as many, again and again ("halving").
+    factor : int, default=3
+        For "halving": how many times as many rows each round has, 2 or more.
     cv : int, splitter or iterable, optional
-        As in scikit-learn; None is five folds.
+        How rows are split: a number of folds, a splitter of scikit-learn, or an iterable of pairs (rows to
+        learn from, rows to judge by). The default is five folds.
     scoring : str, callable, list or dict, optional
-        As in scikit-learn; None is the coefficient of determination.
-    gamma, degree, coef0, tol, epsilon, shrinking, cache_size, max_iter, bias
-        As for `SVR`, for every setting.
-    random_state, verbose, time_limit, memory_limit, n_jobs, callbacks
-        As for `SVCCV`.
+        How a setting is judged: the name of a score that scikit-learn knows, a function of (estimator, X, y),
+        or several of them in a list or dictionary. The default is the coefficient of determination. With
+        several scores, including those of a function that returns a dictionary, `refit` must name one.
+    refit : bool or str, default=True
+        Whether to fit the best setting to all rows; with several scores, the name of the one that decides.
+    early_stop : bool, default=False
+        Whether to leave out settings that are proven not to win (see the guide); only with `search="all"`. The
+        winner and its scores are those of the full search; settings that were cut have no mean score, and
+        ``cv_results_["state"]`` says so.
+    error_score : float or "raise", default=nan
+        Score of a fit that fails, while the others go on; "raise" raises its error. A fold on which every
+        setting fails is left out.
+    return_train_score : bool, default=False
+        Whether `cv_results_` also has the scores on the rows that were learnt from.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions (LIBSVM's rule), positive, in units of y.
+    epsilon : float, default=0.1
+        Half the width of the tube, 0 or more, in units of y; if `epsilons` is not given.
+    shrinking : bool, default=True
+        Whether to set aside coefficients that sit firmly at a bound or at zero until the end of the fit.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    verbose : int, default=0
+        Above 0, print to standard error how far the search is and how long it will take.
+    max_iter : int, default=-1
+        Largest number of pair steps; -1 sets no limit.
+    random_state : int, RandomState or None, default=None
+        Seed for drawing settings with `n_iter` and rows for "halving".
+    bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
+    time_limit : float, optional
+        Seconds allowed for all of it; no limit by default. The best setting so far is refitted in what is left,
+        or in 0.15 s. If not even one setting has been judged by then, the one in the middle of the grid is
+        taken.
+    memory_limit : int or str, optional
+        Memory in bytes, or as text such as "2GiB"; by default half of the free memory. If the kernel matrix
+        does not fit, each setting is fitted by itself, and rows are computed when they are needed.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `SearchPoint` as the search goes on; a true return value ends it.
 
     Attributes
     ----------
-    cv_results_, best_params_, best_score_, best_index_, best_estimator_, scorer_, n_splits_, multimetric_,
-    refit_time_, C_, kernel_, status_
-        As for `SVCCV`.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_, trace_,
-    certificate_, expansion_, n_features_in_, feature_names_in_
-        Of the refitted machine, as for `SVR`.
+    cv_results_ : dict of ndarrays
+        A row for each setting, in the layout of `GridSearchCV`: parameters, scores of the folds, their means
+        and ranks, and times. ``state`` is "done", "failed", "cut" or "untried" for each setting.
+    best_params_ : dict
+        The setting that did best.
+    best_score_ : float
+        Its mean score over the folds.
+    best_index_ : int
+        Its place in `cv_results_`.
+    best_estimator_ : SVR
+        The machine fitted to all rows with the best setting; only with `refit`.
+    scorer_ : callable or dict
+        The scorer, or the scorers by name.
+    n_splits_ : int
+        Number of folds.
+    multimetric_ : bool
+        Whether there are several scores.
+    refit_time_ : float
+        Seconds that the refit took; only with `refit`.
+    C_, kernel_
+        C and kernel of the refitted machine; for "auto", the number it came to.
+    status_ : Status
+        How the search ended, or how the last fit did.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors: positive where the target lies above the tube, negative where it
+        lies below.
+    intercept_ : ndarray of shape (1,)
+        Bias of the function.
+    coef_ : ndarray or CSR of shape (1, d)
+        Weights of the features; only for the linear kernel.
+    n_iter_ : int
+        Steps taken.
+    fit_status_ : int
+        0 if the refitted machine was solved to its tolerance, otherwise 1.
+    trace_ : list of TracePoint
+        The rounds of the solver.
+    certificate_ : Certificate
+        Primal and dual objective, their gap and the KKT conditions of the refitted machine.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
 
     Examples
     --------

@@ -17,7 +17,7 @@ def folds_of(
     Parameters
     ----------
     cv : int, splitter, iterable or None
-        As in scikit-learn.
+        A number of folds, a splitter of scikit-learn, or an iterable of splits; None is five folds.
     X : object
         As the user has it: a splitter may look at it.
     y : ndarray

@@ -42,7 +42,7 @@ class Scores:
     Parameters
     ----------
     scoring : str, callable, list, tuple, dict or None
-        As for scikit-learn's searches.
+        The name of a score that scikit-learn knows, a function of (estimator, X, y), or several of them.
     default : str
         What None stands for.
     refit : bool or str
