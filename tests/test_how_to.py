@@ -279,10 +279,33 @@ def test_a_model_that_is_none_is_refused(json_weights, tmp_path, text):
         json_weights.read_json_model(path)
 
 
-def test_the_ending_is_free_and_the_command_looks_it_up(monkeypatch):
-    monkeypatch.setattr(convert, "ENDINGS", dict(convert.ENDINGS))
-    run(block("how_to_add_an_export_format", 1), vars(convert))
-    assert convert._written_as(Path("model.JSON")) == "json"
+# What the page has its reader put beside what is there, in the file of the command.
+CONVERTED = {
+    '"svmlight", "liblinear"]': '"svmlight", "liblinear", "json"]',
+    '        "onnx": _refuse_onnx,': '        "onnx": _refuse_onnx,\n        "json": mercer.read_json_model,',
+    '            "libsvm": mercer.write_libsvm_model,': (
+        '            "libsvm": mercer.write_libsvm_model,\n            "json": mercer.write_json_model,'
+    ),
+    'kind == "svmlight"': 'kind in ("svmlight", "json")',
+}
+
+
+def test_the_command_converts_to_the_export_and_back(json_weights, monkeypatch, rng, tmp_path):
+    source = Path(convert.__file__).read_text()
+    for there, then in CONVERTED.items():
+        assert source.count(there) == 1
+        source = source.replace(there, then)
+    changed = ModuleType("mercer.cli.commands.convert")
+    run(source, vars(changed))
+    run(block("how_to_add_an_export_format", 1), vars(changed))
+    for name in ("read_json_model", "write_json_model"):
+        monkeypatch.setattr(mercer, name, getattr(json_weights, name), raising=False)
+    X = rng.normal(size=(40, 3))
+    model = mercer.LinearSVC().fit(X, np.where(X[:, 0] > 0.2, "up", "down"))
+    mercer.save(model, tmp_path / "model.mercer")
+    assert changed.convert(tmp_path / "model.mercer", tmp_path / "model.json") == ExitCode.DONE
+    assert changed.convert(tmp_path / "model.json", tmp_path / "again.mercer") == ExitCode.DONE
+    assert mercer.load(tmp_path / "again.mercer").predict(X).tolist() == model.predict(X).tolist()
 
 
 def test_the_command_converts_every_kind():
