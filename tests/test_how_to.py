@@ -18,7 +18,6 @@ from mercer import cli, plot
 from mercer.cli.commands import convert
 from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.cli.terminal.options import DataOptions
-from mercer.estimators.fitting.fitted_parts import set_parts
 from mercer.exchange.model_file import registry
 from mercer.exchange.model_file.known import estimators as known_estimators
 from mercer.io import dataset, formats
@@ -96,7 +95,6 @@ def test_the_estimator_is_certified_and_has_the_median(follow, monkeypatch, rng,
     assert abs(above - below) <= on_it.sum() < 10
     with pytest.raises(mercer.ParameterError, match="C must be"):
         median.MedianSVR(C=-1.0).fit(X, y)
-    set_parts(model, traces=list)  # a model without the rounds of its solver, as one that another tool has fitted
     mercer.save(model, tmp_path / "median.mercer")
     again = mercer.load(tmp_path / "median.mercer")
     assert type(again) is median.MedianSVR
