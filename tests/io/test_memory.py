@@ -23,7 +23,9 @@ if sys.argv[3] == "base":
 else:
     import pyarrow.csv, pyarrow.parquet, pyarrow.feather
 from mercer import DataError, io
-from mercer.io import read_table, trees, svmlight, tables
+from mercer.io import read_table, dataset
+from mercer.io.items import trees
+from mercer.io.svmlight import file, table
 reader, path, limit = sys.argv[1], Path(sys.argv[2]), int(sys.argv[4])
 read_table(path.with_name("small.csv"))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

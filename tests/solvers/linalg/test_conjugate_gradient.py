@@ -96,5 +96,6 @@ def test_without_a_smaller_residual_it_is_given_up_after_some_patience():
 
 def test_a_matrix_that_is_not_positive_definite_has_no_steps_to_offer():
     found = solved(-np.eye(5), np.ones((5, 1)))
-    assert (found.status, found.iterations) == (Status.STALLED, 1)
+    assert found.status == Status.STALLED
+    assert found.iterations <= 1
     assert (found.X == 0).all()
