@@ -87,6 +87,9 @@ class Source(Protocol):
     def rough_rows(self) -> IndexArray:
         """The items whose entries may."""
 
+    def longest(self, indices: IndexArray, count: int, /) -> IndexArray:
+        """The items among some whose entries rounding disturbs most, where that is known."""
+
     def view(self, indices: IndexArray, /) -> "Source":
         """The same of some of the items."""
 

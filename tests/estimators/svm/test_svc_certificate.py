@@ -5,8 +5,11 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import scale
 
-from mercer import SVC, Certificate, DataError
+from mercer import SVC, Certificate, DataError, Status
 from mercer.estimators.fitting import certificate as evidence
 from mercer.kernels import RBF
 from tests.estimators.datasets import scaled, two_classes
@@ -107,3 +110,13 @@ def test_rows_of_no_weight_are_not_part_of_it(rng):
     weights = rng.integers(0, 2, len(y)).astype(float)
     certificate = SVC().fit(X, y, sample_weight=weights).certificate_
     assert certificate.n_free + certificate.n_bounded + certificate.n_zero == weights.sum()
+
+
+@pytest.mark.parametrize("fold", range(5))
+def test_long_rows_are_looked_at_before_single_precision_is_believed(fold):
+    """Of the first fold's rows some are so long that their distance to themselves is not zero in single precision."""
+    X, y = load_breast_cancer(return_X_y=True)
+    train, _ = list(StratifiedKFold(5).split(X, y))[fold]
+    model = SVC(C=10.0, gamma=1.0).fit(scale(X)[train], y[train])
+    assert model.status_ is Status.OPTIMAL
+    assert model.certificate_.kkt_violation <= model.tol

@@ -274,6 +274,7 @@ class PairsSolved:
         The gradient is looked at for some points only, as in `rounding_error`.
         """
         sample = np.arange(0, matrix.n, -(-matrix.n // SAMPLE))
+        sample = np.union1d(sample, matrix.longest(np.arange(matrix.n), SAMPLE // 4))
         rounding = matrix.rows_in_double(sample) - matrix.values[sample, : matrix.n]
         errors = np.abs(self._values(rounding, 0.0)).max(axis=0)
         report = self._report

@@ -104,6 +104,11 @@ class EvaluatedMatrix(KernelMatrix):
     def rough_rows(self) -> IndexArray:
         return np.flatnonzero(self.items.norms > self.far) if self.is_rough else np.arange(0)
 
+    def longest(self, indices: IndexArray, count: int) -> IndexArray:
+        if not self.kernel.is_dot_product_form:
+            return indices[:0]
+        return indices[np.argsort(self.items.norms[indices], kind="stable")[-count:]]
+
     @property
     def keeps_nothing(self) -> bool:
         return self.cache is None

@@ -84,6 +84,10 @@ class KernelMatrix(ABC):
         is not known which, all."""
         return np.arange(self.n if self.is_rough else 0)
 
+    def longest(self, indices: IndexArray, count: int) -> IndexArray:
+        """The `count` items among `indices` whose entries rounding disturbs most, where their length says which."""
+        return indices[:0]
+
     @property
     def _workers(self) -> int:
         return thread_count(self.n_jobs)
@@ -169,6 +173,9 @@ class StoredMatrix(KernelMatrix):
 
     def rough_rows(self) -> IndexArray:
         return np.arange(0) if self._source is None else self._source.rough_rows()
+
+    def longest(self, indices: IndexArray, count: int) -> IndexArray:
+        return indices[:0] if self._source is None else self._source.longest(indices, count)
 
     @property
     def diag(self) -> FloatArray:
