@@ -267,7 +267,7 @@ def keeping_all(matrix: "KernelMatrix", budget: Budget, stop: Callable[..., Any]
 
 def is_worth_storing(matrix: "KernelMatrix", n: int, budget: Budget) -> bool:
     """Whether n items of `matrix` are few enough, and entries cheap enough, to compute all."""
-    return is_stored_whole(n, cast(Any, matrix).entry_cost) and n**2 * matrix.dtype.itemsize <= budget.cache
+    return is_stored_whole(n, matrix.entry_cost) and n**2 * matrix.dtype.itemsize <= budget.cache
 
 
 def whole_matrix(

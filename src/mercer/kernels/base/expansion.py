@@ -123,6 +123,9 @@ class Expansion:
         if X.shape[0] <= SAMPLE:
             return None  # to compare takes as long
         single = np.dtype(np.float32)
+        vectors = float(self.prepared(single).norms.max(initial=0.0))
+        if self._unmet_error(vectors) > tolerance:
+            return None  # whatever the rows are, which need not be looked at
         if self._single is None:
             self._single = self._single_error(self.vectors)
         # Vectors that are far from each other, or one alone, do not tell what is lost between them and rows near them.
@@ -130,7 +133,7 @@ class Expansion:
             return None
         items = self._prepare(X, single)
         # Rows that are further away than the vectors lose more digits than those do.
-        vectors, rows = (float(each.norms.max(initial=0.0)) for each in (self.prepared(single), items))
+        rows = float(items.norms.max(initial=0.0))
         if rows > FURTHER * vectors or self._unmet_error(max(vectors, rows)) > tolerance:
             return None
         return items
