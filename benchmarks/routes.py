@@ -53,7 +53,7 @@ ROUTES = {
     "parking": Route(("higgs11k", "ijcnn1", "a9a"), _off(decomposition._Rounds, "_park", lambda _self: None)),
     "single precision": Route(("spambase", "higgs11k", "ijcnn1"), _off(policy, "FINEST_SINGLE_TOL", float("inf"))),
     "columns that vary": Route(
-        ("mnist2:5000", "mnist10:3000", "digits:1500"), _off(training.TrainingData, "_varying", None)
+        ("mnist2:5000", "mnist10:3000", "digits:1400"), _off(training.TrainingData, "_varying", None)
     ),
     "Newton on a face": Route(
         ("spambase", "higgs11k:4000", "shuttle:5000"),
