@@ -32,8 +32,8 @@ from mercer.solvers.limits import Limits
 
 # Bytes of the sample that is kept in memory, and how coarsely it is solved.
 SAMPLE_BYTES, SAMPLE_GAP = 2**25, 1e-2
-# A sample is no use unless there are so many times as many rows, and it has so many for each feature: fewer say little of
-# the others, and are solved in no less time than is saved.
+# A sample is no use unless there are so many times as many rows, and it has so many for each feature: fewer say little
+# of the others, and are solved in no less time than is saved.
 WORTH_A_SAMPLE, ROWS_FOR_EACH_FEATURE = 3, 50
 
 
