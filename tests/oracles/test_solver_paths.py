@@ -29,14 +29,12 @@ class Path:
     stored_size: int = policy.STORED_SIZE
     worth_keeping: float = evaluated.WORTH_KEEPING
     worth_fetching: float = evaluated.WORTH_FETCHING
-    smallest_sample: int = decomposition.SMALLEST_SAMPLE
     small: int = 0  # up to so many points, double precision from the start
     budget: training.Budget | None = None
 
     def take(self, monkeypatch):
         monkeypatch.setattr(policy, "DIRECT_SIZE", self.direct_size)
         monkeypatch.setattr(decomposition, "WORKING_SIZE", 40)
-        monkeypatch.setattr(decomposition, "SMALLEST_SAMPLE", self.smallest_sample)
         monkeypatch.setattr(policy, "STORED_SIZE", self.stored_size)
         monkeypatch.setattr(policy, "EXACT_SIZE", self.small)
         monkeypatch.setattr(policy, "STORED_COST", self.worth_keeping)
@@ -59,7 +57,6 @@ PATHS = {
     "row cache": Path(16, 0, worth_keeping=0.0, worth_fetching=0.0, budget=ENOUGH),
     "rows kept for products": Path(16, 0, worth_keeping=0.0, budget=ENOUGH),
     "small row cache": Path(16, 0, worth_keeping=0.0, worth_fetching=0.0, budget=FEW_ROWS),
-    "samples first": Path(direct_size=16, stored_size=0, smallest_sample=30, budget=ENOUGH),
 }
 
 
@@ -195,13 +192,6 @@ def test_points_are_parked_and_return(monkeypatch):
     X, y, _ = made(n=400)
     (verdict,) = verdicts(model, gram(X), y)
     assert_solved(verdict, TOL)
-
-
-def test_samples_come_first_and_everything_last(monkeypatch):
-    active = [point.active for point in fitted_on("samples first", monkeypatch).trace_]
-    assert active[0] < 150
-    assert active == sorted(active) or max(active) == 400
-    assert 400 in active
 
 
 def test_without_shrinking_no_point_is_parked(monkeypatch):

@@ -13,6 +13,7 @@ Cost of a step: f^3 / 6 multiplications for f free coordinates, and n f for the 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
+from mercer.solvers.linalg.compiled_cholesky import factorise, substitute
 
 EXACT, NO_STEP, UNFINISHED = 0, 1, 2
 EPSILON = 2.0**-52
@@ -37,46 +38,17 @@ def _free_places(free, places):
 
 
 @jit
-def _factor(matrix, places, f, groups, added, ridge, system, inverse):
-    """Rows of the Cholesky factor of Q_FF + added 11' + ridge I; False if it is indefinite.
-
-    The ones are those of each group. `inverse` receives the reciprocals of its diagonal.
-    """
+def _write_system(matrix, places, f, groups, added, ridge, system):
+    """The lower triangle of Q_FF + added 11' + ridge I; the ones are those of each group."""
     for i in range(f):
-        source, row = matrix[places[i]], system[i]
+        source, row, group = matrix[places[i]], system[i], groups[places[i]]
         for j in range(i):
-            other = system[j]
-            total = source[places[j]] + (added if groups[places[j]] == groups[places[i]] else 0.0)
-            for k in range(j):
-                total -= row[k] * other[k]
-            row[j] = total * inverse[j]
-        pivot = source[places[i]] + added + ridge
-        for k in range(i):
-            pivot -= row[k] * row[k]
-        if pivot <= 0.0:
-            return False
-        inverse[i] = 1.0 / np.sqrt(pivot)
-    return True
+            row[j] = source[places[j]] + (added if groups[places[j]] == group else 0.0)
+        row[i] = source[places[i]] + added + ridge
 
 
 @jit
-def _substitute(system, inverse, f, values):
-    """Solve L L' x = values in place."""
-    for i in range(f):
-        row = system[i]
-        total = values[i]
-        for k in range(i):
-            total -= row[k] * values[k]
-        values[i] = total * inverse[i]
-    for i in range(f - 1, -1, -1):
-        values[i] *= inverse[i]
-        row = system[i]
-        for k in range(i):
-            values[k] -= row[k] * values[i]
-
-
-@jit
-def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, step, ones):
+def _direction(matrix, places, f, gradient, groups, n_groups, system, step, ones):
     """Write the Newton step of the free coordinates to `step`; False where there is none."""
     mean = 0.0
     for i in range(f):
@@ -84,19 +56,21 @@ def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, s
     # On steps that sum to zero a constant changes nothing, but keeps the system well posed.
     added = mean if n_groups > 0 else 0.0
     ridge = FIRST_RIDGE
-    while not _factor(matrix, places, f, groups, added, ridge * f * mean, system, inverse):
+    _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
+    while not factorise(system, f):
         ridge *= 1000.0
         if ridge > LAST_RIDGE or mean <= 0.0:
             return False
+        _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
     for i in range(f):
         step[i] = gradient[places[i]]
     if n_groups > 0:
         _take_off_means(places, f, groups, step)
-    _substitute(system, inverse, f, step)
+    substitute(system, f, step)
     for g in range(n_groups):
         for i in range(f):
             ones[g, i] = 1.0 if groups[places[i]] == g else 0.0
-        _substitute(system, inverse, f, ones[g])
+        substitute(system, f, ones[g])
     if n_groups == 1:
         _keep_sum(f, step, ones[0])
     elif n_groups == 2:
@@ -242,7 +216,7 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, l
     """
     n = beta.shape[0]
     places, system = np.empty(n, np.int64), np.empty((n, n))
-    inverse, step, ones, bias = np.empty(n), np.empty(n), np.empty((2, n)), np.zeros(2)
+    step, ones, bias = np.empty(n), np.empty((2, n)), np.zeros(2)
     largest = 0.0
     for i in range(n):
         largest = max(largest, matrix[i, i])
@@ -251,7 +225,7 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, l
         f = _free_places(free, places)
         if f < 1 + n_groups:
             return NO_STEP
-        if not _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, step, ones):
+        if not _direction(matrix, places, f, gradient, groups, n_groups, system, step, ones):
             return NO_STEP
         at_bound = _move(matrix, places, f, step, beta, gradient, lower, upper)
         size = 0.0

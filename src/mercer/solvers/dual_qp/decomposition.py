@@ -37,9 +37,6 @@ LARGEST_SINGLE_RIDGE = 1e15
 WORTH_LEAVING_OUT = 0.1
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
-# Problems that are not small begin with samples of at least this size, solved to this goal.
-SMALLEST_SAMPLE = 2000
-SAMPLE_GOAL = 0.5
 MOST_REFINEMENTS = 4
 # A violation this small, relative to the labels, counts as solved where rounding ends progress.
 INACCURATE = 1e-6
@@ -123,9 +120,6 @@ class _Rounds:
         self.curvature = 1.0
         self.is_refined, self.refinements = False, 0
         self.best, self.best_dual, self.rounds_since_best = np.inf, -np.inf, 0
-        self.samples_left = 0
-        if start is None and not matrix.is_stored:
-            self._begin_with_samples()
 
     def _scale(self):
         """What a large violation is: the size of the labels, or how much the gradient varies."""
@@ -173,7 +167,7 @@ class _Rounds:
         while True:
             highest, lowest = self.state.extremes()
             violation = self.problem.distance(highest, lowest)
-            if violation <= self._goal:
+            if violation <= self.target:
                 if self._accepted(violation):
                     return Status.OPTIMAL
                 continue
@@ -185,11 +179,6 @@ class _Rounds:
             self._round(violation)
 
     # --- when to end ----------------------------------------------------------------------
-
-    @property
-    def _goal(self):
-        """What the active coordinates are solved to: a sample of them only roughly."""
-        return max(self.target, SAMPLE_GOAL * self.scale) if self.samples_left else self.target
 
     def _accepted(self, violation):
         """At the goal: is everything in view, accurate, and the gap small enough?"""
@@ -205,12 +194,8 @@ class _Rounds:
         return True
 
     def _widen(self):
-        """The next larger sample, or everything."""
-        if self.samples_left:
-            self.state.unpark_last()
-            self.samples_left -= 1
-        else:
-            self.state.unpark()
+        """Look at everything again."""
+        self.state.unpark()
         self.best = np.inf
 
     def _gap(self):
@@ -319,7 +304,7 @@ class _Rounds:
         if size == len(self.problem) and size <= most:
             return 0.9 * self.target
         if size == len(self.state.active) and self.state.parked:
-            return 0.5 * self._goal
+            return 0.5 * self.target
         return max(0.5 * self.target, ROUND_ACCURACY * violation)
 
     def _apply(self, working):
@@ -355,30 +340,10 @@ class _Rounds:
 
     # --- what to look at ------------------------------------------------------------------
 
-    def _begin_with_samples(self):
-        """Park all but a random sample, in steps of a factor of four.
-
-        Early on, most coefficients change again and again; on a sample that costs little,
-        and it already tells most support vectors from the rest. A small class stays whole:
-        a sample without it says nothing.
-        """
-        fewest = SMALLEST_SAMPLE // 4
-        sides = [self.rng.permutation(np.flatnonzero(side)) for side in self._sides()]
-        while sum(map(len, sides)) >= 4 * SMALLEST_SAMPLE:
-            keep = [max(len(side) // 4, min(len(side), fewest)) for side in sides]
-            self.state.park(np.sort(np.concatenate([side[k:] for side, k in zip(sides, keep, strict=True)])))
-            sides = [side[:k] for side, k in zip(sides, keep, strict=True)]
-            self.samples_left += 1
-
-    def _sides(self):
-        """Which coordinates may rise from zero, and which only fall."""
-        rising = self.problem.upper > 0
-        return rising, ~rising
-
     def _park(self):
         """Leave coordinates alone that sit well inside their bounds, if they are many."""
         few = len(self.state.active) <= policy.DIRECT_SIZE or len(self.trace) < 2
-        if few or self.samples_left or not self.shrinking:
+        if few or not self.shrinking:
             return
         violations = self._violations()
         caution = 1.0 if self._has_residuals else 2.0
@@ -421,7 +386,6 @@ class _Rounds:
     def _switch_to_double(self):
         self.state.switch_to_double()
         self.single_iterations = self.iterations
-        self.samples_left = 0
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
         self.best, self.rounds_since_best = np.inf, 0
 

@@ -10,13 +10,12 @@ of pair steps.
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED
-from mercer.solvers.dual_qp import in_memory
 from mercer.solvers.dual_qp.active_set_newton import EPSILON, EXACT, UNFINISHED, newton_steps
 from mercer.solvers.dual_qp.block_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
 from mercer.solvers.dual_qp.decomposition import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
 from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.working_set import Piece, WorkingSet
-from mercer.solvers.result import Solution, Status
+from mercer.solvers.result import Solution, Status, TracePoint
 
 # Newton steps for each point at most: one is enough even from a bad start.
 NEWTON_STEPS = 10
@@ -42,7 +41,7 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
 
 def _solve_at_once(problem, matrix, tol, limits, convex):
     """The usual case in one compiled call; None where that does not come to an end."""
-    n, values = len(problem), in_memory.with_ridge(problem, matrix)
+    n, values = len(problem), with_ridge(problem, matrix)
     beta, gradient = np.empty(n), np.empty(values.shape[1])
     lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
     steps, ending, violation, bias = solve_plain(
@@ -51,7 +50,7 @@ def _solve_at_once(problem, matrix, tol, limits, convex):
     if ending == LEFT:
         return None
     gradient = gradient[:n]
-    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT.value)
+    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
 
 
@@ -80,8 +79,26 @@ def _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     if np.any(problem.total):
         beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
     bias = problem.bias(beta, gradient)
-    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT.value)
+    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, status, steps, trace=[point])
+
+
+def with_ridge(problem, matrix):
+    """K + R, rows padded as those of the stored matrix; the matrix itself where there is no R."""
+    if problem.ridge is None:
+        return matrix.values
+    values, places = matrix.values.copy(), np.arange(len(problem))
+    values[places, places] += problem.ridge.astype(values.dtype)
+    return values
+
+
+def _only_point(problem, beta, gradient, bias, violation, steps, limits):
+    """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
+    n, dual = len(problem), problem.objective(beta, gradient)
+    gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
+    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap, route=Route.EXACT.value)
+    limits.report(point)
+    return point
 
 
 def _ending(violation, tol, limits, steps):
