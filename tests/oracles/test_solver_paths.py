@@ -184,19 +184,12 @@ def test_the_other_paths_take_rounds_with_working_sets(name, monkeypatch):
     assert max(point.working_set for point in trace) < 400
 
 
-def test_points_are_parked_and_return(monkeypatch):
-    # Nothing is parked at the end: the last word is spoken over all points.
-    model = fitted_on("evaluated", monkeypatch, C=100.0)
-    active = [point.active for point in model.trace_]
-    assert min(active) < 400
-    X, y, _ = made(n=400)
-    (verdict,) = verdicts(model, gram(X), y)
-    assert_solved(verdict, TOL)
-
-
-def test_without_shrinking_no_point_is_parked(monkeypatch):
-    trace = fitted_on("evaluated", monkeypatch, C=100.0, shrinking=False).trace_
-    assert {point.active for point in trace} == {400}
+def test_shrinking_makes_no_difference(monkeypatch):
+    """The parameter is scikit-learn's, and every round looks at every row."""
+    models = [fitted_on("evaluated", monkeypatch, C=100.0, shrinking=shrinking) for shrinking in (True, False)]
+    np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
+    for model in models:
+        assert {point.active for point in model.trace_} == {400}
 
 
 @pytest.mark.parametrize("refinements", [0, decomposition.MOST_REFINEMENTS])

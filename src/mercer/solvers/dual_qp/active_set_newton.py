@@ -13,6 +13,7 @@ Cost of a step: f^3 / 6 multiplications for f free coordinates, and n f for the 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
+from mercer._types import Array, BoolArray, FloatArray, IndexArray
 from mercer.solvers.linalg.compiled_cholesky import factorise, substitute
 
 EXACT, NO_STEP, UNFINISHED = 0, 1, 2
@@ -27,7 +28,7 @@ DIVERGED = 1e100
 
 
 @jit
-def _free_places(free, places):
+def _free_places(free: BoolArray, places: IndexArray) -> int:
     """Write the positions of the free coordinates to `places`; their number."""
     f = 0
     for i in range(free.shape[0]):
@@ -38,7 +39,9 @@ def _free_places(free, places):
 
 
 @jit
-def _write_system(matrix, places, f, groups, added, ridge, system):
+def _write_system(
+    matrix: Array, places: IndexArray, f: int, groups: IndexArray, added: float, ridge: float, system: FloatArray
+) -> None:
     """The lower triangle of Q_FF + added 11' + ridge I; the ones are those of each group."""
     for i in range(f):
         source, row, group = matrix[places[i]], system[i], groups[places[i]]
@@ -48,7 +51,17 @@ def _write_system(matrix, places, f, groups, added, ridge, system):
 
 
 @jit
-def _direction(matrix, places, f, gradient, groups, n_groups, system, step, ones):
+def _direction(
+    matrix: Array,
+    places: IndexArray,
+    f: int,
+    gradient: Array,
+    groups: IndexArray,
+    n_groups: int,
+    system: FloatArray,
+    step: FloatArray,
+    ones: FloatArray,
+) -> bool:
     """Write the Newton step of the free coordinates to `step`; False where there is none."""
     mean = 0.0
     for i in range(f):
@@ -79,7 +92,7 @@ def _direction(matrix, places, f, gradient, groups, n_groups, system, step, ones
 
 
 @jit
-def _take_off_means(places, f, groups, values):
+def _take_off_means(places: IndexArray, f: int, groups: IndexArray, values: Array) -> None:
     """Subtract from each value the mean of its group.
 
     b takes off what gradients have in common in any case. Solved for with the rest, that part of a step is so much
@@ -96,7 +109,7 @@ def _take_off_means(places, f, groups, values):
 
 
 @jit
-def _keep_sum(f, step, ones):
+def _keep_sum(f: int, step: FloatArray, ones: FloatArray) -> None:
     """Subtract a multiple of `ones` from the step, so that it sums to zero."""
     total, towards_bias = 0.0, 0.0
     for i in range(f):
@@ -107,7 +120,7 @@ def _keep_sum(f, step, ones):
 
 
 @jit
-def _keep_two_sums(places, f, groups, step, ones):
+def _keep_two_sums(places: IndexArray, f: int, groups: IndexArray, step: FloatArray, ones: FloatArray) -> None:
     """Subtract multiples of both rows of `ones` from the step, so that it sums to zero in each group."""
     total, by_bias, bias = np.zeros(2), np.zeros((2, 2)), np.zeros(2)
     for i in range(f):
@@ -128,7 +141,16 @@ def _keep_two_sums(places, f, groups, step, ones):
 
 
 @jit
-def _move(matrix, places, f, step, beta, gradient, lower, upper):
+def _move(
+    matrix: Array,
+    places: IndexArray,
+    f: int,
+    step: FloatArray,
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> int:
     """Take the step, or as much as the box allows; the coordinate that ends it, or -1."""
     length, first, end = 1.0, -1, 0.0
     for i in range(f):
@@ -149,7 +171,7 @@ def _move(matrix, places, f, step, beta, gradient, lower, upper):
 
 
 @jit
-def _common_gradient(gradient, places, f):
+def _common_gradient(gradient: Array, places: IndexArray, f: int) -> float:
     """The bias: what the gradients of free coordinates have in common."""
     total = 0.0
     for i in range(f):
@@ -158,7 +180,15 @@ def _common_gradient(gradient, places, f):
 
 
 @jit
-def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
+def _common_gradients(
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+    free: BoolArray,
+    groups: IndexArray,
+    bias: FloatArray,
+) -> None:
     """The same for each of two groups; the middle of what is allowed where none of one is free."""
     total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -UNBOUNDED), np.full(2, UNBOUNDED)
     for i in range(beta.shape[0]):
@@ -180,7 +210,15 @@ def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
 
 
 @jit
-def _violations(beta, gradient, lower, upper, free, groups, bias):
+def _violations(
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+    free: BoolArray,
+    groups: IndexArray,
+    bias: FloatArray,
+) -> tuple[float, float, int]:
     """Largest violation of a free coordinate, of a bounded one, and which that is."""
     unequal, worst, which = 0.0, 0.0, 0
     for i in range(beta.shape[0]):
@@ -195,7 +233,18 @@ def _violations(beta, gradient, lower, upper, free, groups, bias):
 
 
 @jit
-def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, least, max_steps):
+def newton_steps(
+    matrix: Array,
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+    free: BoolArray,
+    groups: IndexArray,
+    n_groups: int,
+    least: float,
+    max_steps: int,
+) -> int:
     """Take Newton steps until the violation is rounding error or `max_steps` are done.
 
     Parameters

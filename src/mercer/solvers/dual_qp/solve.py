@@ -4,11 +4,11 @@
 indefinite kernel, a dual without a maximum) is solved in rounds of working sets.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp import decomposition, polish
 from mercer.solvers.dual_qp.policy import is_exact
@@ -46,17 +46,19 @@ def solve_dual(
     gap_tol : float, optional
         Stop as soon as the gap is this small, instead of at `tol`.
     **options
-        `gap`, `memory` and `shrinking`, as in `decomposition.solve`.
+        `gap` and `memory`, as in `decomposition.solve`.
 
     Returns
     -------
     Solution
     """
-    asked = {"tol": tol, "convex": convex, "gap_tol": gap_tol}
+    asked: dict[str, Any] = {"tol": tol, "convex": convex, "gap_tol": gap_tol}
     if start is None and np.any(problem.total):
         start = sampled_start(problem, matrix, limits, solve_dual, {**asked, **options})
     if is_exact(matrix):
-        solution = polish.solve(problem, matrix, limits=limits, start=start, gap=options.get("gap"), **asked)
+        solution = polish.solve(
+            problem, cast(StoredMatrix, matrix), limits=limits, start=start, gap=options.get("gap"), **asked
+        )
         if solution is not None:
             return solution
     return decomposition.solve(problem, matrix, limits=limits, start=start, **asked, **options)
