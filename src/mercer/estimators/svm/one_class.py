@@ -109,7 +109,7 @@ class OneClassSVM(_Detector):
         Share of the points, above 0 and at most 1: an upper bound for those outside, and a lower bound for the support
         vectors.
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False
@@ -280,7 +280,7 @@ class SVDD(_Detector):
         Share of the points, from 0 to 1: an upper bound for those outside the ball, and a lower bound for the support
         vectors.
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False

@@ -85,7 +85,7 @@ class SVCCV(ClassifierMixin, TunedModel):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
@@ -394,7 +394,7 @@ class SVRCV(RegressorMixin, TunedModel):
     epsilon : float, default=0.1
         Half the width of the tube, 0 or more, in units of y; if `epsilons` is not given.
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound or at zero until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : int, default=0
