@@ -5,8 +5,7 @@ Method: parametric active sets (Hastie, Rosset, Tibshirani & Zhu 2004 for C; Cau
 program). The compiled steps are in `parametric_steps`. A solution that is only nearly one is made exact
 by the same steps: the linear term is moved to where the point is optimal, and followed back.
 
-Cost: see `parametric_steps`. Needs: the matrix in memory, in double precision, and as much again; a positive
-semidefinite kernel.
+Cost: see `parametric_steps`. Needs: a positive semidefinite matrix in memory, in double precision, and as much again.
 """
 
 from typing import TYPE_CHECKING, Any, Self, cast
