@@ -22,6 +22,10 @@ class Ends(Protocol):
     """Who may end the work of this thread."""
 
     has_deadline: bool
+    seconds: float
+
+    def is_over(self) -> bool:
+        """Whether the end has come; whoever asks leaves work undone that may be."""
 
     def stop(self) -> bool:
         """Whether to stop now."""

@@ -125,6 +125,16 @@ class DualProblem:
             return self.linear.copy()
         return self.linear - self.quadratic_product(matrix, support, beta[support], stop=stop)
 
+    def gradient_of(self, beta: FloatArray, projections: FloatArray) -> FloatArray:
+        """g, given K beta."""
+        gradient = self.linear - projections - self.shift * beta.sum()
+        return gradient if self.ridge is None else gradient - self.ridge * beta
+
+    def projections_of(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
+        """K beta, given g."""
+        # The two are each other's mirror images.
+        return self.gradient_of(beta, gradient)
+
     def objective(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Value of the dual (to be maximised): p'b - b'Qb/2 - eps|b| = b'(p + g)/2 - eps|b|."""
         return 0.5 * float(beta @ (self.linear + gradient)) - self.kink_cost(beta)
@@ -213,14 +223,24 @@ class DualProblem:
         :math:`\max_{l \le v \le u} \phi(v) - \phi(\beta)` with
         :math:`\phi(v) = (g + R\beta - b) v - R v^2/2 - \varepsilon |v|`.
         """
-        beta, lower, upper = beta[at], self.lower[at], self.upper[at]
-        ridge = 0.0 if self.ridge is None else self.ridge[at]
         if self.ridge is None and not self.kink:
             # The usual problem, whose every round asks: each coordinate gains most at the end of its box.
-            slope = gradient[at] - self.thresholds(bias, at)
-            room = np.where(slope > 0.0, upper, lower) - beta
+            beta, slope = beta[at], gradient[at] - self.thresholds(bias, at)
+            room = np.where(slope > 0.0, self.upper[at], self.lower[at]) - beta
             with np.errstate(invalid="ignore"):
                 return float((slope * room).sum(where=slope != 0.0))
+        return float(self.gains(beta, gradient, bias, at).sum())
+
+    def gains(
+        self,
+        beta: FloatArray,
+        gradient: FloatArray,
+        bias: float | FloatArray,
+        at: slice | IndexArray | BoolArray = slice(None),
+    ) -> FloatArray:
+        """The terms of `gap`: what each coordinate could still gain by itself."""
+        beta, lower, upper = beta[at], self.lower[at], self.upper[at]
+        ridge = 0.0 if self.ridge is None else self.ridge[at]
         slope = gradient[at] + ridge * beta - self.thresholds(bias, at)
         reach = np.sign(slope) * np.maximum(np.abs(slope) - self.kink, 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -228,7 +248,7 @@ class DualProblem:
             gains = slope * (best - beta)
             if self.ridge is not None:
                 gains -= 0.5 * ridge * (best * best - beta * beta)
-            return float(gains.sum()) - self.kink_cost(best) + self.kink_cost(beta)
+        return gains - self.kink * (np.abs(best) - np.abs(beta)) if self.kink else gains
 
     def relative_gap(
         self,
