@@ -48,7 +48,7 @@ class ProblemCertifier:
     """A certificate for each problem of a fit."""
 
     # Whether the solutions are those of `DualProblem`s, with their gradients.
-    _takes_over = False
+    takes_over = False
 
     def __init__(self, data: "TrainingData", setup: Any, solved: Any, n_jobs: int | None, tol: float) -> None:
         self.data, self.setup, self.solved, self.n_jobs, self.tol = data, setup, solved, n_jobs, tol
@@ -59,14 +59,14 @@ class ProblemCertifier:
     @property
     def is_large(self) -> bool:
         """Whether recomputing everything takes long."""
-        if not (self._takes_over and hasattr(self.solved, "solutions")):
+        if not (self.takes_over and hasattr(self.solved, "solutions")):
             return False
         cost = max(1.0, _entry_cost(self.data) / USUAL_COST)
         # Small fits are told by their rows alone: to ask for more would take some of their time.
         most = len(self.solved.intercepts) * self.data.shape[0] ** 2 * cost
-        return most > SMALL_WORK and self._work() * cost > SMALL_WORK
+        return most > SMALL_WORK and self.work() * cost > SMALL_WORK
 
-    def _work(self) -> float:
+    def work(self) -> float:
         """Kernel entries between the rows of the problems and their support vectors."""
         return float(sum(len(beta) * np.count_nonzero(beta) for beta in self.solved.betas()))
 
@@ -97,7 +97,7 @@ class ProblemCertifier:
 
     def _projections_in_blocks(self, task: "BinaryTask", beta: FloatArray, support: IndexArray) -> FloatArray:
         """The same with no more memory than some rows take."""
-        recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self._work()
+        recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self.work()
         for begin in range(0, len(beta), BLOCK):
             rows = np.arange(begin, min(begin + BLOCK, len(beta)))
             out[rows] = recompute(rows)
@@ -147,7 +147,7 @@ class ProblemCertifier:
 class DualCertifier(ProblemCertifier):
     """The same for solutions of duals in signed form, whose gradient can be taken over."""
 
-    _takes_over = True
+    takes_over = True
 
 
 class JointCertifier(ProblemCertifier):
