@@ -58,7 +58,24 @@ class Certifier(Protocol):
         ...
 
 
-class Evidence:
+class KeptData:
+    """The training data of a fit, kept until what needs them has been asked for, and believed as long as they are the
+    same."""
+
+    if TYPE_CHECKING:
+        data: Any
+        _mark: Any
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self._mark = fingerprint(data.X)
+
+    def _is_same(self) -> bool:
+        """Whether the data are there, and are those of the fit."""
+        return self.data is not None and bool(fingerprint(self.data.X) == self._mark)
+
+
+class Evidence(KeptData):
     """Kept by a fitted model until its certificates are asked for; then the data are dropped.
 
     A certificate needs every kernel value between a training point and a support vector in double precision, about as
@@ -67,15 +84,13 @@ class Evidence:
     """
 
     if TYPE_CHECKING:
-        # Both are let go of, and are then None.
-        data: Any
+        # Let go of with the data, and then None.
         certifier: Any
-        _mark: Any
         _found: list[Any] | None
 
     def __init__(self, data: Any, certifier: Certifier) -> None:
-        self.data, self.certifier, self._found = data, certifier, None
-        self._mark = fingerprint(data.X)
+        super().__init__(data)
+        self.certifier, self._found = certifier, None
 
     @classmethod
     def missing(cls) -> Self:
@@ -127,9 +142,6 @@ class Evidence:
         if isinstance(self._mark, str):
             return self._mark
         return UNREAD if self._found is None else LEFT_BEHIND
-
-    def _is_same(self) -> bool:
-        return bool(fingerprint(self.data.X) == self._mark)
 
     def _drop(self) -> None:
         self.data = self.certifier = None
