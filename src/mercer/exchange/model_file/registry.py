@@ -91,12 +91,16 @@ _by_name: dict[str, Kind] = {}
 _by_class: dict[tuple[str, str], Kind] = {}
 
 
-def add(kind: Kind) -> Kind:
-    """Register a kind; of several for one class, the last is the one that is written."""
+def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
+    """Register a kind, also for other classes ((module, name) each) that are written as it.
+
+    Of several kinds for one class, the last is the one that is written.
+    """
     if kind.name in _by_name:
         raise ValueError(f"two classes cannot both be {kind.name!r} in a model file")
     _by_name[kind.name] = kind
-    _by_class[kind.module, kind.qualname] = kind
+    for place in ((kind.module, kind.qualname), *aliases):
+        _by_class[place] = kind
     return kind
 
 
