@@ -162,7 +162,8 @@ def print_growth(records, limit):
     # Those of small fits are recomputed in full, when they are read.
     shares = [record["certificate"] / record["seconds"] for record in ours if not record["is_full"]]
     if shares:
-        print(f"certificate: at most {100 * max(shares):.0f} % of a large fit (goal {100 * GOALS['certificate']:.0f} %)")
+        goal = f"goal {100 * GOALS['certificate']:.0f} %"
+        print(f"certificate: at most {100 * max(shares):.0f} % of a large fit ({goal})")
     over = [record for record in ours if record["added"] > (1 + SLACK) * limit]
     print(f"memory: {len(over)} of {len(ours)} fits add more than memory_limit + {100 * SLACK:.0f} %")
     _print_peer(records, ours)
