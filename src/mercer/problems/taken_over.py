@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mercer._types import BoolArray, FloatArray, IndexArray
-from mercer.problems.certificate import Certificate
+from mercer.problems.certificate import EVERYTHING, Certificate
 from mercer.problems.svm.signed_dual import DualProblem
 
 # Rows drawn at random, at most; of all rows, one in so many is recomputed at most, and one in twice as many is drawn.
@@ -66,20 +66,23 @@ def certificate(
         Rows whose entries rounding disturbs most: they are recomputed beside the sample.
     """
     n = len(beta)
-    rng, known = np.random.default_rng(SEED), np.zeros(n, bool)
+    known = np.zeros(n, bool)
     projections = _projections(problem, beta, gradient)
-    drawn = rng.choice(n, min(SAMPLE, max(1, n // (2 * ONE_IN))), replace=False)
+    drawn = np.random.default_rng(SEED).choice(n, min(SAMPLE, max(1, n // (2 * ONE_IN))), replace=False)
     first = np.union1d(drawn, likely)
     error = _replace(projections, first, recompute, known)
     is_open = _is_open(problem, beta, projections, slack + CAUTION * error) & ~known
-    wanted = np.flatnonzero(is_open)
-    room = max(0, n // ONE_IN - len(first))
-    if len(wanted) > room:
-        wanted = np.sort(rng.choice(wanted, room, replace=False))
-    error = max(error, _replace(projections, wanted, recompute, known))
-    left = int(is_open.sum()) - len(wanted)
+    waiting, room = np.flatnonzero(is_open), max(0, n // ONE_IN - len(first))
+    while True:
+        wanted = _worst(problem, beta, projections, waiting, room)
+        error = max(error, _replace(projections, wanted, recompute, known))
+        waiting = waiting[~known[waiting]]
+        plain, violation, more = _widening(problem, beta, projections, np.where(known, 0.0, error))
+        if len(waiting) == 0 or violation <= slack or plain > slack:
+            break
+        # Only what is counted as off speaks against it: more of that is recomputed, before everything is.
+        room = len(first) + 2 * len(wanted)
     found = problem.certificate(beta, projections, intercept)
-    violation, more = _widening(problem, beta, projections, np.where(known, 0.0, error))
     gap = found.gap + more
     accuracy = 0.5 * problem.times_dual * error * float(np.abs(beta[~known]).sum())
     return replace(
@@ -88,7 +91,7 @@ def certificate(
         relative_gap=gap / max(1.0, abs(found.primal)) if np.isfinite(found.primal) else np.inf,
         kkt_violation=violation,
         accuracy=accuracy,
-        basis=_words(n, known, len(drawn), left, error, accuracy),
+        basis=_words(n, known, len(drawn), len(waiting), error, accuracy),
     )
 
 
@@ -126,6 +129,19 @@ def _is_open(problem: Any, beta: FloatArray, projections: FloatArray, slack: flo
     return (widest != 0.0).reshape(times, -1).any(axis=0)
 
 
+def _worst(problem: Any, beta: FloatArray, projections: FloatArray, rows: IndexArray, room: int) -> IndexArray:
+    """Those of some rows that violate the conditions most, no more than there is room for: the violation is theirs, and
+    what is left is far enough from it that an error does not matter."""
+    if len(rows) <= room:
+        return rows
+    dual, times, point = _point(problem, beta)
+    gradient = dual.gradient_of(point, np.tile(projections, times))
+    level = dual.thresholds(dual.bias(point, gradient))
+    violations = np.maximum(dual.upward(point, gradient) - level, level - dual.downward(point, gradient))
+    order = np.argsort(-violations.reshape(times, -1).max(axis=0)[rows], kind="stable")
+    return np.sort(rows[order[:room]])
+
+
 def _widest(
     dual: DualProblem, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray, errors: FloatArray
 ) -> FloatArray:
@@ -133,17 +149,22 @@ def _widest(
     return np.maximum(*(dual.gains(beta, gradient + sign * errors, bias) for sign in (-1.0, 1.0)))
 
 
-def _widening(problem: Any, beta: FloatArray, projections: FloatArray, errors: FloatArray) -> tuple[float, float]:
-    """(the violation if each gradient is off by its error at the worst, by how much that makes the gap larger)."""
+def _widening(
+    problem: Any, beta: FloatArray, projections: FloatArray, errors: FloatArray
+) -> tuple[float, float, float]:
+    """(the violation, what it is if each gradient is off by its error at the worst, what that adds to the gap)."""
     dual, times, point = _point(problem, beta)
     gradient, errors = dual.gradient_of(point, np.tile(projections, times)), np.tile(errors, times)
     bias = dual.bias(point, gradient)
     highest, lowest = dual.extremes(point, gradient + errors)[0], dual.extremes(point, gradient - errors)[1]
     more = _widest(dual, point, gradient, bias, errors) - dual.gains(point, gradient, bias)
-    return max(0.0, dual.distance(highest, lowest)), problem.times_dual * float(more.sum())
+    widened = max(0.0, dual.distance(highest, lowest))
+    return dual.violation(point, gradient), widened, problem.times_dual * float(more.sum())
 
 
 def _words(n: int, known: BoolArray, drawn: int, left: int, error: float, accuracy: float) -> str:
+    if known.all():
+        return EVERYTHING
     share = 1.0 - (1.0 - CERTAINTY) ** (1.0 / drawn)
     deciding = "all that decide" if left == 0 else f"all but {left} that decide"
     return (

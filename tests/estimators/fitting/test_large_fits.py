@@ -132,9 +132,15 @@ def test_a_gradient_that_is_off_is_caught(rows):
     # A share that the certificate says is seen with 99.9 % certainty, off by more than the tolerance.
     wrong = gradient.copy()
     wrong[np.random.default_rng(1).random(N) < 0.06] += 0.01
-    found = _sampled(problem, beta, wrong, intercept, product)
-    assert not found.is_optimal(1e-3)
+    found, so = _sampled(problem, beta, wrong, intercept, product), problem.certificate(beta, product, intercept)
     assert "off by at most 1.0e-02" in found.basis
+    assert found.gap >= so.gap
+    assert found.kkt_violation >= so.kkt_violation
+    assert 1.0 < found.accuracy >= abs(found.dual - so.dual)
+    # Larger errors leave nothing to be taken over.
+    wrong[np.random.default_rng(1).random(N) < 0.06] += 5.0
+    assert _sampled(problem, beta, wrong, intercept, product) == so
+    assert so.is_full
 
 
 def test_coefficients_that_the_gradient_does_not_fit_are_caught(rows):
@@ -153,6 +159,25 @@ def test_rows_that_decide_beyond_the_room_are_widened(rows):
     model = _fit(SVR(epsilon=0.0, C=50.0, gamma=2.0), rows)
     assert "all but" in model.certificate_.basis
     assert model.certificate_.kkt_violation >= model.certificate(full=True).kkt_violation
+
+
+def test_of_many_rows_that_decide_the_worst_are_recomputed(rows):
+    """Errors too large for the tolerance, had any row to be counted with them that is nearly the worst."""
+    X, y, _ = rows
+    model = SVC(loss="squared_hinge", C=1.0, gamma=0.2).fit(X, y)
+    beta = np.zeros(N)
+    beta[model.support_] = model.dual_coef_[0]
+    product = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(2)) @ beta
+    problem = SoftMargin(y.astype(float), np.ones(N), "squared_hinge")
+    so = problem.certificate(beta, product, model.intercept_[0])
+    dual, signs = problem.dual(), np.sign(np.sin(np.arange(N)))
+    # So small that the solver's own numbers hold, and that they do not if any row is counted as off by as much.
+    e = 0.3 * (1e-3 - so.kkt_violation)
+    off = dual.gradient_of(beta, product) + e * signs
+    assert dual.violation(beta, off) <= 1e-3 < dual.violation(beta, off) + 2.0 * e
+    told = _sampled(problem, beta, off, model.intercept_[0], product)
+    assert so.kkt_violation <= told.kkt_violation <= 1e-3
+    assert not told.is_full
 
 
 def test_a_fit_whose_solver_is_off_is_recomputed_in_full(rows, monkeypatch):
@@ -179,7 +204,7 @@ def test_optimal_is_taken_back_before_fit_returns(rows, monkeypatch):
         return replace(truth(self, problem, task, beta, intercept), kkt_violation=0.1)
 
     monkeypatch.setattr(certifiers.DualCertifier, "_certificate", shifted)
-    monkeypatch.setattr(taken_over, "_widening", lambda *_: (0.1, 0.0))
+    monkeypatch.setattr(taken_over, "_widening", lambda *_: (0.1, 0.1, 0.0))
     with pytest.warns(ConvergenceWarning, match="OPTIMAL_INACCURATE"):
         model = SVC().fit(X, y)
     assert model.status_ is Status.OPTIMAL_INACCURATE
