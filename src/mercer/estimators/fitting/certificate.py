@@ -252,7 +252,8 @@ class CertifiedLazily(Certified):
 
 def known_certificates(model: Any) -> Any:
     """`certificate_` where it is known or soon computed; None where that would take as long as a fit."""
-    evidence = vars(model).get("_evidence")
+    # Of a search, those of the machine that it has refitted.
+    evidence = vars(vars(model).get("best_estimator_", model)).get("_evidence")
     if isinstance(evidence, Evidence) and evidence.data is not None and not evidence.settle():
         return None
     return getattr(model, "certificate_", None)

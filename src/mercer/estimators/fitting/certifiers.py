@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Stop = Callable[[], bool] | None
 Tell = Callable[[float], None] | None
-# Kernel entries, of up to so many multiplications each, that are recomputed without a second thought: about a second.
-SMALL_WORK, USUAL_COST = 2e8, 50
+# Kernel entries, of up to so many multiplications each, that are recomputed without a second thought: a quarter second.
+SMALL_WORK, USUAL_COST = 5e7, 50
 # Multiplications that an entry is taken for where nothing is known.
 UNKNOWN_COST = 1000
 # Rows that are recomputed at a time, where there are many: between them somebody may hear how far it is.
@@ -108,10 +108,17 @@ class ProblemCertifier:
 
     def _recompute(self, task: "BinaryTask", beta: FloatArray) -> Callable[[IndexArray], FloatArray]:
         """A function that gives <w, psi(x_i)> at some rows of a problem."""
-        support = np.flatnonzero(beta)
-        prepare = self._preparation(task)
-        vectors = prepare(support)
-        return lambda rows: self._product(prepare(rows), vectors, beta[support])
+        support, prepare = np.flatnonzero(beta), self._preparation(task)
+
+        def recompute(rows: IndexArray) -> FloatArray:
+            # Support vectors, too, a block at a time: all of them in double precision may not have room.
+            out, left = np.zeros(len(rows)), prepare(rows)
+            for begin in range(0, len(support), BLOCK):
+                part = support[begin : begin + BLOCK]
+                out += self._product(left, prepare(part), beta[part])
+            return out
+
+        return recompute
 
     def _preparation(self, task: "BinaryTask") -> Callable[[IndexArray], Any]:
         if isinstance(self.data.kernel, Precomputed):
