@@ -115,6 +115,10 @@ class Limits:
                 self._around.reached()
         return status
 
+    def is_over(self) -> bool:
+        """Whether the end has come, asked by work that may be left undone: the fit need not hear that it was told."""
+        return self._end() is not None
+
     def _end(self) -> Status | None:
         if self._so_far.is_pressed or self._so_far.is_cancelled:
             return Status.INTERRUPTED

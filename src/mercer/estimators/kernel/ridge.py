@@ -9,7 +9,9 @@ from sklearn.utils import check_random_state
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
-from mercer.estimators.bases.kernel_method import KernelRegression, Proof
+from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import (
     require_choice,
@@ -271,7 +273,7 @@ class KernelRidge(KernelRegression):
         coefficients = np.zeros(targets.shape)
         coefficients[used] = columns * problem.scale[:, None]
         self._keep(data, coefficients, problem, solutions, is_flat)
-        self._keep_proof(data.subset(used), problem, coefficients[used])
+        self._keep_evidence(data.subset(used), problem, coefficients[used])
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
@@ -334,12 +336,12 @@ class KernelRidge(KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         self._is_flat = is_flat
 
-    def _keep_proof(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
+    def _keep_evidence(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
         def compute() -> Any:
             fitted = self._operator(data, Limits()).product(coefficients)
             return problem.certificate(coefficients, fitted)
 
-        self._proof = Proof(data, compute)
+        self._evidence = Evidence(data, Computed(compute))
 
     def _keep_leave_one_out(
         self, problem: Ridge, coefficients: FloatArray, solutions: Sequence[Any], used: IndexArray

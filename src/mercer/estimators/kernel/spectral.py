@@ -12,7 +12,9 @@ from sklearn.utils import check_random_state
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, Rows
-from mercer.estimators.bases.kernel_method import KernelMethod, Proof
+from mercer.estimators.bases.kernel_method import KernelMethod
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -205,7 +207,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
         self._n_features_out = kept
-        self._proof = Proof(data, self._certificate_of(data, values, vectors))
+        self._evidence = Evidence(data, Computed(self._certificate_of(data, values, vectors)))
 
     def _keep_rank(self, found: Components, kept: int) -> None:
         """Note how many components there are, where they are fewer than asked for."""

@@ -32,7 +32,7 @@ from mercer.estimators.mkl.methods import JOINT, allowed_weights, solve_with_wei
 from mercer.estimators.mkl.solve import (
     ENDINGS,
     Machines,
-    WeightedEvidence,
+    WeightedCertifier,
     WeightedSolved,
     empty_solutions,
     stopped_at,
@@ -45,7 +45,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
     from mercer.estimators.mkl.cv import Fold
@@ -216,8 +216,8 @@ class WeightedKernelModel(KernelModel):
             )
             warnings.warn(text, FitFailedWarning, stacklevel=3)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
-        return WeightedEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
+        return WeightedCertifier
 
     def _is_reached(self, certificate: "Certificate") -> bool:
         return certificate.is_optimal(self.tol, self.gap_tol if self.method in JOINT else None)

@@ -14,12 +14,12 @@ from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.two_class import TwoClassProblems
-from mercer.estimators.svm.separation import SeparationEvidence, keep_normals, separate_all
+from mercer.estimators.svm.separation import SeparationCertifier, keep_normals, separate_all
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
     from mercer.kernels.base.kernel import Kernel
@@ -233,8 +233,8 @@ class HardMarginSVC(KernelClassifier):
         self._said = next((str(error) for error in errors if error is not None), None)
         keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
-        return SeparationEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
+        return SeparationCertifier
 
     @property
     def margin_(self) -> Any:

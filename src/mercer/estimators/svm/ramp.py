@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from mercer._errors import DataError, ParameterError
 from mercer._types import ArrayLike, BoolArray, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,
@@ -21,7 +21,6 @@ from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.kernels.evaluation import tiles
 from mercer.problems.svm.ramp import RampMargin
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.dual_qp import ramp_cccp
@@ -67,7 +66,7 @@ class _RampProblems(TwoClassProblems):
         ]
 
 
-class _RampEvidence(Evidence):
+class _RampCertifier(ProblemCertifier):
     """A margin at the kink is judged with kernel values of its own."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
@@ -75,7 +74,7 @@ class _RampEvidence(Evidence):
 
         def gram(places: IndexArray) -> FloatArray:
             points = self.data.prepare(np.float64, task.indices[places])
-            return tiles.product(self.data.kernel, points, points, np.eye(len(places)), self.n_jobs)
+            return self._product(points, points, np.eye(len(places)))
 
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, projections, intercept, gram)
@@ -341,8 +340,8 @@ class RampSVC(KernelClassifier):
         last = self.outliers_ if isinstance(self.outliers_, list) else [self.outliers_]
         return [np.isin(task.indices, rows) for task, rows in zip(setup.tasks, last, strict=True)]
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
-        return _RampEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
+        return _RampCertifier
 
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         masks = [problem.current_outliers for problem in setup.problems]

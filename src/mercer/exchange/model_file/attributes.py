@@ -36,7 +36,6 @@ ATTRIBUTES = {
     "_last_betas": rules.optional(rules.list_of(rules.floats)),
     "_last": rules.optional(rules.list_of(rules.instance("LinearSolution"))),
     "_evidence": rules.optional(rules.instance("Evidence", "SGDEvidence")),
-    "_proof": rules.instance("Proof"),
     "_multipliers": rules.optional(rules.floats2),
     "_mistakes": rules.optional(rules.instance("MistakeEvidence")),
     "certificate_": _certificates,
@@ -95,6 +94,9 @@ ATTRIBUTES = {
     "refit_time_": rules.number(),
     "best_estimator_": rules.instance("KernelModel"),
 }
+
+# Attributes that earlier versions called otherwise.
+RENAMED = {"_proof": "_evidence"}
 
 # What predicting reads, wherever a fit leaves it: a model without one of these could not answer.
 NEEDED = frozenset(

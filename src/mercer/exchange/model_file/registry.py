@@ -92,7 +92,10 @@ _by_class: dict[tuple[str, str], Kind] = {}
 
 
 def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
-    """Register a kind, also for other classes ((module, name) each) that are written as it."""
+    """Register a kind, also for other classes ((module, name) each) that are written as it.
+
+    Of several kinds for one class, the last is the one that is written.
+    """
     if kind.name in _by_name:
         raise ValueError(f"two classes cannot both be {kind.name!r} in a model file")
     _by_name[kind.name] = kind
@@ -124,12 +127,11 @@ def plain(
     constants: dict[str, Any] | None = None,
     make: Callable[[Any, dict[str, Any]], Any] | None = None,
     check: Callable[[Any], None] | None = None,
-    aliases: Iterable[str] = (),
 ) -> Kind:
     """Register an object by its attributes and their rules."""
     module, qualname = _named(home)
     kind = Kind(name or qualname, module, qualname, fields, None, constants or {}, make, check)
-    return add(kind, *map(_named, aliases))
+    return add(kind)
 
 
 def estimator(

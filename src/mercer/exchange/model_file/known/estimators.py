@@ -19,7 +19,7 @@ _MACHINE = (
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
 _METHOD = (
-    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_proof", "X_fit_", "dual_coef_", "compression_"
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_"
 )  # fmt: skip
 _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
