@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
@@ -22,6 +21,7 @@ from mercer.estimators.fitting.parameters import (
     require_numbers,
 )
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
@@ -99,7 +99,7 @@ class KernelRidge(KernelRegression):
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     random_state : int, RandomState or None, default=None
-        Seed for the rows of the "nystroem" preconditioner.
+        Seed for the rows of the "nystroem" preconditioner; None stands for 0.
 
     Attributes
     ----------
@@ -297,7 +297,7 @@ class KernelRidge(KernelRegression):
         return problem, operator
 
     def _request(self, data: "TrainingData", limits: Limits) -> "Request":
-        rng = check_random_state(self.random_state) if self.preconditioner == "nystroem" else None
+        rng = generator_of(self.random_state) if self.preconditioner == "nystroem" else None
         return shifted_system.Request(
             tol=float(self.tol),
             limits=limits,

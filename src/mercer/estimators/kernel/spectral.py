@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
@@ -18,6 +17,7 @@ from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.fixed_point import FixedPointOperator
 from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
@@ -157,8 +157,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             needed = lanczos.dense_memory(operator.n, count)
             self._require_room(data, needed, f'eigen_solver="dense" with {count} components', instead)
             return lanczos.dense(operator, count, limits.stop, margin)
-        # Without a seed the start is still the same: the answer does not depend on it.
-        rng = np.random.default_rng(check_random_state(self.random_state or 0).randint(2**31))
+        rng = np.random.default_rng(generator_of(self.random_state).randint(2**31))
         if self.solver_ == "randomized":
             auto = 7 if count < 0.1 * operator.n else 4
             power = auto if self.iterated_power == "auto" else self.iterated_power

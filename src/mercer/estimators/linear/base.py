@@ -23,8 +23,9 @@ from mercer.estimators.fitting.parameters import (
     require_optional_number,
 )
 from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import one_or_all
-from mercer.estimators.linear.solve import row_products, seed_of, solve_each, usable_starts
+from mercer.estimators.linear.solve import row_products, solve_each, usable_starts
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.limits import Limits

@@ -124,7 +124,7 @@ class HardMarginSVC(KernelClassifier):
         Names of the features, if X has names that are all text.
     margin_ : float, or ndarray of them
         1 / norm(w_0), the distance from the hyperplane to the nearest point.
-    normalised_coef_, normalised_intercept_
+    normalized_coef_, normalized_intercept_
         (w_0, b_0) / norm(w_0), the output of Hard-SVM in the book; the first only for the linear kernel.
     proofs_ : list
         For each two-class problem, None or the `NotSeparableProof` that it has no solution.
@@ -243,14 +243,14 @@ class HardMarginSVC(KernelClassifier):
         return float(self._margins[0]) if len(self._margins) == 1 else self._margins
 
     @property
-    def normalised_coef_(self) -> FloatArray:
+    def normalized_coef_(self) -> FloatArray:
         """w_0 / norm(w_0); only for a linear kernel."""
         coefficients = self.coef_
         rows = cast(Any, coefficients).toarray() if sparse.issparse(coefficients) else coefficients
         return rows * self._margins[:, None]
 
     @property
-    def normalised_intercept_(self) -> FloatArray:
+    def normalized_intercept_(self) -> FloatArray:
         """b_0 / norm(w_0)."""
         require_fitted(self)
         return self.intercept_ * self._margins

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import ArrayLike, BoolArray, FloatArray, IndexArray, Rows
@@ -17,6 +16,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
@@ -127,8 +127,8 @@ class RampSVC(KernelClassifier):
     n_starts : int, default=1
         Number of starts: the first as above, the others with random outliers. The result with the lowest objective is
         kept.
-    random_state : int, RandomState or None, default=0
-        Seed of the random outliers.
+    random_state : int, RandomState or None, default=None
+        Seed of the random outliers; None stands for 0.
     bias : {"free", "penalised", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
         so part of the penalty ("penalised"), or is absent ("none").
@@ -254,7 +254,7 @@ class RampSVC(KernelClassifier):
         cache_size: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: int | np.random.RandomState = 0,
+        random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -307,7 +307,7 @@ class RampSVC(KernelClassifier):
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         starts, first = self._starts(setup), self._first_outliers(setup)
-        rng = check_random_state(self.random_state)
+        rng = generator_of(self.random_state)
         others = [ramp_cccp.random_outliers(len(task.indices), self.n_starts - 1, rng) for task in setup.tasks]
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":

@@ -59,7 +59,7 @@ ATTRIBUTES = {
     "_centre": rules.number(),
     "_constant": rules.optional(rules.number()),
     "bandwidth_": rules.number(),
-    "log_normaliser_": rules.number(),
+    "log_normalizer_": rules.number(),
     "_rule": rules.instance("FisherRule"),
     "scalings_": rules.floats1,
     "means_": rules.floats2,
@@ -101,7 +101,7 @@ RENAMED = {"_proof": "_evidence"}
 # What predicting reads, wherever a fit leaves it: a model without one of these could not answer.
 NEEDED = frozenset(
     ("expansion_", "coef_", "intercept_", "shape_fit_", "_items", "_sparse", "_calibration", "_is_flat", "_form",
-     "_rule", "_centre", "_constant", "offset_", "bandwidth_", "log_normaliser_", "eigenvalues_", "eigenvectors_",
+     "_rule", "_centre", "_constant", "offset_", "bandwidth_", "log_normalizer_", "eigenvalues_", "eigenvectors_",
      "singular_values_", "weights_"),
 )  # fmt: skip
 

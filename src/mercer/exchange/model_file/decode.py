@@ -312,6 +312,7 @@ def build(
 
 def _build(kind: "Kind", fields: Mapping[str, Any], params: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     cls, known = kind.load(), kind.rules()
+    params, state = ({kind.former.get(name, name): value for name, value in part.items()} for part in (params, state))
     unknown = [name for name in (*fields, *params) if name not in known]
     if unknown or bool(params or state) > kind.is_estimator:
         raise ModelFileError(

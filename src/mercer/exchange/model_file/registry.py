@@ -57,6 +57,8 @@ class Kind:
         ``make(cls, fields)``, where setting the fields is not enough.
     check : callable or None
         ``check(object)``, what its fields must be to each other.
+    former : dict
+        Names of parameters and attributes in older files, and what they are called now.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Kind:
     constants: dict = field(default_factory=dict)
     make: object = None
     check: object = None
+    former: dict = field(default_factory=dict)
 
     def load(self) -> Any:
         """The class itself."""
@@ -135,11 +138,16 @@ def plain(
 
 
 def estimator(
-    home: str, state: Iterable[str], name: str | None = None, check: Callable[[Any], None] | None = None
+    home: str,
+    state: Iterable[str],
+    name: str | None = None,
+    check: Callable[[Any], None] | None = None,
+    former: dict[str, str] | None = None,
 ) -> Kind:
     """Register an estimator by the names of its fitted attributes (see `attributes.ATTRIBUTES`)."""
     module, qualname = _named(home)
-    return add(Kind(name or qualname, module, qualname, None, {one: ATTRIBUTES[one] for one in state}, check=check))
+    own = {one: ATTRIBUTES[one] for one in state}
+    return add(Kind(name or qualname, module, qualname, None, own, check=check, former=former or {}))
 
 
 def kind_of(value: Any) -> Kind | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from mercer._jit.threads import Stopped
-from mercer._types import FloatArray, IndexArray
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.dual_qp.bias import common_bias
 from mercer.solvers.linalg.definiteness import refuse_indefinite
@@ -261,7 +261,7 @@ class Homotopy:
         t.rate[:] = np.where(inside, t.rate, push) - t.tableau.times(np.where(inside, push, 0.0))
 
     @property
-    def _inside(self) -> FloatArray:
+    def _inside(self) -> BoolArray:
         """Which indices the tableau has taken in."""
         t = self.track
         out = np.zeros(len(t.state), bool)

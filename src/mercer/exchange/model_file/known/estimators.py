@@ -25,9 +25,11 @@ _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
 
 
-def _register(homes: str, state: Iterable[str], check: Callable[[Any], None]) -> None:
+def _register(
+    homes: str, state: Iterable[str], check: Callable[[Any], None], former: dict[str, str] | None = None
+) -> None:
     for home in homes.split():
-        estimator(f"mercer.{home}", state, check=check)
+        estimator(f"mercer.{home}", state, check=check, former=former)
 
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
@@ -43,7 +45,7 @@ _register(
 _register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
 _register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _machine)
 _register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
-_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
+_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
 _register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
@@ -62,6 +64,7 @@ _register(
     (*_INPUT, "_form", "classes_", "class_weight_", "_sparse", "_evidence", "_mean_weight", "_rho", "status_",
      "_traces", "n_iter_"),
     consistency.check_pegasos,
+    {"lam": "alpha"},
 )  # fmt: skip
 _register(
     "estimators.kernel.ridge:KernelRidge",
@@ -81,8 +84,9 @@ _register(
 )
 _register(
     "estimators.kernel.density:KernelDensity",
-    (*_INPUT, "bandwidth_", "log_normaliser_", "expansion_", "offset_"),
+    (*_INPUT, "bandwidth_", "log_normalizer_", "expansion_", "offset_"),
     _method,
+    {"log_normaliser_": "log_normalizer_"},
 )
 _register(
     "estimators.kernel.fisher:KernelFisherDiscriminant",
