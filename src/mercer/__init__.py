@@ -124,6 +124,7 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.svm.ramp",
     "RankSVM": "mercer.estimators.svm.rank",
+    "LowRank": "mercer.estimators.fitting.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",
     "Pinball": "mercer.problems.losses.residual_losses",

@@ -83,6 +83,13 @@ class Evidence:
         vars(evidence).update(data=None, setup=None, solved=None, n_jobs=None, _mark=None, _found=None)
         return evidence
 
+    @classmethod
+    def settled(cls, found: list[Any]) -> Self:
+        """What is known already: certificates that the fit itself has computed."""
+        evidence = cls.missing()
+        evidence._found = found
+        return evidence
+
     def certificates(self) -> list[Any]:
         """One certificate for each two-class problem."""
         self.settle()

@@ -21,6 +21,7 @@ from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.one_class import OneClass, SoftBall
 
 if TYPE_CHECKING:
+    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.base.kernel import Kernel
 
@@ -129,6 +130,8 @@ class OneClassSVM(_Detector):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -161,6 +164,10 @@ class OneClassSVM(_Detector):
     certificate_ : Certificate
         Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
         training data when first read.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The function as a sum of kernels.
     trace_ : list of TracePoint
@@ -199,6 +206,7 @@ class OneClassSVM(_Detector):
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -209,6 +217,7 @@ class OneClassSVM(_Detector):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
+        self.approximation = approximation
         self.max_iter = max_iter
         self.gap_tol = gap_tol
         self.time_limit = time_limit

@@ -1,0 +1,248 @@
+"""One fit restricted to landmarks: from data to problems solved in coordinates, and back to a sum of kernels."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.utils import check_random_state
+
+from mercer._errors import DataError, ParameterError
+from mercer._types import FloatArray, IndexArray, Rows
+from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_rows, takes_items
+from mercer.estimators.fitting.low_rank import LandmarksUsed
+from mercer.estimators.fitting.support import Support
+from mercer.estimators.fitting.training import Budget, TrainingData
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.gram.kernel_matrix import is_ordered
+from mercer.kernels.table.frame import Frame
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.distance import Distance
+from mercer.solvers.low_rank import landmarks
+from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image
+from mercer.solvers.low_rank.distance import half_energy
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.low_rank import LowRank
+    from mercer.solvers.limits import Limits
+
+
+# Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
+FREE_ENTRIES = 10_000_000
+
+
+class Landmarks:
+    """Training rows with the landmarks that a `LowRank` asks for.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Whose `approximation` it is.
+    data : TrainingData
+    used : ndarray of int
+        Rows that take part: landmarks are drawn among them.
+
+    Attributes
+    ----------
+    places : ndarray of int or None
+        Positions of the landmarks among the training rows; None where they were given.
+    basis : Basis
+    used_as : LandmarksUsed
+    """
+
+    def __init__(self, estimator: Any, data: TrainingData, used: IndexArray, limits: "Limits") -> None:
+        self.spec: LowRank = estimator.approximation
+        self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
+        seed = 0 if self.spec.random_state is None else self.spec.random_state
+        self.rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+        self.places, self.given = None, None
+        if self.spec.rows is not None:
+            self.given = _given(estimator, self.spec.rows, data)
+        count = self.spec.landmarks if self.given is None else _count(self.given)
+        _require_fewer(count, len(used))
+        self.choice = "given" if self.given is not None else self.spec.choice
+        self.order = self.rng.permutation(len(used))
+
+    def take(self, count: int, dtype: DTypeLike) -> None:
+        """Choose `count` landmarks and factor their matrix, for kernel values in a precision."""
+        if self.given is None:
+            self.places = self.used[self._chosen(count)]
+        self.basis = Basis(self.data.kernel, self._prepare, dtype, self.n_jobs, self.limits.stop)
+        self.used_as = LandmarksUsed(self.basis.size, self.choice, self.basis.jitter)
+
+    def _chosen(self, count: int) -> IndexArray:
+        if self.choice == "uniform":
+            # Landmarks that are added later join those there are.
+            return np.sort(self.order[:count])
+
+        def prepare(dtype: DTypeLike, indices: IndexArray) -> Any:
+            return self.data.prepare(dtype, self.used[indices])
+
+        kernel, n = self.data.kernel, len(self.used)
+        return landmarks.pivots(kernel, prepare, n, count, self.rng, self.n_jobs, self.limits.stop)
+
+    def _prepare(self, dtype: DTypeLike) -> Any:
+        if self.given is None:
+            return self.data.prepare(dtype, self.places)
+        return self.data.kernel.prepare(self.given, dtype, origin=self.data.origin, check=False)
+
+    def rows(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
+        """Training rows in the kernel's prepared form, as the landmarks are."""
+        if self.given is None or isinstance(self.data.kernel, Precomputed):
+            return self.data.prepare(dtype, indices)
+        # Columns that no training row varies in may differ in landmarks of one's own.
+        rows = self.data.X if indices is None else self.data._rows(indices)
+        return self.data.kernel.prepare(rows, dtype, origin=self.data.origin, check=False)
+
+    def coordinates(self, budget: Budget) -> TrainingData:
+        """The training rows as rows of coordinates, whose kernel is linear."""
+        n, m = self.data.shape[0], self.basis.size
+        _require_room(8 * n * m, budget, self.data.X)
+        return TrainingData(Linear(), self.basis.coordinates(self.rows(np.float64), self.limits.stop))
+
+    def vectors(self) -> tuple[Any, Any]:
+        """(the landmarks as an `Expansion` takes them, and as the user gave them)."""
+        if self.given is None:
+            return self.data.expansion_vectors(self.places), self.data.support_vectors(self.places)
+        return self.given, self.given.native if isinstance(self.given, Frame) else self.given
+
+    def support(self, weights: FloatArray, codes: IndexArray, n_classes: int) -> Support:
+        """The landmarks in the place of support vectors, with coefficients for weights (m, k) of coordinates."""
+        coefficients = self.basis.coefficients(weights).T
+        if self.places is None:
+            counts = np.zeros(n_classes, np.int64)
+            counts[0] = self.basis.size
+            return Support(np.arange(self.basis.size), counts, coefficients, has_pairs=False)
+        order = np.argsort(codes[self.places], kind="stable")
+        self.places = self.places[order]
+        counts = np.bincount(codes[self.places], minlength=n_classes)
+        return Support(self.places, counts, coefficients[:, order], has_pairs=False)
+
+    def distance(self, beta: FloatArray, indices: IndexArray, primal: float) -> Distance:
+        """How far a problem's solution may be from that without landmarks."""
+        entries = max(FREE_ENTRIES, self.data.shape[0] * self.basis.size)
+        points = self.rows(np.float64, indices)
+        value, method, confidence, n_rows = half_energy(
+            self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
+        )
+        return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
+
+
+class Restricted:
+    """Solutions of problems in coordinates, as those of a machine over the landmarks.
+
+    The same as `SolvedProblems`, with certificates of the restricted problems and distances to the exact ones.
+    """
+
+    def __init__(
+        self, solved: Any, marks: Landmarks, support: Support, certificates: list[Any], distances: list[Distance]
+    ) -> None:
+        self.solved, self.marks, self.support = solved, marks, support
+        self.certificates, self.distances = certificates, distances
+        self.statuses, self.iterations, self.intercepts = solved.statuses, solved.iterations, solved.intercepts
+        self.solutions = getattr(solved, "solutions", None)
+
+    def betas(self) -> list[FloatArray]:
+        return self.solved.betas()
+
+    def traces(self) -> list[Any]:
+        return self.solved.traces()
+
+    @property
+    def relative_distance(self) -> float:
+        """The largest of all problems."""
+        return max(each.relative for each in self.distances)
+
+
+def solved_in_coordinates(
+    solve: Callable[[TrainingData], Any], marks: Landmarks, setup: Any, budget: Budget
+) -> Restricted:
+    """What ``solve(data)`` finds for coordinates, as any kernel machine is solved; with a linear kernel."""
+    part = marks.coordinates(budget)
+    solved = solve(part)
+    weights = coordinate_weights(part.X, solved.support.indices, solved.support.groups(), len(solved.intercepts))
+    certificates, distances = [], []
+    for problem, indices, beta, intercept in _points(setup, solved):
+        rows = part.X if len(indices) == len(part.X) and is_ordered(indices) else part.X[indices]
+        certificates.append(problem.certificate(beta, image(rows, beta), intercept))
+        distances.append(marks.distance(beta, indices, certificates[-1].primal))
+    support = marks.support(weights, setup.codes, setup.n_classes)
+    return Restricted(solved, marks, support, certificates, distances)
+
+
+def _points(setup: Any, solved: Any) -> Iterator[tuple[Any, IndexArray, FloatArray, Any]]:
+    """(problem, its rows, coefficients, intercept), where all functions may be one problem."""
+    if hasattr(setup, "joint"):
+        beta = solved.solution.beta
+        intercept = solved.intercepts if beta.ndim == 2 else float(solved.intercepts[0])
+        yield setup.joint, setup.tasks[0].indices, beta, intercept
+        return
+    for problem, task, beta, intercept in zip(
+        setup.problems, setup.tasks, solved.betas(), solved.intercepts, strict=True
+    ):
+        yield problem, task.indices, beta, intercept
+
+
+def rows_used(setup: Any) -> IndexArray:
+    """The rows that take part in any problem, in order."""
+    return np.unique(np.concatenate([task.indices for task in setup.tasks]))
+
+
+def grown(marks: Landmarks, solve: Callable[[Restricted | None], Restricted]) -> Restricted:
+    """``solve(solution so far)`` with as many landmarks as the distance that is asked for takes."""
+    spec, n = marks.spec, len(marks.used)
+    count = spec.landmarks
+    most = min(n, spec.most_landmarks or n)
+    solved = None
+    while True:
+        marks.take(count, np.float64)
+        solved = solve(solved)
+        if spec.distance_tol is None or solved.relative_distance <= spec.distance_tol:
+            return solved
+        if count >= most or marks.limits.reached() is not None:
+            _warn_of_distance(spec.distance_tol, solved, count)
+            return solved
+        count = min(2 * count, most)
+
+
+def _warn_of_distance(asked: float, solved: Restricted, count: int) -> None:
+    warnings.warn(
+        f"distance_tol={asked:g} was not reached: with {count} landmarks the relative distance is "
+        f"{solved.relative_distance:.2g}; raise most_landmarks or the limits, or fit without an approximation",
+        UserWarning,
+        stacklevel=7,
+    )
+
+
+def _given(estimator: Any, rows: Any, data: TrainingData) -> Rows:
+    """Landmarks of the user's own, checked as rows to predict are."""
+    if isinstance(data.kernel, Precomputed):
+        raise ParameterError(
+            "rows cannot be given with a precomputed kernel, whose values for them are not known; leave rows=None: "
+            "landmarks are then drawn among the training items"
+        )
+    kernel = kernel_of(estimator)
+    return as_items(rows, kernel) if takes_items(kernel) else prediction_rows(estimator, rows)
+
+
+def _count(rows: Any) -> int:
+    return rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
+def _require_fewer(count: int, n: int) -> None:
+    if count > n:
+        raise DataError(
+            f"landmarks must be at most as many as there are training rows, {n}, got {count}; with so few rows the "
+            "exact machine is as quick: approximation=None"
+        )
+
+
+def _require_room(needed: int, budget: Budget, X: Rows) -> None:
+    room = budget.cache + budget.working
+    if needed > 2 * room:
+        enough = -(-Budget.limit_for(needed, X) // 2**20)
+        raise DataError(
+            f"coordinates of all rows need {needed / 2**20:.3g} MiB, and memory_limit leaves {room / 2**20:.3g} MiB; "
+            f'set memory_limit="{enough}MiB", or take fewer landmarks'
+        )
