@@ -26,6 +26,7 @@ from mercer.estimators.fitting.restricted import (
     rows_used,
     solved_in_coordinates,
 )
+from mercer.estimators.fitting.restricted_blocks import GAP, ROUNDED, BlockFit, Objective, better_choice
 from mercer.estimators.fitting.support import linear_coefficients
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import TrainingData
@@ -51,10 +52,12 @@ class KernelModel(Certified, HoldsKernels):
     if TYPE_CHECKING:
         approximation: LowRank | None
         approximation_: Any
+        gap_tol: Any
         _distances: list[Any]
 
-    # For machines that do not offer it as a parameter.
+    # For machines that do not offer them as parameters.
     approximation = None
+    gap_tol = None
     # What to do about a status, where it differs from what a support vector machine needs.
     _remedies: ClassVar[dict[Status, str]] = {}
     # Whether a kernel that may be indefinite is looked at when the fit has ended.
@@ -103,17 +106,25 @@ class KernelModel(Certified, HoldsKernels):
         """The problems of a fit, solved over all rows or restricted to landmarks."""
         if self.approximation is None:
             return self._solve(data, setup, budget, limits)
-        marks = Landmarks(self, data, rows_used(setup), limits)
+        marks, objectives = Landmarks(self, data, rows_used(setup), limits), self._objectives(setup)
+        if marks.choice == "auto":
+            marks.choice = better_choice(marks, setup, objectives, limits)
+        marks.dtype = marks.dtype if objectives is None else marks.precision(ROUNDED)
 
         def solve(before: Restricted | None) -> Restricted:
+            if objectives is not None:
+                return self._solve_blocks(BlockFit(marks, setup, objectives, self.gap_tol, budget, limits), before)
             setup.starts = None if before is None else before.betas()
-            return self._solve_restricted(marks, setup, budget, limits)
+            return solved_in_coordinates(lambda part: self._solve(part, setup, budget, limits), marks, setup, budget)
 
         return grown(marks, solve)
 
-    def _solve_restricted(self, marks: Landmarks, setup: Any, budget: "Budget", limits: Limits) -> Restricted:
-        """The problems restricted to landmarks: in coordinates, by the solver of the exact ones."""
-        return solved_in_coordinates(lambda part: self._solve(part, setup, budget, limits), marks, setup, budget)
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        """What each problem minimises, where it can be solved over blocks of features; None where it cannot."""
+        return None
+
+    def _solve_blocks(self, fit: BlockFit, before: Restricted | None) -> Restricted:
+        return fit.solve(before)
 
     def _starts(self, setup: "Setup") -> list[Any] | None:
         """Coefficients of the last fit, if it is to be continued and had as many rows."""
@@ -177,9 +188,14 @@ class KernelModel(Certified, HoldsKernels):
         self._heed(found)
         return one_or_all(found)
 
+    def _is_reached(self, certificate: Any) -> bool:
+        # Over blocks, the gap is what ends a fit.
+        is_small = self.approximation is not None and self.gap_tol is None and certificate.relative_gap <= GAP
+        return is_small or super()._is_reached(certificate)
+
     @property
     def distance_(self) -> Any:
-        """How far a machine restricted to landmarks may be from the exact one: a `Distance`, or one for each problem."""
+        """How far a machine restricted to landmarks may be from the exact one; one `Distance` for each problem."""
         require_fitted(self)
         if "_distances" not in vars(self):
             raise AttributeError("distance_ is only available after a fit with an approximation; this fit is exact")

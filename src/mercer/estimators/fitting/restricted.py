@@ -14,13 +14,14 @@ from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_row
 from mercer.estimators.fitting.low_rank import LandmarksUsed
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.training import Budget, TrainingData
+from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.gram.kernel_matrix import is_ordered
 from mercer.kernels.table.frame import Frame
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import landmarks
-from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image
+from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image, left_of_trace
 from mercer.solvers.low_rank.distance import half_energy
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
+# The sample on which ways to choose landmarks are compared: its rows, and how many there are to each landmark.
+SAMPLE, SHARE = 4000, 8
+# Up to so many kernel values, those in double precision take no longer than the rest of the fit.
+FEW_VALUES = 2_000_000
 # Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
 FREE_ENTRIES = 10_000_000
 
@@ -56,7 +61,9 @@ class Landmarks:
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
         seed = 0 if self.spec.random_state is None else self.spec.random_state
         self.rng = np.random.default_rng(check_random_state(seed).randint(2**31))
-        self.places, self.given = None, None
+        self.given: Any = None
+        self.places: Any = None
+        self.dtype: DTypeLike = np.float64
         if self.spec.rows is not None:
             self.given = _given(estimator, self.spec.rows, data)
         count = self.spec.landmarks if self.given is None else _count(self.given)
@@ -64,23 +71,38 @@ class Landmarks:
         self.choice = "given" if self.given is not None else self.spec.choice
         self.order = self.rng.permutation(len(used))
 
-    def take(self, count: int, dtype: DTypeLike) -> None:
-        """Choose `count` landmarks and factor their matrix, for kernel values in a precision."""
+    def precision(self, tol: float) -> DTypeLike:
+        """The precision in which kernel values are right to within `tol`; double where they are few."""
+        is_small = len(self.used) * self.spec.landmarks <= FEW_VALUES
+        return np.float64 if is_small else self.data.precision(tol)
+
+    def take(self, count: int) -> None:
+        """Choose `count` landmarks and factor their matrix, for kernel values in the precision `dtype`."""
         if self.given is None:
             self.places = self.used[self._chosen(count)]
-        self.basis = Basis(self.data.kernel, self._prepare, dtype, self.n_jobs, self.limits.stop)
+        self.basis = Basis(self.data.kernel, self._prepare, self.dtype, self.n_jobs, self.limits.stop)
         self.used_as = LandmarksUsed(self.basis.size, self.choice, self.basis.jitter)
 
+    def basis_within(self, rows: IndexArray, choice: str, count: int) -> Basis:
+        """`count` landmarks among some of the rows, in double precision: to try a choice."""
+        rng = np.random.default_rng(0)
+        places = rows[self._drawn(rows, choice, count, rng)]
+        kernel = self.data.kernel
+        return Basis(kernel, lambda dtype: self.data.prepare(dtype, places), np.float64, self.n_jobs, self.limits.stop)
+
     def _chosen(self, count: int) -> IndexArray:
-        if self.choice == "uniform":
-            # Landmarks that are added later join those there are.
-            return np.sort(self.order[:count])
+        # Landmarks that are added later join those there are.
+        is_uniform = self.choice == "uniform"
+        return np.sort(self.order[:count]) if is_uniform else self._drawn(self.used, self.choice, count, self.rng)
+
+    def _drawn(self, rows: IndexArray, choice: str, count: int, rng: np.random.Generator) -> IndexArray:
+        if choice == "uniform":
+            return landmarks.uniform(len(rows), count, rng)
 
         def prepare(dtype: DTypeLike, indices: IndexArray) -> Any:
-            return self.data.prepare(dtype, self.used[indices])
+            return self.data.prepare(dtype, rows[indices])
 
-        kernel, n = self.data.kernel, len(self.used)
-        return landmarks.pivots(kernel, prepare, n, count, self.rng, self.n_jobs, self.limits.stop)
+        return landmarks.pivots(self.data.kernel, prepare, len(rows), count, rng, self.n_jobs, self.limits.stop)
 
     def _prepare(self, dtype: DTypeLike) -> Any:
         if self.given is None:
@@ -107,9 +129,9 @@ class Landmarks:
             return self.data.expansion_vectors(self.places), self.data.support_vectors(self.places)
         return self.given, self.given.native if isinstance(self.given, Frame) else self.given
 
-    def support(self, weights: FloatArray, codes: IndexArray, n_classes: int) -> Support:
-        """The landmarks in the place of support vectors, with coefficients for weights (m, k) of coordinates."""
-        coefficients = self.basis.coefficients(weights).T
+    def support(self, coefficients: FloatArray, codes: IndexArray, n_classes: int) -> Support:
+        """The landmarks in the place of support vectors, with coefficients (m, k); grouped by class."""
+        coefficients = coefficients.T
         if self.places is None:
             counts = np.zeros(n_classes, np.int64)
             counts[0] = self.basis.size
@@ -127,6 +149,25 @@ class Landmarks:
             self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
         )
         return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
+
+    def values(self, rows: Any, w: FloatArray) -> FloatArray:
+        """The functions of weights (m, k) at prepared rows."""
+        marks, kernel = self.basis.landmarks(rows.dtype), self.data.kernel
+        return tiles.product(kernel, rows, marks, self.basis.coefficients(w), self.n_jobs, self.limits.stop)
+
+    def missed_variance(self, coordinates: FloatArray) -> Distance:
+        """What landmarks leave of the variance: components could miss no more of it."""
+        left, share = left_of_trace(coordinates, self.data.diagonal(np.arange(len(coordinates))))
+        return Distance(left, share, "exact", 1.0, len(coordinates))
+
+    def choice_by_trace(self) -> str:
+        """Uniform landmarks or random pivots: those that leave less of the variance of a sample."""
+        chosen = np.sort(self.order[: min(len(self.used), SAMPLE)])
+        count, left = min(self.spec.landmarks, max(1, len(chosen) // SHARE)), {}
+        for choice in ("uniform", "rpcholesky"):
+            basis = self.basis_within(self.used[chosen], choice, count)
+            left[choice] = -float(np.sum(basis.coordinates(self.rows(np.float64, self.used[chosen])) ** 2))
+        return min(left, key=lambda choice: left[choice])
 
 
 class Restricted:
@@ -167,7 +208,7 @@ def solved_in_coordinates(
         rows = part.X if len(indices) == len(part.X) and is_ordered(indices) else part.X[indices]
         certificates.append(problem.certificate(beta, image(rows, beta), intercept))
         distances.append(marks.distance(beta, indices, certificates[-1].primal))
-    support = marks.support(weights, setup.codes, setup.n_classes)
+    support = marks.support(marks.basis.coefficients(weights), setup.codes, setup.n_classes)
     return Restricted(solved, marks, support, certificates, distances)
 
 
@@ -189,14 +230,13 @@ def rows_used(setup: Any) -> IndexArray:
     return np.unique(np.concatenate([task.indices for task in setup.tasks]))
 
 
-def grown(marks: Landmarks, solve: Callable[[Restricted | None], Restricted]) -> Restricted:
+def grown(marks: Landmarks, solve: Callable[[Any], Any]) -> Any:
     """``solve(solution so far)`` with as many landmarks as the distance that is asked for takes."""
     spec, n = marks.spec, len(marks.used)
-    count = spec.landmarks
-    most = min(n, spec.most_landmarks or n)
+    count, most = spec.landmarks, min(n, spec.most_landmarks or n)
     solved = None
     while True:
-        marks.take(count, np.float64)
+        marks.take(count)
         solved = solve(solved)
         if spec.distance_tol is None or solved.relative_distance <= spec.distance_tol:
             return solved
@@ -206,7 +246,7 @@ def grown(marks: Landmarks, solve: Callable[[Restricted | None], Restricted]) ->
         count = min(2 * count, most)
 
 
-def _warn_of_distance(asked: float, solved: Restricted, count: int) -> None:
+def _warn_of_distance(asked: float, solved: Any, count: int) -> None:
     warnings.warn(
         f"distance_tol={asked:g} was not reached: with {count} landmarks the relative distance is "
         f"{solved.relative_distance:.2g}; raise most_landmarks or the limits, or fit without an approximation",

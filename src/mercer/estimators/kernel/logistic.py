@@ -11,6 +11,7 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.certificate import JointEvidence
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice, require_optional_number
+from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
@@ -221,6 +222,11 @@ class KernelLogisticRegression(KernelClassifier):
                 "where classes can be separated, no w attains the minimum"
             )
         return _LogisticProblem(codes, len(class_weight), C, self.bias)
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        if setup.n_classes > 2:
+            return None
+        return [Objective(setup.joint.targets, setup.joint.C, "logistic", setup.joint.bias)]
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         starts, indices = cast(Any, self._starts(setup)), setup.tasks[0].indices

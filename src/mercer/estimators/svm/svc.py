@@ -13,6 +13,7 @@ from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
 from mercer.estimators.fitting.certificate import JointEvidence
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
+from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
@@ -304,6 +305,11 @@ class SVC(AutomaticC, Probable, KernelClassifier):
             setup = TwoClassProblems(codes, n_classes, self.multi_class, C, self.loss, self.bias)
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        if isinstance(setup, TogetherProblem) or self.solver != "auto":
+            return None
+        return [Objective(each.signs, each.C, each.loss, each.bias) for each in setup.problems]
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         if isinstance(setup, TogetherProblem):

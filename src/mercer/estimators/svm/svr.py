@@ -14,6 +14,7 @@ from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.doubled import RepeatedMatrix
@@ -237,6 +238,10 @@ class SVR(_Regression):
 
     def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         return EpsilonRegression(y, self._weighted_C(weights), float(self.epsilon), self.bias)
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        (problem,) = setup.problems
+        return [Objective(problem.targets, problem.C, "epsilon_insensitive", problem.bias, problem.epsilon)]
 
 
 class NuSVR(_Regression):

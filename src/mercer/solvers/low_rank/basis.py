@@ -90,7 +90,7 @@ class Basis:
             if not np.shares_memory(solved, rows):
                 rows[...] = solved.T
 
-        length = min(PANEL, tiles._longest(points))
+        length = min(PANEL, tiles.longest(points))
         run_parallel(panel, tiles.spans(len(points), length), thread_count(self.n_jobs), stop)
         return out
 
@@ -115,6 +115,14 @@ def coordinate_weights(coordinates, indices, groups, n_functions):
 def image(coordinates, beta):
     """K^ beta, from the coordinates of all rows."""
     return coordinates @ (coordinates.T @ beta)
+
+
+def left_of_trace(coordinates, diagonal):
+    """(what coordinates leave of the trace, as a share of the trace of centred rows)."""
+    left = float(np.maximum(diagonal - np.einsum("ij,ij->i", coordinates, coordinates), 0.0).sum())
+    mean = coordinates.mean(axis=0)
+    total = float(diagonal.sum()) - len(diagonal) * float(mean @ mean)
+    return left, left / total if total > 0.0 else 0.0
 
 
 def jittered_factor(gram, dtype=np.float64):

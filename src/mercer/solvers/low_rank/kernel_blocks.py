@@ -1,0 +1,73 @@
+"""Kernel values between rows and landmarks as blocks of features: kept where they have room, else computed again."""
+
+import numpy as np
+
+from mercer.kernels.evaluation import tiles
+from mercer.solvers.blocks.source import LocalBlocks
+
+# Rows of a block: about so many blocks, but none shorter or longer than that.
+BLOCKS, SHORTEST, LONGEST = 16, 2048, 16384
+
+
+class KernelBlocks(LocalBlocks):
+    """k(x, z) for all rows x and landmarks z.
+
+    Parameters
+    ----------
+    basis : Basis
+    prepare : callable
+        ``prepare(dtype)`` gives the rows in the kernel's prepared form.
+    n : int
+        How many rows there are.
+    memory : int
+        Bytes that values in single precision, or in double where that is asked for, may take.
+    n_jobs : int or None
+    stop : callable, optional
+    """
+
+    def __init__(self, basis, prepare, n, memory, n_jobs=None, stop=None):
+        length = min(LONGEST, max(SHORTEST, -(-n // BLOCKS)))
+        self._spans = tiles.spans(n, length)
+        super().__init__(self._read, [end - begin for begin, end in self._spans], basis.size, n_jobs, stop)
+        self.basis, self._prepare, self._memory = basis, prepare, memory
+        self._rows, self._kept = {}, {}
+
+    def rows(self, dtype):
+        """The rows in the kernel's own form; made once for each precision."""
+        if dtype not in self._rows:
+            self._rows[dtype] = self._prepare(dtype)
+        return self._rows[dtype]
+
+    def map(self, work, shared, own, dtype):
+        # Made here, by one thread.
+        dtype = np.dtype(dtype)
+        self.rows(dtype)
+        self.basis.landmarks(dtype)
+        self._reserve(dtype)
+        return super().map(work, shared, own, dtype)
+
+    def _reserve(self, dtype):
+        """Room for all values of a precision, where it is left."""
+        if dtype in self._kept:
+            return
+        size = self.n * self.basis.size * dtype.itemsize
+        has_room = size <= self._memory
+        self._memory -= size if has_room else 0
+        values = np.empty((self.n, self.basis.size), dtype) if has_room else None
+        self._kept[dtype] = values, np.zeros(len(self._spans), dtype=bool)
+
+    def _read(self, place, dtype):
+        dtype = np.dtype(dtype)
+        (begin, end), (values, is_there) = self._spans[place], self._kept[dtype]
+        if is_there[place]:
+            return values[begin:end]
+        out = np.empty((end - begin, self.basis.size), dtype) if values is None else values[begin:end]
+        marks, rows = self.basis.landmarks(dtype), self.rows(dtype)
+        length = tiles.longest(rows)
+        for top, bottom in tiles.spans(end - begin, length):
+            part = rows.slice(begin + top, begin + bottom)
+            for left, right in tiles.spans(len(marks), length):
+                tiles.unless(self.stop)
+                self.basis.kernel.tile(part, marks.slice(left, right), out, top, left)
+        is_there[place] = values is not None
+        return out
