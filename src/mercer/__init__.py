@@ -124,6 +124,8 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.svm.ramp",
     "RankSVM": "mercer.estimators.svm.rank",
+    "Nystroem": "mercer.estimators.kernel.features",
+    "RandomFourierFeatures": "mercer.estimators.kernel.features",
     "LowRank": "mercer.estimators.fitting.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",

@@ -106,13 +106,14 @@ class KernelModel(Certified, HoldsKernels):
         """The problems of a fit, solved over all rows or restricted to landmarks."""
         if self.approximation is None:
             return self._solve(data, setup, budget, limits)
-        marks, objectives = Landmarks(self, data, rows_used(setup), limits), self._objectives(setup)
+        marks, objectives = Landmarks(self, self.approximation, data, rows_used(setup), limits), self._objectives(setup)
+        by_blocks = objectives is not None and marks.are_many
         if marks.choice == "auto":
             marks.choice = better_choice(marks, setup, objectives, limits)
-        marks.dtype = marks.dtype if objectives is None else marks.precision(ROUNDED)
+        marks.dtype = marks.precision(ROUNDED) if by_blocks else marks.dtype
 
         def solve(before: Restricted | None) -> Restricted:
-            if objectives is not None:
+            if objectives is not None and by_blocks:
                 return self._solve_blocks(BlockFit(marks, setup, objectives, self.gap_tol, budget, limits), before)
             setup.starts = None if before is None else before.betas()
             return solved_in_coordinates(lambda part: self._solve(part, setup, budget, limits), marks, setup, budget)

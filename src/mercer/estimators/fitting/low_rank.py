@@ -109,6 +109,8 @@ def require_approximation(value: Any) -> None:
     """None, or a `LowRank`."""
     if value is not None and not isinstance(value, LowRank):
         told = "write LowRank()" if value is LowRank else "low rank is asked for by mercer.LowRank(landmarks=...)"
+        if hasattr(value, "random_offset_") or type(value).__name__ == "RandomFourierFeatures":
+            told = "random features go before a linear machine, in a pipeline, and have no distance to the exact one"
         raise ParameterError(f"approximation must be None or a LowRank, got {value!r}; {told}")
 
 

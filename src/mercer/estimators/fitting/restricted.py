@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # The sample on which ways to choose landmarks are compared: its rows, and how many there are to each landmark.
 SAMPLE, SHARE = 4000, 8
+# Up to so many rows, the solvers of exact machines are quicker, in coordinates, than passes over blocks.
+FEW_ROWS = 4000
 # Up to so many kernel values, those in double precision take no longer than the rest of the fit.
 FEW_VALUES = 2_000_000
 # Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
@@ -43,7 +45,8 @@ class Landmarks:
     Parameters
     ----------
     estimator : BaseEstimator
-        Whose `approximation` it is.
+        Who is to be fitted.
+    spec : LowRank
     data : TrainingData
     used : ndarray of int
         Rows that take part: landmarks are drawn among them.
@@ -56,11 +59,14 @@ class Landmarks:
     used_as : LandmarksUsed
     """
 
-    def __init__(self, estimator: Any, data: TrainingData, used: IndexArray, limits: "Limits") -> None:
-        self.spec: LowRank = estimator.approximation
+    def __init__(self, estimator: Any, spec: "LowRank", data: TrainingData, used: IndexArray, limits: "Limits") -> None:
+        self.spec = spec
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
         seed = 0 if self.spec.random_state is None else self.spec.random_state
-        self.rng = np.random.default_rng(check_random_state(seed).randint(2**31))
+        state = check_random_state(seed)
+        # scikit-learn draws landmarks so too: the same seed gives the same ones.
+        self.order = state.permutation(len(used))
+        self.rng = np.random.default_rng(state.randint(2**31))
         self.given: Any = None
         self.places: Any = None
         self.dtype: DTypeLike = np.float64
@@ -69,7 +75,11 @@ class Landmarks:
         count = self.spec.landmarks if self.given is None else _count(self.given)
         _require_fewer(count, len(used))
         self.choice = "given" if self.given is not None else self.spec.choice
-        self.order = self.rng.permutation(len(used))
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are so many rows that they are better taken in blocks."""
+        return len(self.used) > FEW_ROWS
 
     def precision(self, tol: float) -> DTypeLike:
         """The precision in which kernel values are right to within `tol`; double where they are few."""
@@ -251,7 +261,7 @@ def _warn_of_distance(asked: float, solved: Any, count: int) -> None:
         f"distance_tol={asked:g} was not reached: with {count} landmarks the relative distance is "
         f"{solved.relative_distance:.2g}; raise most_landmarks or the limits, or fit without an approximation",
         UserWarning,
-        stacklevel=7,
+        stacklevel=6,
     )
 
 

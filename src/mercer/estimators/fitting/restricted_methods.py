@@ -59,7 +59,7 @@ def restricted_ridge(
     estimator: Any, data: "TrainingData", problem: "Ridge", used: IndexArray, limits: "Limits"
 ) -> RestrictedRidge:
     """A ridge regression restricted to the landmarks that an estimator asks for."""
-    marks = Landmarks(estimator, data, used, limits)
+    marks = Landmarks(estimator, estimator.approximation, data, used, limits)
     marks.dtype = marks.precision(ROUNDED)
     if marks.choice == "auto":
         # |f|^2 / 2 + sum of C (y - f)^2 is the same objective divided by the penalty.
@@ -93,7 +93,7 @@ def _values(marks: Landmarks, blocks: KernelBlocks, w: FloatArray) -> FloatArray
 def restricted_components(estimator: Any, data: "TrainingData", count: int, limits: "Limits") -> RestrictedComponents:
     """Principal components restricted to the landmarks that an estimator asks for."""
     everything = np.arange(data.shape[0])
-    marks = Landmarks(estimator, data, everything, limits)
+    marks = Landmarks(estimator, estimator.approximation, data, everything, limits)
     if marks.choice == "auto":
         marks.choice = marks.choice_by_trace()
     budget = Budget.resolve(estimator.memory_limit, None, data.X)

@@ -57,6 +57,14 @@ class Basis:
             refuse(gram)
         self.factor, self.jitter = jittered_factor(gram, dtype)
 
+    @classmethod
+    def of_factor(cls, kernel, prepare, factor, jitter, n_jobs=None):
+        """The same again, from what was found before."""
+        basis = cls.__new__(cls)
+        basis.kernel, basis.n_jobs, basis._prepare, basis._prepared = kernel, n_jobs, prepare, {}
+        basis.factor, basis.jitter = factor, jitter
+        return basis
+
     @property
     def size(self):
         """How many landmarks there are."""
@@ -93,6 +101,10 @@ class Basis:
         length = min(PANEL, tiles.longest(points))
         run_parallel(panel, tiles.spans(len(points), length), thread_count(self.n_jobs), stop)
         return out
+
+    def inverse(self):
+        """L^-1."""
+        return solve_triangular(self.factor, np.eye(self.size), lower=True)
 
     def coefficients(self, w):
         """L^-T w: those of the landmarks in the function whose weights are w, shape (m,) or (m, k)."""
