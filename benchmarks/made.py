@@ -16,3 +16,17 @@ def noisy_disc(rows, features=10, noise=0.1, seed=0):
     inside = np.square(X[:, :2]).sum(axis=1) < 2 * np.log(2)
     flipped = generator.random(rows) < noise
     return X, np.where(inside ^ flipped, 1, -1)
+
+
+def teacher(rows, features=10, units=20, noise=0.5, seed=0):
+    """Normal rows, labelled by a network of tanh units of random projections plus noise.
+
+    Returns rows, labels and the network's value: targets for regression.
+    """
+    generator = np.random.default_rng(seed)
+    inner = generator.normal(size=(features, units)) * 2.0 / np.sqrt(features)
+    outer = generator.normal(size=units)
+    X = generator.normal(size=(rows, features)).astype(np.float32)
+    value = np.tanh(X @ inner) @ outer
+    noisy = value + noise * value.std() * generator.normal(size=rows)
+    return X, np.where(noisy > 0.0, 1, -1), noisy

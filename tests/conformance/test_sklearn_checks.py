@@ -5,7 +5,7 @@ import sklearn.svm
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_classifiers_train, estimator_checks_generator, parametrize_with_checks
 
-from mercer import SVC
+from mercer import SVC, LowRank
 from mercer.kernels import RBF, Linear
 
 # Cubes of features of size 100, which some checks use, are beyond double precision: the fit says so.
@@ -27,6 +27,8 @@ VARIANTS = [
     SVC(warm_start=True),
     SVC(C="auto", gamma="median"),
     SVC(kernel="auto"),
+    SVC(approximation=LowRank(2)),
+    SVC(kernel="linear", multi_class="ovr", approximation=LowRank(1, choice="rpcholesky")),
 ]
 
 

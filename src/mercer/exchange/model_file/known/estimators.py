@@ -91,6 +91,17 @@ _register(
      "_n_features_out"),
     _method,
 )  # fmt: skip
+_register(
+    "estimators.kernel.features:Nystroem",
+    (*_INPUT, "_kernel", "_origin", "_vectors", "_factor", "jitter_", "components_", "component_indices_",
+     "_n_features_out"),
+    consistency.check_landmarks,
+)  # fmt: skip
+_register(
+    "estimators.kernel.features:RandomFourierFeatures",
+    (*_INPUT, "random_weights_", "random_offset_", "_n_features_out"),
+    consistency.check_frequencies,
+)
 _WEIGHTED = ("kernel_names_", "weights_", "scales_")
 _register("estimators.mkl.classifier:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
 _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
