@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from mercer import SVDD, SVR, LowRank, NuSVC, NuSVR, OneClassSVM, ParameterError, RankSVM
+from mercer import SVDD, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError, RankSVM
 from mercer.kernels import RBF, Linear
 
 # Cubes of features of size 100, which some checks use, are beyond double precision; labels at random, and rows around
@@ -30,8 +30,6 @@ VARIANTS = [
     NuSVC(nu=0.2, kernel="linear", break_ties=True),
     NuSVC(nu=0.2, multi_class="ovr"),
     NuSVC(nu=0.2, kernel=RBF(gamma=0.5), warm_start=True),
-    SVR(approximation=LowRank(2)),
-    OneClassSVM(approximation=LowRank(2)),
 ]
 
 

@@ -23,10 +23,11 @@ class Distance:
         The exact objective of the machine is above the exact optimum by no more than this and `certificate_.gap`.
     relative : float
         value / max(1, |primal|).
-    method : {"exact", "sampled"}
-        Whether all support vectors were compared with each other, or some of them, drawn at random, with all.
+    method : {"exact", "sampled", "bounded"}
+        Whether all support vectors were compared with each other, or some of them, drawn at random, with all; or
+        none, where the fit was ended before that: lengths of vectors alone are a bound, and a poor one.
     confidence : float
-        1 where all were; else the chance, over the rows that were drawn, that the value is a bound.
+        1 unless some were drawn; then the chance, over the rows that were drawn, that the value is a bound.
     n_rows : int
         Support vectors that were compared with all of them.
 
@@ -54,4 +55,6 @@ class Distance:
         size = f"{self.value:.6g} (relative {self.relative:.1e})"
         if self.method == "exact":
             return f"distance {size}, exact"
+        if self.method == "bounded":
+            return f"distance at most {size}, by lengths alone: the fit was ended early"
         return f"distance at most {size}, by {self.n_rows} sampled rows with confidence {100 * self.confidence:g} %"

@@ -398,8 +398,27 @@ def test_a_callback_ends_it(many_rows):
     with pytest.warns(ConvergenceWarning, match="INTERRUPTED|interrupted"):
         model = with_landmarks(SVC(callbacks=[lambda point: True])).fit(X, Y)
     assert model.status_ == Status.INTERRUPTED
-    assert np.isfinite(model.decision_function(X)).all()
-    assert model.distance_.value >= 0.0
+    losses = np.maximum(0.0, 1.0 - np.where(Y == 1, 1, -1) * model.decision_function(X)).sum()
+    coefficients = model.dual_coef_[0]
+    norm = coefficients @ model.expansion_.kernel(model.support_vectors_) @ coefficients
+    assert model.certificate_.primal == pytest.approx(0.5 * norm + losses, rel=1e-6)
+    require_within(model, SVC().fit(X, Y))
+
+
+@pytest.mark.parametrize("name", ["hinge", "tube", "nu", "softmax", "ridge"])
+@pytest.mark.parametrize("after", [2, 4])
+def test_whenever_it_ends_what_it_says_is_true(name, after, many_rows):
+    machine, y = MACHINES[name]
+    seen = []
+
+    def count(point):
+        seen.append(point)
+        return len(seen) >= after
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = with_landmarks(clone(machine).set_params(callbacks=[count])).fit(X, y)
+    require_within(model, clone(machine).fit(X, y))
 
 
 def test_a_limit_of_iterations_ends_it(many_rows):
@@ -424,7 +443,7 @@ def test_a_warm_start_begins_where_the_last_fit_has_led():
 
 def test_more_landmarks_than_rows_are_refused():
     with pytest.raises(
-        DataError, match=r"at most as many as there are training rows, 900, got 1000; .*approximation=None"
+        DataError, match=r"at most as many as there are training rows, n_samples=900, got 1000; .*approximation=None"
     ):
         SVC(approximation=LowRank()).fit(X, Y)
 

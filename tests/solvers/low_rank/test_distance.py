@@ -5,8 +5,9 @@ import pytest
 
 from mercer.kernels import RBF
 from mercer.problems.distance import Distance
+from mercer.solvers.low_rank import distance
 from mercer.solvers.low_rank.basis import Basis
-from mercer.solvers.low_rank.distance import half_energy, upper_bound
+from mercer.solvers.low_rank.distance import by_lengths, half_energy, upper_bound
 
 X = np.random.default_rng(0).normal(size=(3000, 4))
 KERNEL = RBF(gamma=0.3)
@@ -44,15 +45,22 @@ def test_landmarks_alone_have_a_distance_of_the_jitter():
 
 
 @pytest.mark.parametrize("signs", [None, lambda rows: np.sign(np.sin(3 * rows[:, 0]) - rows[:, 1])])
-def test_a_sample_is_a_bound_as_often_as_it_says(signs):
+def test_a_sample_is_a_bound_as_often_as_it_says(signs, monkeypatch):
     beta = coefficients(signs)
     true, support = true_value(beta), np.count_nonzero(beta)
+    monkeypatch.setattr(distance, "WORTH_ALL", 0.0)
     found = [half_energy(BASIS, POINTS, beta, 300 * support, np.random.default_rng(seed)) for seed in range(60)]
     assert {method for _, method, _, _ in found} == {"sampled"}
     assert np.mean([value >= true for value, _, _, _ in found]) >= found[0][2]
 
 
-def test_more_rows_give_a_closer_bound():
+def test_lengths_alone_are_a_bound():
+    beta = coefficients(None)
+    assert by_lengths(KERNEL, POINTS, beta) >= true_value(beta)
+
+
+def test_more_rows_give_a_closer_bound(monkeypatch):
+    monkeypatch.setattr(distance, "WORTH_ALL", 0.0)
     beta = coefficients(None)
     true, support = true_value(beta), np.count_nonzero(beta)
 
@@ -82,5 +90,6 @@ def test_a_distance_says_how_it_was_found():
     sampled = Distance(3.0, 0.03, "sampled", 0.95, 200)
     assert str(exact) == "distance 3 (relative 3.0e-02), exact"
     assert str(sampled) == "distance at most 3 (relative 3.0e-02), by 200 sampled rows with confidence 95 %"
+    assert "lengths alone" in str(Distance(3.0, 0.03, "bounded", 1.0, 0))
     assert float(exact) == 3.0
     assert exact.as_dict()["method"] == "exact"

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_rows, takes_items
 from mercer.estimators.fitting.low_rank import LandmarksUsed
@@ -22,7 +23,7 @@ from mercer.kernels.vector.linear import Linear
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import landmarks
 from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image, left_of_trace
-from mercer.solvers.low_rank.distance import half_energy
+from mercer.solvers.low_rank.distance import by_lengths, half_energy
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.low_rank import LowRank
@@ -37,6 +38,8 @@ FEW_ROWS = 4000
 FEW_VALUES = 2_000_000
 # Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
 FREE_ENTRIES = 10_000_000
+# And else so many times as many as those: about a tenth of a fit.
+SHARE_OF_VALUES = 1.0
 
 
 class Landmarks:
@@ -103,7 +106,7 @@ class Landmarks:
     def _chosen(self, count: int) -> IndexArray:
         # Landmarks that are added later join those there are.
         is_uniform = self.choice == "uniform"
-        return np.sort(self.order[:count]) if is_uniform else self._drawn(self.used, self.choice, count, self.rng)
+        return self.order[:count] if is_uniform else self._drawn(self.used, self.choice, count, self.rng)
 
     def _drawn(self, rows: IndexArray, choice: str, count: int, rng: np.random.Generator) -> IndexArray:
         if choice == "uniform":
@@ -146,24 +149,28 @@ class Landmarks:
             counts = np.zeros(n_classes, np.int64)
             counts[0] = self.basis.size
             return Support(np.arange(self.basis.size), counts, coefficients, has_pairs=False)
-        order = np.argsort(codes[self.places], kind="stable")
+        order = np.lexsort((self.places, codes[self.places]))
         self.places = self.places[order]
         counts = np.bincount(codes[self.places], minlength=n_classes)
         return Support(self.places, counts, coefficients[:, order], has_pairs=False)
 
     def distance(self, beta: FloatArray, indices: IndexArray, primal: float) -> Distance:
         """How far a problem's solution may be from that without landmarks."""
-        entries = max(FREE_ENTRIES, self.data.shape[0] * self.basis.size)
+        entries = max(FREE_ENTRIES, int(SHARE_OF_VALUES * self.data.shape[0] * self.basis.size))
         points = self.rows(np.float64, indices)
-        value, method, confidence, n_rows = half_energy(
-            self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
-        )
+        try:
+            value, method, confidence, n_rows = half_energy(
+                self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
+            )
+        except Stopped:
+            # The model is there, and there is no time to look closer.
+            value, method, confidence, n_rows = by_lengths(self.data.kernel, points, beta), "bounded", 1.0, 0
         return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
 
     def values(self, rows: Any, w: FloatArray) -> FloatArray:
         """The functions of weights (m, k) at prepared rows."""
         marks, kernel = self.basis.landmarks(rows.dtype), self.data.kernel
-        return tiles.product(kernel, rows, marks, self.basis.coefficients(w), self.n_jobs, self.limits.stop)
+        return tiles.product(kernel, rows, marks, self.basis.coefficients(w), self.n_jobs)
 
     def missed_variance(self, coordinates: FloatArray) -> Distance:
         """What landmarks leave of the variance: components could miss no more of it."""
@@ -283,8 +290,8 @@ def _count(rows: Any) -> int:
 def _require_fewer(count: int, n: int) -> None:
     if count > n:
         raise DataError(
-            f"landmarks must be at most as many as there are training rows, {n}, got {count}; with so few rows the "
-            "exact machine is as quick: approximation=None"
+            f"landmarks must be at most as many as there are training rows, n_samples={n}, got {count}; with so few "
+            "rows the exact machine is as quick: approximation=None"
         )
 
 

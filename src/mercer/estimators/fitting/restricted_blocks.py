@@ -149,11 +149,11 @@ class BlockFit:
         return starts
 
     def _certificate(self, solution: BlockSolution, machine: BlockMachine) -> Certificate:
-        """That of the solver, or of w = 0 where it was ended before it had one."""
+        """That of the solver; where it was ended before it had one, that of its weights and no dual coefficients."""
         if solution.certificate is not None:
             return solution.certificate
-        w, nothing = np.zeros(len(solution.w)), np.zeros(len(machine.targets))
-        return machine.certificate(w, solution.bias, nothing + solution.bias, solution.beta, w)
+        values = self.marks.values(self.blocks.rows(np.dtype(np.float64)), solution.w[:, None])[:, 0] + solution.bias
+        return machine.certificate(solution.w, solution.bias, values, solution.beta, np.zeros(len(solution.w)))
 
 
 def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | None, limits: "Limits") -> str:

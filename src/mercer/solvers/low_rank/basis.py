@@ -65,6 +65,15 @@ class Basis:
         basis.factor, basis.jitter = factor, jitter
         return basis
 
+    def first(self, count):
+        """The same with the first few landmarks alone."""
+
+        def prepare(dtype):
+            return self.landmarks(dtype).slice(0, count)
+
+        factor = np.ascontiguousarray(self.factor[:count, :count])
+        return Basis.of_factor(self.kernel, prepare, factor, self.jitter, self.n_jobs)
+
     @property
     def size(self):
         """How many landmarks there are."""

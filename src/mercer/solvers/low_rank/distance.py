@@ -1,10 +1,10 @@
 r"""What landmarks leave of a quadratic form, exactly or by rows drawn at random: see `mercer.problems.distance`.
 
 With :math:`E = K - \hat K`, which is positive semidefinite, :math:`q = \beta^\top E \beta = \sum_i \beta_i r_i`. Row i
-is drawn with a chance in proportion to :math:`|\beta_i| \sqrt{k(x_i, x_i)}`; then
-:math:`X_i = T \beta_i r_i / (|\beta_i| \sqrt{k(x_i, x_i)})` with :math:`T = \sum_i |\beta_i| \sqrt{k(x_i, x_i)}` has
-the mean q. By Cauchy and Schwarz :math:`|X_i| \le T \sqrt q`, which is far more than most are. So the mean is bounded
-in two parts: of what is cut off at a level that a tenth of the sample has set, by Maurer & Pontil (2009, theorem 4, an
+is drawn with a chance in proportion to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is what a
+third of the landmarks leave of k(x_i, x_i); then :math:`X_i = T \beta_i r_i / \ell_i` with :math:`T = \sum_i \ell_i`
+has the mean q. By Cauchy and Schwarz :math:`|X_i| \le T \sqrt q`, which is far more than most are. So the mean is
+bounded in two parts: of what is cut off at a level that a tenth of the sample has set, by Maurer & Pontil (2009, theorem 4, an
 empirical Bernstein bound); of what is beyond, by its largest value times its share, which Clopper & Pearson (1934)
 bound by how often it was seen. What follows is an inequality in :math:`\sqrt q`, which is solved.
 
@@ -20,8 +20,19 @@ from mercer.kernels.evaluation.symmetric_product import symmetric_product
 CONFIDENCE = 0.95
 # Fewer rows than this say next to nothing.
 FEWEST = 200
+# An exact answer is worth more kernel values than a bound: so many times as many.
+WORTH_ALL = 3.7
+# One in so many landmarks says how badly a row is described; what is less than this share of k(x, x) is rounding.
+SOME, ROUNDING = 3, 1e-8
 # Share of a sample that sets the level at which the others are cut off, and how far above its largest value that is.
 PILOT, ABOVE = 0.1, 2.0
+
+
+def by_lengths(kernel, points, beta):
+    """A bound of the same without any kernel value between rows: no sum is longer than the lengths of its terms."""
+    beta = beta.reshape(len(beta), -1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * np.maximum(kernel.diag_of(points), 0.0))
+    return 0.5 * float(lengths.sum()) ** 2
 
 
 def half_energy(basis, points, beta, entries, rng, n_jobs=None, stop=None):
@@ -44,16 +55,23 @@ def half_energy(basis, points, beta, entries, rng, n_jobs=None, stop=None):
     points, beta = points.take(support), beta[support]
     w = basis.weights(points, beta, stop)
     count = max(FEWEST, int(entries / len(support)))
-    if 2 * count >= len(support):
+    if WORTH_ALL * entries >= len(support) ** 2 / 2 or count >= len(support):
         image = symmetric_product(basis.kernel, points, np.ascontiguousarray(beta), n_jobs, stop)
         energy = float(np.sum(beta * image) - np.sum(w * w))
         return 0.5 * max(0.0, energy), "exact", 1.0, len(support)
-    lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * np.maximum(basis.kernel.diag_of(points), 0.0))
+    lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * _left(basis, points, stop))
     total = float(lengths.sum())
     drawn = rng.choice(len(support), size=count, p=lengths / total)
     left = _residuals(basis, points, beta, w, drawn, n_jobs, stop)
     samples = total * np.einsum("ij,ij->i", beta[drawn], left) / lengths[drawn]
     return 0.5 * upper_bound(samples, total), "sampled", CONFIDENCE, count
+
+
+def _left(basis, points, stop):
+    """What some of the landmarks leave of k(x, x): no less than what all of them do."""
+    diagonal = np.maximum(basis.kernel.diag_of(points), 0.0)
+    some = basis.first(max(1, basis.size // SOME)).coordinates(points, stop)
+    return np.maximum(diagonal - np.einsum("ij,ij->i", some, some), ROUNDING * diagonal)
 
 
 def _residuals(basis, points, beta, w, drawn, n_jobs, stop):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mercer._jit.scratch import scratch
 from mercer.kernels.evaluation import tiles
 from mercer.solvers.blocks.source import LocalBlocks
 
@@ -47,11 +48,14 @@ class KernelBlocks(LocalBlocks):
         return super().map(work, shared, own, dtype)
 
     def _reserve(self, dtype):
-        """Room for all values of a precision, where it is left."""
+        """Room for all values of the precision that is asked for first, where there is any.
+
+        Others are asked for at the end, once or twice: to compute them takes no longer than to touch new memory.
+        """
         if dtype in self._kept:
             return
         size = self.n * self.basis.size * dtype.itemsize
-        has_room = size <= self._memory
+        has_room = size <= self._memory and not self._kept
         self._memory -= size if has_room else 0
         values = np.empty((self.n, self.basis.size), dtype) if has_room else None
         self._kept[dtype] = values, np.zeros(len(self._spans), dtype=bool)
@@ -61,7 +65,8 @@ class KernelBlocks(LocalBlocks):
         (begin, end), (values, is_there) = self._spans[place], self._kept[dtype]
         if is_there[place]:
             return values[begin:end]
-        out = np.empty((end - begin, self.basis.size), dtype) if values is None else values[begin:end]
+        # A block is done with before its thread reads the next.
+        out = values[begin:end] if values is not None else scratch("values", (end - begin, self.basis.size), dtype)
         marks, rows = self.basis.landmarks(dtype), self.rows(dtype)
         length = tiles.longest(rows)
         for top, bottom in tiles.spans(end - begin, length):

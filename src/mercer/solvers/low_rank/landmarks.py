@@ -17,8 +17,8 @@ POOL, LEAST_POOL = 20, 4_000
 
 
 def uniform(n, count, rng):
-    """Places of `count` of n rows, in order."""
-    return np.sort(rng.choice(n, size=count, replace=False))
+    """Places of `count` of n rows; any first few of them are a uniform draw too."""
+    return rng.permutation(n)[:count]
 
 
 def pivots(kernel, prepare, n, count, rng, n_jobs=None, stop=None):
@@ -26,10 +26,10 @@ def pivots(kernel, prepare, n, count, rng, n_jobs=None, stop=None):
 
     ``prepare(dtype, indices)`` gives rows in the kernel's prepared form.
     """
-    pool = uniform(n, min(n, max(LEAST_POOL, POOL * count)), rng)
+    pool = np.sort(uniform(n, min(n, max(LEAST_POOL, POOL * count)), rng))
 
     def prepared(dtype, indices=None):
         return prepare(dtype, pool if indices is None else pool[indices])
 
     matrix = EvaluatedMatrix(kernel, prepared, np.float64, n_jobs=n_jobs)
-    return np.sort(pool[random_pivots(matrix, count, rng, stop)])
+    return pool[random_pivots(matrix, count, rng, stop)]
