@@ -5,7 +5,8 @@
 
 All minimise |w|^2 / 2 + C sum of hinge losses over the same landmarks (the same seed draws the same ones), with a bias
 that is not penalised; the objective is computed for each from its own features, in double precision. Contestants take
-turns; processor seconds are for machines that are not idle. `--exact` adds the exact machine: by how much it is better, and by how much gap and distance said at most.
+turns; processor seconds are for computers that are not idle. `--exact` adds the exact machine: by how much it is
+better, and by how much gap and distance said at most.
 """
 
 import argparse

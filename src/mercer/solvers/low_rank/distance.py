@@ -1,12 +1,13 @@
 r"""What landmarks leave of a quadratic form, exactly or by rows drawn at random: see `mercer.problems.distance`.
 
-With :math:`E = K - \hat K`, which is positive semidefinite, :math:`q = \beta^\top E \beta = \sum_i \beta_i r_i`. Row i
-is drawn with a chance in proportion to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is what a
-third of the landmarks leave of k(x_i, x_i); then :math:`X_i = T \beta_i r_i / \ell_i` with :math:`T = \sum_i \ell_i`
-has the mean q. By Cauchy and Schwarz :math:`|X_i| \le T \sqrt q`, which is far more than most are. So the mean is
-bounded in two parts: of what is cut off at a level that a tenth of the sample has set, by Maurer & Pontil (2009, theorem 4, an
-empirical Bernstein bound); of what is beyond, by its largest value times its share, which Clopper & Pearson (1934)
-bound by how often it was seen. What follows is an inequality in :math:`\sqrt q`, which is solved.
+With :math:`E = K - \hat K`, which is positive semidefinite, :math:`q = \beta^\top E \beta = \sum_i \beta_i r_i`. Row
+i is drawn with a chance in proportion to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is what
+a third of the landmarks leave of k(x_i, x_i); then :math:`X_i = T \beta_i r_i / \ell_i` with :math:`T = \sum_i
+\ell_i` has the mean q. By Cauchy and Schwarz :math:`|X_i| \le T \sqrt q`, which is far more than most are. So the
+mean is bounded in two parts: of what is cut off at a level that a tenth of the sample has set, by Maurer & Pontil
+(2009, theorem 4, an empirical Bernstein bound); of what is beyond, by its largest value times its share, which
+Clopper & Pearson (1934) bound by how often it was seen. What follows is an inequality in :math:`\sqrt q`, which is
+solved.
 
 Cost: n_sv^2 / 2 kernel values in double precision, or s n_sv for s rows.
 """
