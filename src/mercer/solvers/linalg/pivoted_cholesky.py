@@ -12,10 +12,18 @@ Webber 2024).
 Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers._types import PivotSource
 
 # A squared distance below this share of the largest squared norm is rounding.
 NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
@@ -23,7 +31,7 @@ NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
 BLOCK = 96
 
 
-def pivoted_factor(matrix, most, stop=None):
+def pivoted_factor(matrix: "PivotSource", most: int, stop: "Stop | None" = None) -> FloatArray | None:
     """L with L L' = K, shape (n, r); None where r would exceed `most`, or if `stop` says so.
 
     Parameters
@@ -45,7 +53,9 @@ def pivoted_factor(matrix, most, stop=None):
     return None if is_partial else factor
 
 
-def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
+def partial_factor(
+    matrix: "PivotSource", most: int, negligible: float, stop: "Stop | None" = None, lowest: float = -np.inf
+) -> tuple[FloatArray, bool]:
     """(L, whether something is left): as `pivoted_cholesky`, but as far as `most` coordinates go.
 
     An item is described well enough where its squared distance to its description is at most
@@ -72,7 +82,9 @@ def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
     return np.ascontiguousarray(factor[:, :r]), True
 
 
-def random_pivots(matrix, most, rng, stop=None):
+def random_pivots(
+    matrix: "KernelMatrix", most: int, rng: np.random.Generator, stop: "Stop | None" = None
+) -> IndexArray:
     """Items drawn one after another, each with a chance in proportion to what those before leave of it.
 
     Fewer than `most` where these describe all others but for rounding.
@@ -86,7 +98,8 @@ def random_pivots(matrix, most, rng, stop=None):
     stop : callable, optional
         Asked before every block.
     """
-    left, pivots = np.maximum(matrix.diag, 0.0), []
+    left: FloatArray = np.maximum(matrix.diag, 0.0)
+    pivots: list[int] = []
     factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
     total, r = left.sum(), 0
     while r < factor.shape[1] and left.sum() > NEGLIGIBLE * total and not (stop is not None and stop()):
@@ -105,12 +118,15 @@ def random_pivots(matrix, most, rng, stop=None):
     return np.array(pivots, dtype=np.intp)
 
 
-def _without_described(gram, before, rng, most):
+def _without_described(
+    gram: FloatArray, before: FloatArray, rng: np.random.Generator, most: int
+) -> tuple[list[int], FloatArray]:
     """(which of the items drawn are accepted, the Cholesky factor of what is left of them).
 
     `gram` is what is left of their matrix, and overwritten; `before` what was left of each when it was drawn.
     """
-    accepted, chances = [], rng.random(len(gram)) * before
+    accepted: list[int] = []
+    chances = rng.random(len(gram)) * before
     columns = np.zeros_like(gram)
     for i in range(len(gram)):
         # What is rounding beside what there was is no direction of its own.
@@ -124,7 +140,7 @@ def _without_described(gram, before, rng, most):
     return accepted, columns[accepted][:, : len(accepted)]
 
 
-def dense_factor(K, negligible):
+def dense_factor(K: FloatArray, negligible: float) -> tuple[FloatArray, IndexArray]:
     """(L, pivots) of a whole matrix by LAPACK; rows of L at the pivots are a lower triangle."""
     packed, order, rank, _ = lapack.dpstrf(K, tol=negligible, lower=1)
     factor = np.empty((len(K), rank))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
+from mercer._types import FloatArray
 from mercer.problems.kernel_methods.spectrum import EigenCertificate, numerical_rank, with_signs
 
 
@@ -26,7 +27,7 @@ class LowRankComponents:
     certificate: EigenCertificate
 
 
-def components(coordinates, count):
+def components(coordinates: FloatArray, count: int) -> LowRankComponents:
     """The `count` largest principal components of coordinates (n, m), in double precision."""
     mean = coordinates.mean(axis=0)
     centred = coordinates - mean
@@ -45,7 +46,7 @@ def components(coordinates, count):
     return LowRankComponents(values, vectors, directions, -(mean @ directions), rank, proof)
 
 
-def _certificate(centred, values, vectors):
+def _certificate(centred: FloatArray, values: FloatArray, vectors: FloatArray) -> EigenCertificate:
     largest = float(values.max(initial=0.0)) or 1.0
     residuals = np.linalg.norm(centred @ (centred.T @ vectors) - vectors * values, axis=0) / largest
     grown = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1]))

@@ -12,11 +12,19 @@ solved.
 Cost: n_sv^2 / 2 kernel values in double precision, or s n_sv for s rows.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import stats
 
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Prepared, Stop
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.symmetric_product import symmetric_product
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.kernel import Kernel
+    from mercer.solvers.low_rank.basis import Basis
 
 CONFIDENCE = 0.95
 # Fewer rows than this say next to nothing.
@@ -29,14 +37,22 @@ SOME, ROUNDING = 3, 1e-8
 PILOT, ABOVE = 0.1, 2.0
 
 
-def by_lengths(kernel, points, beta):
+def by_lengths(kernel: "Kernel", points: Prepared, beta: FloatArray) -> float:
     """A bound of the same without any kernel value between rows: no sum is longer than the lengths of its terms."""
     beta = beta.reshape(len(beta), -1)
     lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * np.maximum(kernel.diag_of(points), 0.0))
     return 0.5 * float(lengths.sum()) ** 2
 
 
-def half_energy(basis, points, beta, entries, rng, n_jobs=None, stop=None):
+def half_energy(
+    basis: "Basis",
+    points: Prepared,
+    beta: FloatArray,
+    entries: float,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    stop: Stop | None = None,
+) -> tuple[float, str, float, int]:
     """(half of beta'(K - K^)beta or a bound of it, method, confidence, rows looked at).
 
     Parameters
@@ -68,14 +84,22 @@ def half_energy(basis, points, beta, entries, rng, n_jobs=None, stop=None):
     return 0.5 * upper_bound(samples, total), "sampled", CONFIDENCE, count
 
 
-def _left(basis, points, stop):
+def _left(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
     """What some of the landmarks leave of k(x, x): no less than what all of them do."""
     diagonal = np.maximum(basis.kernel.diag_of(points), 0.0)
     some = basis.first(max(1, basis.size // SOME)).coordinates(points, stop)
     return np.maximum(diagonal - np.einsum("ij,ij->i", some, some), ROUNDING * diagonal)
 
 
-def _residuals(basis, points, beta, w, drawn, n_jobs, stop):
+def _residuals(
+    basis: "Basis",
+    points: Prepared,
+    beta: FloatArray,
+    w: FloatArray,
+    drawn: IndexArray,
+    n_jobs: int | None,
+    stop: Stop | None,
+) -> FloatArray:
     """((K - K^) beta)_i for the rows drawn, each computed once."""
     rows, places = np.unique(drawn, return_inverse=True)
     some = points.take(rows)
@@ -84,7 +108,7 @@ def _residuals(basis, points, beta, w, drawn, n_jobs, stop):
     return (exact - spanned)[places]
 
 
-def upper_bound(samples, total, confidence=CONFIDENCE):
+def upper_bound(samples: FloatArray, total: float, confidence: float = CONFIDENCE) -> float:
     """An upper bound of their mean q, for samples of which none can exceed total * sqrt(q), with a chance of error."""
     risk, few = 0.5 * (1.0 - confidence), max(1, int(PILOT * len(samples)))
     level = ABOVE * float(np.abs(samples[:few]).max())

@@ -11,12 +11,20 @@ Cost: n m^2 multiplications, m^3 / 3 for each penalty, and 2 n m a target for ea
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from mercer._jit.threads import Stopped
+from mercer._types import Array, FloatArray
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.problems.kernel_methods.ridge import Ridge
+    from mercer.solvers.blocks.source import FeatureBlocks
+    from mercer.solvers.limits import Limits
 
 MOST_PASSES = 12
 # A residual that is not smaller than this share of the last one is all that rounding allows.
@@ -32,15 +40,18 @@ class LowRankRidge:
     alpha: np.ndarray
     status: Status
     iterations: int
-    trace: list = field(default_factory=list)
+    trace: list[TracePoint] = field(default_factory=list)
 
 
-def solve(blocks, factor, problem, tol, limits, dtype):
+def solve(
+    blocks: "FeatureBlocks", factor: FloatArray, problem: "Ridge", tol: float, limits: "Limits", dtype: DTypeLike
+) -> LowRankRidge:
     """A `LowRankRidge` of a `Ridge` whose penalties are all positive."""
     targets, weights = problem.targets, problem.scale**2
     w = np.zeros((len(factor), targets.shape[1]))
-    values, status, trace, passes = np.zeros_like(targets), Status.OPTIMAL, [], 0
-    best = np.inf
+    values, passes, best, kept = np.zeros_like(targets), 0, np.inf, w
+    trace: list[TracePoint] = []
+    status: Status | None = None
     try:
         systems = _systems(blocks, factor, problem, dtype)
         size = max(float(np.linalg.norm(problem.right())), 1e-300)
@@ -60,21 +71,20 @@ def solve(blocks, factor, problem, tol, limits, dtype):
             w = w + np.stack(
                 [cho_solve(each, column) for each, column in zip(systems, residual.T, strict=True)], axis=1
             )
-        w = kept
     except Stopped:
         status = limits.reached() or Status.INTERRUPTED
     alpha = weights[:, None] * (targets - values) / problem.penalties
-    return LowRankRidge(w, values, alpha, status, passes, trace)
+    return LowRankRidge(kept, values, alpha, status or Status.INTERRUPTED, passes, trace)
 
 
-def _systems(blocks, factor, problem, dtype):
+def _systems(blocks: "FeatureBlocks", factor: FloatArray, problem: "Ridge", dtype: DTypeLike) -> list[Any]:
     """The factored matrix of each target, those of one penalty shared."""
     own = [(problem.scale[span],) for span in blocks.spans()]
     H, _ = blocks.total(_gram, (), own, dtype)
     half = solve_triangular(factor, H, lower=True)
     A = solve_triangular(factor, half.T, lower=True)
     A = 0.5 * (A + A.T)
-    found = {}
+    found: dict[Any, Any] = {}
     for penalty in np.unique(problem.penalties):
         # What features in single precision have lost may be more than the penalty.
         shift = float(penalty)
@@ -87,7 +97,9 @@ def _systems(blocks, factor, problem, dtype):
     return [found[penalty] for penalty in problem.penalties]
 
 
-def _look(blocks, factor, problem, w):
+def _look(
+    blocks: "FeatureBlocks", factor: FloatArray, problem: "Ridge", w: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """(values of all rows, the residual of the normal equations in coordinates), in double precision."""
     v = solve_triangular(factor, w, lower=True, trans="T")
     own = [(problem.targets[span], problem.scale[span] ** 2) for span in blocks.spans()]
@@ -95,11 +107,13 @@ def _look(blocks, factor, problem, w):
     return np.concatenate(parts), solve_triangular(factor, image, lower=True) - problem.penalties * w
 
 
-def _gram(features, scale):
+def _gram(features: Array, scale: FloatArray) -> tuple[FloatArray, None]:
     part = features * scale.astype(features.dtype)[:, None]
     return (part.T @ part).astype(np.float64), None
 
 
-def _residual(features, v, targets, weights):
+def _residual(
+    features: Array, v: FloatArray, targets: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     values = features @ v
     return features.T @ (weights[:, None] * (targets - values)), values
