@@ -24,7 +24,10 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
+    from mercer.estimators.fitting.low_rank import LowRank as LowRank
     from mercer.estimators.kernel.density import KernelDensity as KernelDensity
+    from mercer.estimators.kernel.features import Nystroem as Nystroem
+    from mercer.estimators.kernel.features import RandomFourierFeatures as RandomFourierFeatures
     from mercer.estimators.kernel.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
     from mercer.estimators.kernel.least_squares import KernelLeastSquares as KernelLeastSquares
     from mercer.estimators.kernel.logistic import KernelLogisticRegression as KernelLogisticRegression
@@ -69,6 +72,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
+    from mercer.problems.distance import Distance as Distance
     from mercer.problems.losses.margin_losses import Loss as Loss
     from mercer.problems.losses.residual_losses import CustomLoss as CustomLoss
     from mercer.problems.losses.residual_losses import EpsilonInsensitive as EpsilonInsensitive
@@ -95,6 +99,7 @@ _HOME = {
     "BayesPointMachine": "mercer.estimators.svm.bayes_point",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
+    "Distance": "mercer.problems.distance",
     "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
     "EpsilonInsensitive": "mercer.problems.losses.residual_losses",
@@ -124,6 +129,9 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.svm.ramp",
     "RankSVM": "mercer.estimators.svm.rank",
+    "Nystroem": "mercer.estimators.kernel.features",
+    "RandomFourierFeatures": "mercer.estimators.kernel.features",
+    "LowRank": "mercer.estimators.fitting.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",
     "Pinball": "mercer.problems.losses.residual_losses",

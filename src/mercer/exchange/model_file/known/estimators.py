@@ -14,12 +14,13 @@ _INPUT = ("n_features_in_", "feature_names_in_")
 _MACHINE = (
     *_INPUT, "_items", "support_", "n_support_", "intercept_", "expansion_", "_sparse", "support_vectors_",
     "dual_coef_", "shape_fit_", "n_iter_", "status_", "fit_status_", "_traces", "_last_betas", "_evidence",
-    "compression_", "kernel_", "kernel_reason_",
+    "compression_", "kernel_", "kernel_reason_", "_distances", "approximation_",
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
 _METHOD = (
-    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_"
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_",
+    "distance_", "approximation_",
 )  # fmt: skip
 _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
@@ -94,6 +95,17 @@ _register(
      "_n_features_out"),
     _method,
 )  # fmt: skip
+_register(
+    "estimators.kernel.features:Nystroem",
+    (*_INPUT, "_kernel", "_origin", "_vectors", "_factor", "jitter_", "components_", "component_indices_",
+     "_n_features_out"),
+    consistency.check_landmarks,
+)  # fmt: skip
+_register(
+    "estimators.kernel.features:RandomFourierFeatures",
+    (*_INPUT, "random_weights_", "random_offset_", "_n_features_out"),
+    consistency.check_frequencies,
+)
 _WEIGHTED = ("kernel_names_", "weights_", "scales_")
 _register("estimators.mkl.classifier:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
 _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
