@@ -8,6 +8,7 @@ from typing import Any
 
 _HOME = {
     "ArrowBatches": "mercer.io.arrow.batches",
+    "Blocks": "mercer.io.blocks.blocks",
     "DuckDBDatabase": "mercer.io.databases.records",
     "Dataset": "mercer.io.dataset",
     "Housing": "mercer.io.housing",

@@ -37,10 +37,13 @@ class Source:
         "-" is standard input. Whether it is compressed is seen from its first bytes.
     most : int, optional
         Bytes that may be taken into memory; what is free by default.
+    lines_before : int
+        Lines of the file that are not here, for messages: of what is a part of a file.
     """
 
-    def __init__(self, source: str | PathLike[str] | IO[bytes], most: int | None = None) -> None:
+    def __init__(self, source: str | PathLike[str] | IO[bytes], most: int | None = None, lines_before: int = 0) -> None:
         self.most = available_bytes() if most is None else most
+        self.lines_before = lines_before
         self.path, self._content = None, None
         if source == STDIN or hasattr(source, "read"):
             self.name = "standard input" if source == STDIN else str(getattr(source, "name", "the file"))

@@ -86,7 +86,7 @@ def tables_of(
 
     The rows before a line that is malformed are given out; then a `DataError` names the line.
     """
-    for text in _chunks(file, name, chunk_bytes):
+    for text in chunks_of(file, name, chunk_bytes):
         table, lines, fault = _parse(text, layout)
         if len(table):
             yield table
@@ -109,7 +109,7 @@ def within(tables: Iterable[Table], most: int, name: str) -> list[Table]:
     return found
 
 
-def _chunks(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
+def chunks_of(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
     """Text of whole lines, each with its end."""
     rest = b""
     try:
