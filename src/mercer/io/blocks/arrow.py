@@ -149,7 +149,7 @@ class Columns:
         last, lists = "", np.empty((0, 0))
         for name in names:
             if name not in self._within:
-                yield name, column_array(read(name))
+                yield name, _column(read(name))
                 continue
             whole, k = self._within[name]
             if whole != last:
@@ -161,6 +161,14 @@ class Columns:
                 flat = column_array(compute.list_flatten(found))
                 last, lists = whole, flat.reshape(len(found), -1)
             yield name, lists[:, k]
+
+
+def _column(values: Any) -> Array:
+    """A column as `ColumnFrame` has it; whole numbers of which some are missing as real ones."""
+    pa = pyarrow()
+    if pa.types.is_integer(values.type) and values.null_count:
+        values = values.cast(pa.float64(), safe=False)
+    return column_array(values)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -7,10 +7,12 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array
+from mercer.io.blocks.mapped import FeatureMap, MappedRows
 from mercer.io.blocks.open import open_reader
 from mercer.io.blocks.reader import BLOCK_ROWS, MatrixReader, TableReader
 from mercer.io.csv.lines import MISSING
@@ -98,6 +100,7 @@ class Blocks:
         vectors = {"n_features": n_features, "zero_based": zero_based}
         self._reader: Any = open_reader(source, target, weight, self.block_rows, texts, vectors)
         self.is_table = hasattr(self._reader, "columns")
+        self._kept: dict[int, tuple[Array | None, Array | None]] = {}
         self.target: str | None = None
         self.weight: str | None = None
         self.names: list[str] | None = None
@@ -147,7 +150,25 @@ class Blocks:
             return self
         other = copy.copy(self)
         other._set_text((*self.text, *beside))
+        other._kept = {} if self.target in beside else self._kept
         return other
+
+    def with_target_as_text(self) -> "Blocks | None":
+        """The same blocks with a target of texts; None where it is what it is."""
+        inner = self._reader.blocks if isinstance(self._reader, MappedRows) else self
+        if inner.target is None or inner.target in inner.text:
+            return None
+        return inner.with_text([inner.target])
+
+    def mapped(self, feature_map: FeatureMap) -> Self:
+        """The same blocks with features for rows: a `FeatureMap` is asked for those of each block when it is read."""
+        other = copy.copy(self)
+        other._reader, other.is_table, other.text = MappedRows(self, feature_map), False, ()
+        other.names = other.target = other.weight = None
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_kept": {}}
 
     def __repr__(self) -> str:
         return f"Blocks({self.n_rows:,} rows in {len(self)} blocks)"
@@ -199,10 +220,14 @@ class Blocks:
             else:
                 yield name, values
 
-    def matrix(self, i: int) -> Any:
-        """The rows of block i as finite numbers: an array (n, d) of floats or a CSR matrix."""
-        if self.is_table:
-            return self._stacked(i)
+    def matrix(self, i: int, dtype: DTypeLike | None = None) -> Any:
+        """The rows of block i as finite numbers: an array (n, d) or a CSR matrix, of `dtype` where it is given."""
+        if isinstance(self._reader, MappedRows):
+            return self._reader.matrix(i, dtype or np.float64)
+        X = self._stacked(i, dtype or np.float64) if self.is_table else self._numbers(i)
+        return X if dtype is None else _as_rows(X, dtype)
+
+    def _numbers(self, i: int) -> Any:
         X = cast(MatrixReader, self._reader).matrix(i)
         if X.dtype.kind not in "fiub":
             raise DataError(f"{self.place(i)}: rows of numbers were expected, got {X.dtype}")
@@ -212,15 +237,21 @@ class Blocks:
             raise self._not_finite(i, X)
         return X
 
-    def _stacked(self, i: int) -> Array:
-        found = np.empty((self.sizes[i], self.n_columns))
+    def _stacked(self, i: int, dtype: DTypeLike) -> Array:
+        found = np.empty((self.sizes[i], self.n_columns), dtype)
         for j, (name, values) in enumerate(self.columns(i)):
             if values.dtype.kind not in "fiu":
-                raise DataError(f"{self.place(i)}, column {name!r}: numbers were expected, got texts or dates")
+                raise DataError(
+                    f"{self.place(i)}, column {name!r}: numbers were expected, got texts, dates or missing values; "
+                    "make_pipeline(TableFeatures(), ...) makes features of them"
+                )
+            if values.dtype.kind == "f" and not np.isfinite(values).all():
+                row = int(np.flatnonzero(~np.isfinite(values))[0])
+                raise DataError(
+                    f"{self.place(i, row)}, column {name!r}: a finite number was expected, got {values[row]}; "
+                    "make_pipeline(TableFeatures(), ...) fills what is missing"
+                )
             found[:, j] = values
-            if not np.isfinite(found[:, j]).all():
-                row = int(np.flatnonzero(~np.isfinite(found[:, j]))[0])
-                raise DataError(f"{self.place(i, row)}, column {name!r}: a number was expected, got {found[row, j]}")
         return found
 
     def _not_finite(self, i: int, X: Any) -> DataError:
@@ -238,6 +269,13 @@ class Blocks:
 
     def targets(self, i: int) -> tuple[Array | None, Array | None]:
         """(targets, weights) of block i; None where there are none."""
+        return self._kept[i] if i in self._kept else self._read_targets(i)
+
+    def keep_targets(self, i: int, found: tuple[Array | None, Array | None]) -> None:
+        """Keep what was read on the way: targets stay in memory, and a format may have no quick way to them."""
+        self._kept[i] = found
+
+    def _read_targets(self, i: int) -> tuple[Array | None, Array | None]:
         if not self.is_table:
             y, weights = cast(MatrixReader, self._reader).targets(i)
             return (None if y is None else self._sound_target(i, y)), weights
@@ -295,6 +333,12 @@ class Blocks:
         for i in range(len(self)):
             y, weights = self.targets(i)
             yield (self.matrix(i), y) if weights is None else (self.matrix(i), y, weights)
+
+
+def _as_rows(X: Any, dtype: DTypeLike) -> Any:
+    if sparse.issparse(X):
+        return X.astype(dtype, copy=False)
+    return np.ascontiguousarray(X, dtype)
 
 
 def _is_path(source: Any, target: Any) -> bool:
