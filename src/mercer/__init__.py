@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.online.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.online.perceptron import Perceptron as Perceptron
+    from mercer.estimators.out_of_core.table_features import TableFeatures as TableFeatures
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.svm.nu_svc import NuSVC as NuSVC
     from mercer.estimators.svm.one_class import SVDD as SVDD
@@ -138,6 +139,7 @@ _HOME = {
     "SVDD": "mercer.estimators.svm.one_class",
     "SVR": "mercer.estimators.svm.svr",
     "SVRCV": "mercer.selection.tuning.estimators",
+    "TableFeatures": "mercer.estimators.out_of_core.table_features",
     "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",

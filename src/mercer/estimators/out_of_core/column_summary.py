@@ -66,8 +66,8 @@ class ColumnSummary:
     ----------
     kinds : dict of str to int
         For each kind that was met, the first block.
-    count, missing : int
-        Rows with a value, and without one.
+    count, missing : number
+        Rows with a value (or their weight), and without one.
     mean, squares : float
         Of the numbers: mean, and sum of squared distances from it.
     labels : Counter
@@ -75,7 +75,7 @@ class ColumnSummary:
     """
 
     kinds: dict[str, int] = field(default_factory=dict)
-    count: int = 0
+    count: float = 0
     missing: int = 0
     mean: float = 0.0
     squares: float = 0.0

@@ -42,11 +42,11 @@ def _summaries(
 ) -> Iterator[dict[str, ColumnSummary]]:
     pool = LocalBlocks(lambda i, _dtype: i, blocks.sizes, 0, n_jobs, stop)
     names = list(blocks.names or ())
-    for i, (found, beside) in enumerate(pool.map(summary_of_block, (blocks, names, targets), [()] * len(blocks), float)):
+    for i, (found, beside) in enumerate(
+        pool.map(summary_of_block, (blocks, names, targets), [()] * len(blocks), float)
+    ):
         if targets:
-            kinds = {name: ColumnSummary.of(values_of(name, beside[name], _kind(blocks, name)), i) for name in beside}
-            if not any(len(each.kinds) > 1 for each in kinds.values()):
-                blocks.keep_targets(i, blocks.split_targets(i, beside))
+            blocks.keep_targets(i, blocks.split_targets(i, beside))
         yield found
 
 
@@ -63,8 +63,8 @@ def summary_of_block(
             if values.numbers is not None and np.isinf(values.numbers).any():
                 row = int(np.flatnonzero(np.isinf(values.numbers))[0])
                 raise DataError(
-                    f"{blocks.place(i, row)}, column {name!r}: a finite number was expected, got {values.numbers[row]}; "
-                    "correct it, or leave the row out"
+                    f"{blocks.place(i, row)}, column {name!r}: a finite number was expected, got "
+                    f"{values.numbers[row]}; correct it, or leave the row out"
                 )
             found[name] = ColumnSummary.of(values, i)
     return found, beside
@@ -109,7 +109,7 @@ def all_targets(blocks: Blocks, n_jobs: int | None = None, stop: Any = None) -> 
     return parts, np.concatenate(given)
 
 
-def _targets_of_block(i: int, blocks: Blocks) -> tuple[Array, Array | None]:
+def _targets_of_block(i: int, blocks: Blocks) -> tuple[Any, Array | None]:
     return blocks.targets(i)
 
 
@@ -118,7 +118,7 @@ def _again_as_texts(blocks: Blocks, i: int, n_jobs: int | None, stop: Any) -> tu
     again = blocks.with_target_as_text()
     if again is None:
         raise DataError(
-            f"{blocks.place(i)}: the targets are {'texts' if blocks.targets(i)[0].dtype.kind == 'U' else 'numbers'}, unlike "
-            "those of block 0; write them with one type"
+            f"{blocks.place(i)}: targets are texts here and numbers in block 0, or the reverse; write them with "
+            "one type"
         )
     return all_targets(again, n_jobs, stop)

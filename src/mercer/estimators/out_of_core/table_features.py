@@ -1,8 +1,7 @@
-"""Columns of a table as features of a linear machine: numbers to one scale, a feature a label, missing values filled."""
+"""Columns of a table as features of a linear machine: numbers to one scale, a feature a label, gaps filled."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -12,56 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError
-from mercer._types import Array, FloatArray, IndexArray
+from mercer._types import Array, FloatArray
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_flag
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, Values, values_of, values_of_column
+from mercer.estimators.out_of_core.feature_columns import FeatureColumn, LabelColumn, NumberColumn, Where
 from mercer.io.blocks.blocks import Blocks
 from mercer.kernels.table.frame import as_frame
 
 # Features beyond which rows are kept sparse, if so small a share of them is not zero.
 WIDE, SPARSE = 256, 0.1
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers (or of dates, as days): what is subtracted, what divides, and what is put where one is missing."""
-
-    name: str
-    kind: str
-    mean: float
-    deviation: float
-    filling: float
-    has_missing: bool
-
-    @property
-    def features(self) -> list[str]:
-        """The names of its features."""
-        return [self.name, *([f"{self.name} is missing"] if self.has_missing else [])]
-
-
-@dataclass(frozen=True)
-class LabelColumn:
-    """A column of labels: those that have a feature, and whether rare ones share one and missing ones have one."""
-
-    name: str
-    labels: tuple[str, ...]
-    has_rare: bool
-    has_missing: bool
-
-    @property
-    def features(self) -> list[str]:
-        """The names of its features."""
-        names = [f"{self.name} = {label}" for label in self.labels]
-        names += [f"{self.name} is rare"] if self.has_rare else []
-        return names + ([f"{self.name} is missing"] if self.has_missing else [])
-
-    def places(self, labels: Sequence[str | None]) -> IndexArray:
-        """The feature of each label, -1 for none."""
-        known: dict[str | None, int] = {label: place for place, label in enumerate(self.labels)}
-        n = len(self.labels)
-        known[None] = n + self.has_rare if self.has_missing else -1
-        unknown = n if self.has_rare else -1
-        return np.fromiter((known.get(label, unknown) for label in labels), np.int64, len(labels))
 
 
 class TableFeatures(BaseEstimator):
@@ -106,9 +64,7 @@ class TableFeatures(BaseEstimator):
            [ 1.,  0.,  0.,  1.]])
     """
 
-    def __init__(
-        self, *, scale: bool = True, rare: int = 10, most_labels: int = 1000, missing: str = "impute"
-    ) -> None:
+    def __init__(self, *, scale: bool = True, rare: int = 10, most_labels: int = 1000, missing: str = "impute") -> None:
         self.scale = scale
         self.rare = rare
         self.most_labels = most_labels
@@ -163,12 +119,11 @@ class TableFeatures(BaseEstimator):
         filled = sum(1 if isinstance(column, LabelColumn) else len(column.features) for column in self.columns_)
         self.is_sparse_ = width > WIDE and filled < SPARSE * width
 
-    def _column(self, name: str, summary: ColumnSummary) -> "NumberColumn | LabelColumn":
+    def _column(self, name: str, summary: ColumnSummary) -> FeatureColumn:
         if "text" not in summary.kinds:
-            kind = next(iter(summary.kinds), "number")
             mean, deviation = (summary.mean, summary.deviation) if self.scale else (0.0, 1.0)
             # What fills a gap is the mean, scaled or not.
-            return NumberColumn(name, kind, mean, deviation, summary.mean, bool(summary.missing))
+            return NumberColumn(name, mean, deviation, summary.mean, bool(summary.missing))
         ranked = sorted(summary.labels.items(), key=lambda each: (-each[1], each[0]))
         kept = [label for label, count in ranked[: self.most_labels] if count >= self.rare]
         if not kept:
@@ -216,86 +171,79 @@ class TableFeatures(BaseEstimator):
         if isinstance(X, Blocks):
             return X.with_text(self.text_columns).mapped(self)
         frame = as_frame(X)
-        if len(frame.names) != self.n_features_in_ and not all(isinstance(name, str) for name in frame.names):
-            raise DataError(f"X must have {self.n_features_in_} columns, got {len(frame.names)}")
         by_name = all(isinstance(name, str) for name in frame.names)
+        if not by_name and len(frame.names) != self.n_features_in_:
+            raise DataError(f"X must have {self.n_features_in_} columns, got {len(frame.names)}")
         read = (frame.column(column.name if by_name else k) for k, column in enumerate(self.columns_))
-        return self._features((values_of_column(each, column_kind(column)) for each, column in
-                               zip(read, self.columns_, strict=True)), len(frame), np.float64, None)  # fmt: skip
+        values = (values_of_column(each, column.kind) for each, column in zip(read, self.columns_, strict=True))
+        return self._features(values, len(frame), np.float64, lambda row=0: f"row {row}")
 
     def of_block(self, blocks: Blocks, i: int, dtype: DTypeLike) -> Any:
-        """The features of block i, read column by column; a DataError names block and column."""
-        names = [column.name for column in self.columns_]
-        read = blocks.columns(i, names)
-        values = (values_of(name, array, column_kind(column)) for (name, array), column in
-                  zip(read, self.columns_, strict=True))  # fmt: skip
-        return self._features(values, blocks.sizes[i], dtype, lambda row=None: blocks.place(i, row))
+        """The features of block i, read column by column; a DataError names block, row and column."""
+        read = blocks.columns(i, [column.name for column in self.columns_])
+        pairs = zip(read, self.columns_, strict=True)
+        values = (values_of(name, array, column.kind) for (name, array), column in pairs)
+        return self._features(values, blocks.sizes[i], dtype, lambda row=0: blocks.place(i, row))
 
-    def _features(
-        self, values: Iterable[Values], n: int, dtype: DTypeLike, place: Callable[..., str] | None
-    ) -> "FloatArray | sparse.csr_matrix":
+    def _features(self, values: Iterable[Values], n: int, dtype: DTypeLike, where: Where) -> Any:
         """Features of n rows, from the values of each column in turn."""
-        width, at = self.n_features_out, 0
-        dense = None if self.is_sparse_ else np.zeros((n, width), dtype)
-        parts: list[tuple[Array, Array, Array]] = []
+        made = SparseRows(n, self.n_features_out) if self.is_sparse_ else DenseRows(n, self.n_features_out, dtype)
+        at = 0
         for column, found in zip(self.columns_, values, strict=True):
-            self._require_sound(column, found, place)
-            for rows, features, entries in _entries(column, found):
-                if dense is not None:
-                    dense[rows, at + features] = entries
-                else:
-                    parts.append((np.arange(n)[rows], np.broadcast_to(at + features, np.shape(np.arange(n)[rows])), entries))
+            if self.missing == "refuse" and found.missing.any():
+                raise _no_value(where(int(np.flatnonzero(found.missing)[0])), column.name)
+            for rows, features, entries in column.entries(found, where):
+                made.put(rows, at + features, entries)
             at += len(column.features)
-        if dense is not None:
-            return dense
-        rows, features, entries = (np.concatenate([np.asarray(part[k]) for part in parts]) for k in range(3))
-        return sparse.csr_matrix((entries.astype(dtype), (rows, features)), shape=(n, width))
-
-    def _require_sound(self, column: "NumberColumn | LabelColumn", found: Values, place: Callable[..., str] | None) -> None:
-        where = "" if place is None else f"{place()}, "
-        if isinstance(column, NumberColumn):
-            if found.numbers is None and any(label is not None for label in found.labels or ()):
-                shown = next(label for label in found.labels or () if label is not None)
-                raise DataError(f"{where}column {column.name!r}: numbers were expected, got texts such as {shown!r}")
-            if found.numbers is not None and np.isinf(found.numbers).any():
-                row = int(np.flatnonzero(np.isinf(found.numbers))[0])
-                where = f"row {row}" if place is None else place(row)
-                raise DataError(f"{where}, column {column.name!r}: a finite number was expected, got {found.numbers[row]}")
-        if self.missing == "refuse" and found.missing.any():
-            row = int(np.flatnonzero(found.missing)[0])
-            where = f"row {row}" if place is None else place(row)
-            raise DataError(f"{where}, column {column.name!r}: there is no value, and missing='refuse'")
+        return made.finished(dtype)
 
 
-def column_kind(column: "NumberColumn | LabelColumn") -> str | None:
-    """"text" where values are labels whatever they look like."""
-    return "text" if isinstance(column, LabelColumn) else None
+class DenseRows:
+    """Features as an array in the making."""
+
+    def __init__(self, n: int, width: int, dtype: DTypeLike) -> None:
+        self._array = np.zeros((n, width), dtype)
+
+    def put(self, rows: Any, features: Any, entries: FloatArray) -> None:
+        """Entries at some rows and features."""
+        self._array[rows, features] = entries
+
+    def finished(self, _dtype: DTypeLike) -> Array:
+        """The array."""
+        return self._array
 
 
-def _entries(column: "NumberColumn | LabelColumn", found: Values) -> "Iterable[tuple[Any, Any, FloatArray]]":
-    """(rows, features within the column, values) that are not 0."""
-    if isinstance(column, LabelColumn):
-        places = column.places(found.labels or [])
-        rows = np.flatnonzero(places >= 0)
-        yield rows, places[rows], np.ones(len(rows))
-        return
-    numbers = found.numbers if found.numbers is not None else np.full(len(found.labels or ()), np.nan)
-    missing = np.isnan(numbers)
-    scaled = (numbers - column.mean) * (1.0 / column.deviation)
-    if missing.any():
-        scaled[missing] = (column.filling - column.mean) / column.deviation
-        if column.has_missing:
-            rows = np.flatnonzero(missing)
-            yield rows, np.int64(1), np.ones(len(rows))
-    yield slice(None), np.int64(0), scaled
+class SparseRows:
+    """Features as a CSR matrix in the making."""
+
+    def __init__(self, n: int, width: int) -> None:
+        self._shape, self._places = (n, width), np.arange(n)
+        self._parts: list[tuple[Array, Array, FloatArray]] = []
+
+    def put(self, rows: Any, features: Any, entries: FloatArray) -> None:
+        """Entries at some rows and features."""
+        places = self._places[rows]
+        self._parts.append((places, np.broadcast_to(features, places.shape), entries))
+
+    def finished(self, dtype: DTypeLike) -> sparse.csr_matrix:
+        """The matrix."""
+        rows, features, entries = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        return sparse.csr_matrix((entries.astype(dtype), (rows, features)), shape=self._shape)
 
 
 def _missing(name: str, blocks: Blocks | None) -> DataError:
     """The error that names the first row without a value."""
-    for i in range(0 if blocks is None else len(blocks)):
+    if blocks is None:
+        return _no_value("the table", name)
+    for i in range(len(blocks)):
         [(_, array)] = blocks.columns(i, [name])
         gone = values_of(name, array, "text" if name in blocks.text else None).missing
         if gone.any():
-            place = blocks.place(i, int(np.flatnonzero(gone)[0]))
-            return DataError(f"{place}, column {name!r}: there is no value, and missing='refuse'; leave the row out")
-    return DataError(f"column {name!r} has rows without a value, and missing='refuse'; leave them out")
+            return _no_value(blocks.place(i, int(np.flatnonzero(gone)[0])), name)
+    return _no_value("a block", name)
+
+
+def _no_value(where: str, name: str) -> DataError:
+    return DataError(
+        f"{where}, column {name!r}: there is no value, and missing='refuse'; leave the row out, or missing='impute'"
+    )

@@ -153,6 +153,15 @@ class Blocks:
         other._kept = {} if self.target in beside else self._kept
         return other
 
+    def with_columns(self, names: Sequence[str]) -> Self:
+        """The same blocks of a table with these columns to learn from, in this order."""
+        other = copy.copy(self)
+        gone = [name for name in names if name not in self._reader.names]
+        if gone:
+            raise DataError(f"{self.place(0)}: there is no column {gone[0]!r}, which the model was fitted to")
+        other.names = list(names)
+        return other
+
     def with_target_as_text(self) -> "Blocks | None":
         """The same blocks with a target of texts; None where it is what it is."""
         inner = self._reader.blocks if isinstance(self._reader, MappedRows) else self

@@ -1,0 +1,103 @@
+"""Blocks as a solver goes through them: features made when they are read, some kept, and how far a pass has come."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from mercer.estimators.out_of_core.memory import Plan, plan
+from mercer.io.blocks.blocks import Blocks
+from mercer.solvers.blocks.source import LocalBlocks
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import TracePoint
+
+# How long a pass goes on without a word.
+SILENCE_SECONDS = 0.3
+
+
+class Passes(LocalBlocks):
+    """The features of `Blocks`, for the solvers of `mercer.solvers.blocks`.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Of rows of numbers, or mapped to such.
+    limits : Limits
+        Asked before every block, and told how many rows of a pass are done.
+    room : Plan
+        How many blocks are worked on at a time, and how many bytes of features are kept for the next pass.
+
+    Attributes
+    ----------
+    passes, rows_read : int
+        How often all blocks were gone through, and how many rows were read from their source for it.
+    """
+
+    def __init__(self, blocks: Blocks, limits: Limits, room: Plan) -> None:
+        super().__init__(self._features, blocks.sizes, blocks.n_columns, room.n_jobs, self._stop)
+        self._blocks, self._limits = blocks, limits
+        self._kept: dict[int, Any] = {}
+        self._left, self._lock = room.kept_bytes, threading.Lock()
+        self._thread, self._spoken, self._done = threading.get_ident(), time.monotonic(), 0
+        self.passes = self.rows_read = 0
+
+    def map(
+        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
+    ) -> Iterator[Any]:
+        self.passes, self._done = self.passes + 1, 0
+        for size, answer in zip(self.sizes, super().map(work, shared, own, dtype), strict=True):
+            self._done += size
+            yield answer
+
+    def _features(self, i: int, dtype: DTypeLike) -> Any:
+        kept = self._kept.get(i)
+        if kept is not None and kept.dtype == dtype:
+            return kept
+        found = self._blocks.matrix(i, dtype)
+        with self._lock:
+            self.rows_read += self.sizes[i]
+            # Those first in double precision were first asked for so: by machines that need it.
+            size = _bytes(found)
+            if i not in self._kept and size <= self._left and not _is_view(found):
+                self._kept[i] = found
+                self._left -= size
+        return found
+
+    def _stop(self) -> bool:
+        if threading.get_ident() == self._thread and self._limits.callbacks:
+            now = time.monotonic()
+            if now - self._spoken >= SILENCE_SECONDS:
+                self._spoken = now
+                self._limits.report(pass_point(self._limits, self.passes, self._done, self.n))
+        return self._limits.reached() is not None
+
+
+def pass_point(limits: Limits, number: int, done: int, rows: int) -> TracePoint:
+    """How far a pass over the blocks has come: `done` of `rows`."""
+    return TracePoint(limits.seconds, number, np.inf, 0.0, done, rows, "pass")
+
+
+def feature_blocks(
+    blocks: Blocks, limits: Limits, n_machines: int, n_jobs: int | None = None, memory_limit: int | str | None = None
+) -> Passes:
+    """`Blocks` as features for a solver, within a limit of memory.
+
+    `blocks` are rows of numbers, or ``blocks.mapped(feature_map)`` with anything that makes features of a block
+    (`mercer.io.blocks.mapped.FeatureMap`): columns of a table, kernel values with landmarks.
+    """
+    return Passes(blocks, limits, plan(blocks.sizes, blocks.n_columns, n_machines, n_jobs, memory_limit))
+
+
+def _bytes(features: Any) -> int:
+    if sparse.issparse(features):
+        return int(features.data.nbytes + features.indices.nbytes + features.indptr.nbytes)
+    return int(features.nbytes)
+
+
+def _is_view(features: Any) -> bool:
+    """Whether the numbers are somebody else's already, in memory or mapped."""
+    return not sparse.issparse(features) and features.base is not None
