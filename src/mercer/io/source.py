@@ -99,15 +99,16 @@ class Source:
 
     def open(self) -> IO[bytes]:
         """The uncompressed bytes as a file."""
-        raw = self._opened() if self._content is None else io.BytesIO(self._content)
-        if self._content is not None:
-            cast(Any, raw).name = self.name
         opener = self._opener()
+        if self._content is None:
+            return self._opened(opener)
+        raw = io.BytesIO(self._content)
+        cast(Any, raw).name = self.name
         return raw if opener is None else opener(raw, "rb")
 
-    def _opened(self) -> IO[bytes]:
+    def _opened(self, opener: Callable[..., Any] | None = None) -> IO[bytes]:
         try:
-            return open(cast(Path, self.path), "rb")
+            return cast(IO[bytes], (opener or open)(cast(Path, self.path), "rb"))
         except OSError as error:
             raise DataError(f"{self.name}: cannot be opened: {error.strerror}") from error
 

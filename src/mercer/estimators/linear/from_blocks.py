@@ -111,7 +111,7 @@ def solve_machines(
     )
     model.status_ = Status.worst([each.status for each in found])
     model.n_iter_ = max(each.iterations for each in found)
-    model.n_passes_ = source.passes
+    model.n_passes_, model.rows_read_ = source.passes, source.rows_read
     certificates = [each.certificate for each in found]
     if all(each is not None for each in certificates):
         model._heed(certificates, warns=False)

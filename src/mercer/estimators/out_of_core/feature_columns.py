@@ -1,8 +1,8 @@
 """A column of a table as features: one for numbers, one for each label."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -10,10 +10,20 @@ from mercer._errors import DataError
 from mercer._types import FloatArray, IndexArray
 from mercer.estimators.out_of_core.column_summary import Values
 
-# (rows, features within the column, values) that are not 0.
-Entries: TypeAlias = tuple[Any, Any, FloatArray]
 # Where the values are, or a row of them, for messages.
 Where: TypeAlias = Callable[..., str]
+
+
+class Made(Protocol):
+    """Rows of features in the making: `Stack`, or what makes CSR rows."""
+
+    def column(self, at: int) -> FloatArray:
+        """Where the values of a column are to be written, before the next one is asked for."""
+        ...
+
+    def put(self, rows: IndexArray, at: IndexArray | int, values: FloatArray) -> None:
+        """Single values."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,10 +43,10 @@ class NumberColumn:
         """The names of its features."""
         return [self.name, *([f"{self.name} is missing"] if self.has_missing else [])]
 
-    def entries(self, found: Values, where: Where) -> Iterator[Entries]:
-        """Its features of some rows."""
-        numbers = self._numbers(found, where)
-        scaled = numbers - self.mean
+    def fill(self, found: Values, made: Made, at: int, where: Where) -> None:
+        """Write its features of some rows, the first of which is at `at`."""
+        numbers, scaled = self._numbers(found, where), made.column(at)
+        np.subtract(numbers, self.mean, out=scaled)
         scaled *= 1.0 / self.deviation
         # NaN and infinity spoil a sum: one look where, as nearly always, there are none.
         if not np.isfinite(scaled.sum()):
@@ -47,8 +57,7 @@ class NumberColumn:
             scaled[missing] = (self.filling - self.mean) / self.deviation
             if self.has_missing:
                 rows = np.flatnonzero(missing)
-                yield rows, 1, np.ones(len(rows))
-        yield slice(None), 0, scaled
+                made.put(rows, at + 1, np.ones(len(rows)))
 
     def _numbers(self, found: Values, where: Where) -> FloatArray:
         if found.numbers is not None:
@@ -78,11 +87,11 @@ class LabelColumn:
         names += [f"{self.name} is rare"] if self.has_rare else []
         return names + ([f"{self.name} is missing"] if self.has_missing else [])
 
-    def entries(self, found: Values, _where: Where) -> Iterator[Entries]:
-        """Its features of some rows."""
+    def fill(self, found: Values, made: Made, at: int, _where: Where) -> None:
+        """Write its features of some rows, the first of which is at `at`."""
         places = self._places(found.labels or [])
         rows = np.flatnonzero(places >= 0)
-        yield rows, places[rows], np.ones(len(rows))
+        made.put(rows, at + places[rows], np.ones(len(rows)))
 
     def _places(self, labels: list[Any]) -> IndexArray:
         """The feature of each label, -1 for none."""

@@ -9,11 +9,11 @@ from mercer._jit.threads import thread_count
 # Doubles that a row takes for each machine beside its features: target, weight, coefficients, values, what they become.
 _OF_A_ROW = 10
 # Copies of a block that exist while it is worked on: as it was read, as features in double precision, a part scaled.
-_COPIES = 2.5
+_COPIES = 3.5
 # Of what is free, where nobody set a limit, the share that kept blocks may take.
 _SHARE = 0.5
 # What the process still takes by itself: libraries that are loaded on the way, compiled code.
-_RESERVE = 2**26
+_RESERVE = 2**27
 
 
 @dataclass(frozen=True)

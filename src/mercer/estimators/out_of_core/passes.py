@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from mercer._jit.scratch import Buffers
 from mercer.estimators.out_of_core.memory import Plan, plan
 from mercer.io.blocks.blocks import Blocks
+from mercer.io.blocks.stack import fresh
 from mercer.solvers.blocks.source import LocalBlocks
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import TracePoint
@@ -41,6 +43,8 @@ class Passes(LocalBlocks):
         super().__init__(self._features, blocks.sizes, blocks.n_columns, room.n_jobs, self._stop)
         self._blocks, self._limits = blocks, limits
         self._kept: dict[int, Any] = {}
+        self._seen: set[int] = set()  # blocks that are kept, or are no better kept
+        self._own = threading.local()
         self._left, self._lock = room.kept_bytes, threading.Lock()
         self._thread, self._spoken, self._done = threading.get_ident(), time.monotonic(), 0
         self.passes = self.rows_read = 0
@@ -57,15 +61,28 @@ class Passes(LocalBlocks):
         kept = self._kept.get(i)
         if kept is not None and kept.dtype == dtype:
             return kept
-        found = self._blocks.matrix(i, dtype)
+        is_kept = self._take_room(i, dtype)
+        found = self._blocks.matrix(i, dtype, fresh if is_kept else self._room().get)
+        if is_kept and not _is_view(found):
+            self._kept[i] = found
+        return found
+
+    def _take_room(self, i: int, dtype: DTypeLike) -> bool:
+        """Whether there is room to keep a block for the next pass."""
+        size = self.sizes[i] * self.n_features * np.dtype(dtype).itemsize
         with self._lock:
             self.rows_read += self.sizes[i]
-            # Those first in double precision were first asked for so: by machines that need it.
-            size = _bytes(found)
-            if i not in self._kept and size <= self._left and not _is_view(found):
-                self._kept[i] = found
-                self._left -= size
-        return found
+            if i in self._seen or size > self._left:
+                return False
+            self._seen.add(i)
+            self._left -= size
+            return True
+
+    def _room(self) -> Buffers:
+        """The arrays of this thread that the next block may have."""
+        if not hasattr(self._own, "room"):
+            self._own.room = Buffers()
+        return self._own.room
 
     def _stop(self) -> bool:
         if threading.get_ident() == self._thread and self._limits.callbacks:
@@ -90,12 +107,6 @@ def feature_blocks(
     (`mercer.io.blocks.mapped.FeatureMap`): columns of a table, kernel values with landmarks.
     """
     return Passes(blocks, limits, plan(blocks.sizes, blocks.n_columns, n_machines, n_jobs, memory_limit))
-
-
-def _bytes(features: Any) -> int:
-    if sparse.issparse(features):
-        return int(features.data.nbytes + features.indices.nbytes + features.indptr.nbytes)
-    return int(features.nbytes)
 
 
 def _is_view(features: Any) -> bool:

@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import DataError
-from mercer._types import Array, FloatArray
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_flag
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, Values, values_of, values_of_column
 from mercer.estimators.out_of_core.feature_columns import FeatureColumn, LabelColumn, NumberColumn, Where
 from mercer.io.blocks.blocks import Blocks
+from mercer.io.blocks.stack import Room, Stack
 from mercer.kernels.table.frame import as_frame
 
 # Features beyond which rows are kept sparse, if so small a share of them is not zero.
@@ -178,57 +179,47 @@ class TableFeatures(BaseEstimator):
         values = (values_of_column(each, column.kind) for each, column in zip(read, self.columns_, strict=True))
         return self._features(values, len(frame), np.float64, lambda row=0: f"row {row}")
 
-    def of_block(self, blocks: Blocks, i: int, dtype: DTypeLike) -> Any:
+    def of_block(self, blocks: Blocks, i: int, dtype: DTypeLike, room: Room | None = None) -> Any:
         """The features of block i, read column by column; a DataError names block, row and column."""
         read = blocks.columns(i, [column.name for column in self.columns_])
         pairs = zip(read, self.columns_, strict=True)
         values = (values_of(name, array, column.kind) for (name, array), column in pairs)
-        return self._features(values, blocks.sizes[i], dtype, lambda row=0: blocks.place(i, row))
+        return self._features(values, blocks.sizes[i], dtype, lambda row=0: blocks.place(i, row), room)
 
-    def _features(self, values: Iterable[Values], n: int, dtype: DTypeLike, where: Where) -> Any:
+    def _features(
+        self, values: Iterable[Values], n: int, dtype: DTypeLike, where: Where, room: Room | None = None
+    ) -> Any:
         """Features of n rows, from the values of each column in turn."""
-        made = SparseRows(n, self.n_features_out) if self.is_sparse_ else DenseRows(n, self.n_features_out, dtype)
-        at = 0
+        made, at = (SparseRows if self.is_sparse_ else Stack)(n, self.n_features_out, dtype, room), 0
         for column, found in zip(self.columns_, values, strict=True):
             if self.missing == "refuse" and found.missing.any():
                 raise _no_value(where(int(np.flatnonzero(found.missing)[0])), column.name)
-            for rows, features, entries in column.entries(found, where):
-                made.put(rows, at + features, entries)
+            column.fill(found, made, at, where)
             at += len(column.features)
-        return made.finished(dtype)
-
-
-class DenseRows:
-    """Features as an array in the making."""
-
-    def __init__(self, n: int, width: int, dtype: DTypeLike) -> None:
-        self._array = np.zeros((n, width), dtype)
-
-    def put(self, rows: Any, features: Any, entries: FloatArray) -> None:
-        """Entries at some rows and features."""
-        self._array[rows, features] = entries
-
-    def finished(self, _dtype: DTypeLike) -> Array:
-        """The array."""
-        return self._array
+        return made.finished()
 
 
 class SparseRows:
-    """Features as a CSR matrix in the making."""
+    """Features as a CSR matrix in the making: what `Stack` is for an array."""
 
-    def __init__(self, n: int, width: int) -> None:
-        self._shape, self._places = (n, width), np.arange(n)
+    def __init__(self, n: int, width: int, dtype: DTypeLike, _room: Room | None = None) -> None:
+        self._shape, self._dtype = (n, width), dtype
         self._parts: list[tuple[Array, Array, FloatArray]] = []
 
-    def put(self, rows: Any, features: Any, entries: FloatArray) -> None:
-        """Entries at some rows and features."""
-        places = self._places[rows]
-        self._parts.append((places, np.broadcast_to(features, places.shape), entries))
+    def column(self, at: int) -> FloatArray:
+        """Where the values of a column are to be written."""
+        values = np.empty(self._shape[0])
+        self.put(np.arange(self._shape[0]), at, values)
+        return values
 
-    def finished(self, dtype: DTypeLike) -> sparse.csr_matrix:
+    def put(self, rows: IndexArray, at: IndexArray | int, values: FloatArray) -> None:
+        """Single values."""
+        self._parts.append((rows, np.broadcast_to(at, rows.shape), values))
+
+    def finished(self) -> sparse.csr_matrix:
         """The matrix."""
-        rows, features, entries = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
-        return sparse.csr_matrix((entries.astype(dtype), (rows, features)), shape=self._shape)
+        rows, features, values = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        return sparse.csr_matrix((values.astype(self._dtype), (rows, features)), shape=self._shape)
 
 
 def _missing(name: str, blocks: Blocks | None) -> DataError:

@@ -1,9 +1,10 @@
 """Parquet row groups, batches of Arrow files, and tables and datasets of pyarrow as blocks."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -72,8 +73,8 @@ class ArrowFiles:
         k, begin, end = self._parts[i]
         opened = _open_parquet if _is_parquet(self.paths[k]) else _open_ipc
         try:
-            with opened(self.paths[k], [name for name in names if self.kinds[name] == "text"]) as file:
-                yield from self._columns.arrays(names, lambda name: file.column(name, begin, end))
+            with opened(self.paths[k], [name for name in names if self.kinds[name] == "text"]) as read:
+                yield from self._columns.arrays(names, lambda name: read(name, begin, end))
         except (pyarrow().ArrowException, OSError, EOFError, IndexError) as error:
             raise DataError(f"{self.place(i)}: cannot be read: {error}; was the file cut short?") from error
 
@@ -197,42 +198,23 @@ def _parts_of(path: Path) -> tuple[Any, list[int]]:
         return file.schema, [file.get_batch(k).num_rows for k in range(file.num_record_batches)]
 
 
-class _Opened:
-    """An open file whose columns are read one at a time, so that a block is never there twice."""
-
-    def __init__(self, file: Any, read: Callable[[Any, str, int, int], "ChunkedArray"], *others: Any) -> None:
-        self._file, self._read, self._all = file, read, (file, *others)
-
-    def column(self, name: str, begin: int, end: int) -> "ChunkedArray":
-        return self._read(self._file, name, begin, end)
-
-    def __enter__(self) -> "_Opened":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        for each in self._all:
-            each.close()
+# (name, first part, part after the last) -> the column, read by itself, so that a block is never there twice.
+Read: TypeAlias = "Callable[[str, int, int], ChunkedArray]"
 
 
-def _open_parquet(path: Path, texts: list[str]) -> _Opened:
+@contextmanager
+def _open_parquet(path: Path, texts: list[str]) -> Iterator[Read]:
     from pyarrow import parquet
 
     # By codes: the same long text in many rows is there once.
-    file = parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
-    return _Opened(
-        file,
-        lambda opened, name, begin, end: opened.read_row_groups(
+    with parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
+        yield lambda name, begin, end: file.read_row_groups(
             range(begin, end), columns=[name], use_threads=False
-        ).column(name),
-    )
+        ).column(name)
 
 
-def _open_ipc(path: Path, _texts: list[str]) -> _Opened:
+@contextmanager
+def _open_ipc(path: Path, _texts: list[str]) -> Iterator[Read]:
     pa = pyarrow()
-    mapped = pa.memory_map(str(path))
-    file = cast(Any, pa.ipc.open_file(mapped))
-
-    def read(opened: Any, name: str, begin: int, end: int) -> "ChunkedArray":
-        return pa.chunked_array([opened.get_batch(k).column(name) for k in range(begin, end)])
-
-    return _Opened(file, read, mapped)
+    with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as file:
+        yield lambda name, begin, end: pa.chunked_array([file.get_batch(k).column(name) for k in range(begin, end)])

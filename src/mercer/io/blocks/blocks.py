@@ -15,6 +15,7 @@ from mercer._types import Array
 from mercer.io.blocks.mapped import FeatureMap, MappedRows
 from mercer.io.blocks.open import open_reader
 from mercer.io.blocks.reader import BLOCK_ROWS, MatrixReader, TableReader
+from mercer.io.blocks.stack import Room, Stack, fresh
 from mercer.io.csv.lines import MISSING
 from mercer.kernels.table.column_frame import ColumnFrame
 
@@ -229,12 +230,17 @@ class Blocks:
             else:
                 yield name, values
 
-    def matrix(self, i: int, dtype: DTypeLike | None = None) -> Any:
-        """The rows of block i as finite numbers: an array (n, d) or a CSR matrix, of `dtype` where it is given."""
+    def matrix(self, i: int, dtype: DTypeLike | None = None, room: Room | None = None) -> Any:
+        """The rows of block i as finite numbers: an array (n, d) or a CSR matrix, of `dtype` where it is given.
+
+        An array may be in `room` (`mercer.io.blocks.stack.Room`), where the next block takes its place.
+        """
         if isinstance(self._reader, MappedRows):
-            return self._reader.matrix(i, dtype or np.float64)
-        X = self._stacked(i, dtype or np.float64) if self.is_table else self._numbers(i)
-        return X if dtype is None else _as_rows(X, dtype)
+            return self._reader.matrix(i, dtype or np.float64, room)
+        if self.is_table:
+            return self._stacked(i, dtype or np.float64, room)
+        X = self._numbers(i)
+        return X if dtype is None else _as_rows(X, dtype, room or fresh)
 
     def _numbers(self, i: int) -> Any:
         X = cast(MatrixReader, self._reader).matrix(i)
@@ -246,8 +252,8 @@ class Blocks:
             raise self._not_finite(i, X)
         return X
 
-    def _stacked(self, i: int, dtype: DTypeLike) -> Array:
-        found = np.empty((self.sizes[i], self.n_columns), dtype)
+    def _stacked(self, i: int, dtype: DTypeLike, room: Room | None) -> Array:
+        found = Stack(self.sizes[i], self.n_columns, dtype, room)
         for j, (name, values) in enumerate(self.columns(i)):
             if values.dtype.kind not in "fiu":
                 raise DataError(
@@ -260,8 +266,8 @@ class Blocks:
                     f"{self.place(i, row)}, column {name!r}: a finite number was expected, got {values[row]}; "
                     "make_pipeline(TableFeatures(), ...) fills what is missing"
                 )
-            found[:, j] = values
-        return found
+            found.column(j)[:] = values
+        return found.finished()
 
     def _not_finite(self, i: int, X: Any) -> DataError:
         if sparse.issparse(X):
@@ -302,7 +308,8 @@ class Blocks:
 
     def _sound_target(self, i: int, y: Array) -> Array:
         """Targets as numbers or texts, none of which is missing."""
-        gone = np.isnan(y) if y.dtype.kind == "f" else np.array([each is None for each in y] if y.dtype == "O" else [])
+        none: Any = None
+        gone = np.isnan(y) if y.dtype.kind == "f" else y == none if y.dtype == "O" else np.zeros(0, bool)
         if gone.any():
             row, name = int(np.flatnonzero(gone)[0]), "" if self.target is None else f" {self.target!r}"
             raise DataError(f"{self.place(i, row)}: the target{name} has no value; leave such rows out")
@@ -344,10 +351,14 @@ class Blocks:
             yield (self.matrix(i), y) if weights is None else (self.matrix(i), y, weights)
 
 
-def _as_rows(X: Any, dtype: DTypeLike) -> Any:
+def _as_rows(X: Any, dtype: DTypeLike, room: Room) -> Any:
     if sparse.issparse(X):
         return X.astype(dtype, copy=False)
-    return np.ascontiguousarray(X, dtype)
+    if X.dtype == dtype and X.flags.c_contiguous:
+        return X
+    found = room("rows", X.shape, dtype)
+    found[:] = X
+    return found
 
 
 def _is_path(source: Any, target: Any) -> bool:

@@ -115,7 +115,7 @@ class DelimitedFiles:
         if not source.is_plain:
             return [_Range(k, 0, None, 0, 0, rows)] if rows else []
         found = [each for each in found if each[1] < rows]
-        ends = [*found[1:], (place, rows, 0)]
+        ends = [*found[1:], (place, rows, 0)][: len(found)]
         return [
             _Range(k, begin, end, lines, before, after - before)
             for (begin, before, lines), (end, after, _) in zip(found, ends, strict=True)

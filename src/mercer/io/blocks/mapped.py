@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer._types import Array
+from mercer.io.blocks.stack import Room
 
 if TYPE_CHECKING:
     from mercer.io.blocks.blocks import Blocks
@@ -27,8 +28,8 @@ class FeatureMap(Protocol):
         """Whether features come as CSR matrices."""
         ...
 
-    def of_block(self, blocks: "Blocks", i: int, dtype: DTypeLike) -> Any:
-        """The features of block i: a C-contiguous array of `dtype`, or a CSR matrix."""
+    def of_block(self, blocks: "Blocks", i: int, dtype: DTypeLike, room: Room | None = None) -> Any:
+        """The features of block i: a C-contiguous array of `dtype`, in `room` where one is given, or a CSR matrix."""
         ...
 
 
@@ -40,8 +41,8 @@ class MappedRows:
         self.sizes, self.n_bytes, self.has_targets = blocks.sizes, blocks.n_bytes, blocks.has_targets
         self.n_features, self.is_sparse = feature_map.n_features_out, feature_map.has_sparse_rows
 
-    def matrix(self, i: int, dtype: DTypeLike = np.float64) -> Any:
-        return self.feature_map.of_block(self.blocks, i, dtype)
+    def matrix(self, i: int, dtype: DTypeLike = np.float64, room: Room | None = None) -> Any:
+        return self.feature_map.of_block(self.blocks, i, dtype, room)
 
     def targets(self, i: int) -> tuple[Array | None, Array | None]:
         return self.blocks.targets(i)

@@ -18,6 +18,7 @@ _MACHINE = (
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
+_PASSES = ("n_passes_", "rows_read_")
 _METHOD = (
     *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_proof", "X_fit_", "dual_coef_", "compression_"
 )  # fmt: skip
@@ -49,8 +50,13 @@ _register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.svm.one_class:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
-_register("estimators.linear.svc:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
-_register("estimators.linear.svr:LinearSVR", _LINEAR, _linear)
+_register("estimators.linear.svc:LinearSVC", (*_LINEAR, *_PASSES, "classes_", "_calibration"), _linear)
+_register("estimators.linear.svr:LinearSVR", (*_LINEAR, *_PASSES), _linear)
+_register(
+    "estimators.out_of_core.table_features:TableFeatures",
+    (*_INPUT, "columns_", "is_sparse_"),
+    consistency.check_table_features,
+)
 _register(
     "estimators.online.perceptron:Perceptron",
     (*_INPUT, "_machines", "classes_", "coef_", "intercept_", "expansion_", "n_updates_", "n_iter_", "t_", "status_",
