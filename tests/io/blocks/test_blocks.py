@@ -56,7 +56,8 @@ def rows_of(blocks, order=None):
 def test_a_folder_of_files_is_read_in_blocks_of_any_order(table, tmp_path, kind):
     blocks = Blocks(written(table, tmp_path / kind, kind), target="y", weight="w", block_rows=200)
     assert blocks.names == ["a", "b", "town"]
-    assert sum(blocks.sizes) == blocks.n_rows == N and max(blocks.sizes) <= 200
+    assert sum(blocks.sizes) == blocks.n_rows == N
+    assert max(blocks.sizes) <= 200
     assert len(blocks) >= 5
     rows, targets = rows_of(blocks, reversed(range(len(blocks))))
     assert rows == table.select(["a", "b", "town"]).to_pylist()
@@ -178,13 +179,14 @@ def test_features_are_read_in_the_precision_and_room_asked_for(table):
         return kept.setdefault((name, shape), np.full(shape, np.nan, dtype))
 
     first = blocks.matrix(0, np.float32, room)
-    assert first.dtype == np.float32 and first.flags.c_contiguous
+    assert first.dtype == np.float32
+    assert first.flags.c_contiguous
     np.testing.assert_array_equal(first, np.column_stack([table["a"], table["b"]])[:300].astype(np.float32))
     assert blocks.matrix(1, np.float32, room) is first or blocks.matrix(1, np.float32, room).base is first.base
 
 
 @pytest.mark.parametrize(
-    "source, error, words",
+    ("source", "error", "words"),
     [
         (iter([]), ParameterError, "more than once"),
         (3, ParameterError, "more than once"),
@@ -201,7 +203,7 @@ def test_what_cannot_be_read_again_or_does_not_fit_is_refused(source, error, wor
 
 
 def test_unknown_columns_are_named_with_what_was_meant(table):
-    with pytest.raises(DataError, match="no column 'twon'.*did you mean 'town'"):
+    with pytest.raises(DataError, match=r"no column 'twon'.*did you mean 'town'"):
         Blocks(table, target="twon")
     with pytest.raises(DataError, match="which columns names"):
         Blocks(table, target="y", columns=["a", "c"])
@@ -246,7 +248,7 @@ def test_a_csv_file_that_changes_meanwhile_is_named(tmp_path):
     path.write_text("a,y\n" + "1,2\n" * 100)
     blocks = Blocks(path, target="y", block_rows=10)
     path.write_text("a,y\n" + "1,2\n" * 35)
-    with pytest.raises(DataError, match="block 3, .*10 rows were expected, got 5"):
+    with pytest.raises(DataError, match=r"block 3, .*10 rows were expected, got 5"):
         blocks.block(3)
 
 
