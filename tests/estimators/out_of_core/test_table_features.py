@@ -27,7 +27,7 @@ def test_means_and_deviations_are_those_of_all_rows_however_far_from_zero(parts,
     rows = np.concatenate(arrays)
     found = summarised(arrays)
     assert found.count == len(rows)
-    # A mean is a number of double precision, off by a unit of the last place; squares follow it in proportion to the range.
+    # A mean is off by a unit of the last place at most; the sum of squares follows it in proportion to the range.
     unit = np.spacing(np.abs(rows).max())
     assert found.mean == pytest.approx(rows.mean(), rel=1e-14, abs=4 * unit)
     spread = np.square(rows - rows.mean()).sum()

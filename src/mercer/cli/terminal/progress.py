@@ -25,7 +25,8 @@ class FitBar:
             self.problems = f", {point.working_set} of {point.active} problems solved"
         elif stage == "pass":
             # What is left of a pass is known; how many passes there will be is not.
-            words = f"pass {point.iterations}, {point.working_set:,} of {point.active:,} rows, {self.words}"
+            which = f"pass {point.iterations}" if point.iterations else "first look"
+            words = f"{which}, {point.working_set:,} of {point.active:,} rows, {self.words}"
             self.bar.update(self.task, completed=100 * point.working_set / max(1, point.active), description=words)
             return False
         else:

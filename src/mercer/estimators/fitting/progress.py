@@ -80,7 +80,7 @@ def _staged(show: Callable[[Any], Any]) -> Callable[[Any], None]:
             )
         elif stage == "pass":
             sys.stderr.write(
-                f"[mercer] {point.seconds:8.2f} s  pass {point.iterations}: {point.working_set:,} of "
+                f"[mercer] {point.seconds:8.2f} s  pass {point.iterations or 'to look'}: {point.working_set:,} of "
                 f"{point.active:,} rows\n"
             )
         else:

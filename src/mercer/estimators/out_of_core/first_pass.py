@@ -1,6 +1,6 @@
 """The first pass over blocks: what the columns hold, and all targets, before anything is fitted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,11 @@ import numpy as np
 from mercer._errors import DataError
 from mercer._types import Array
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, joined, values_of
+from mercer.estimators.out_of_core.passes import Progress
 from mercer.io.blocks.blocks import Blocks
 from mercer.io.csv.lines import SOME_NUMBERS, is_number
 from mercer.solvers.blocks.source import LocalBlocks
+from mercer.solvers.limits import Limits
 
 
 @dataclass
@@ -23,12 +25,14 @@ class FirstPass:
 
 
 def first_pass(
-    blocks: Blocks, n_jobs: int | None = None, stop: Callable[[], bool] | None = None, with_targets: bool = True
+    blocks: Blocks, n_jobs: int | None = None, limits: Limits | None = None, with_targets: bool = True
 ) -> FirstPass:
     """Read all blocks of a table once; again, where a column was taken for numbers that holds texts too."""
+    told = Progress(Limits() if limits is None else limits, blocks.n_rows)
     targets = [name for name in (blocks.target, blocks.weight) if name is not None and with_targets]
     while True:
-        found = joined(_summaries(blocks, targets, n_jobs, stop))
+        told.begin(0)
+        found = joined(_summaries(blocks, targets, n_jobs, told))
         mixed = [name for name, summary in found.items() if len(summary.kinds) > 1]
         if not mixed:
             return FirstPass({name: found[name] for name in blocks.names or ()}, blocks)
@@ -38,15 +42,16 @@ def first_pass(
 
 
 def _summaries(
-    blocks: Blocks, targets: list[str], n_jobs: int | None, stop: Callable[[], bool] | None
+    blocks: Blocks, targets: list[str], n_jobs: int | None, told: Progress
 ) -> Iterator[dict[str, ColumnSummary]]:
-    pool = LocalBlocks(lambda i, _dtype: i, blocks.sizes, 0, n_jobs, stop)
+    pool = LocalBlocks(lambda i, _dtype: i, blocks.sizes, 0, n_jobs, told.stop)
     names = list(blocks.names or ())
     for i, (found, beside) in enumerate(
         pool.map(summary_of_block, (blocks, names, targets), [()] * len(blocks), float)
     ):
         if targets:
             blocks.keep_targets(i, blocks.split_targets(i, beside))
+        told.done += blocks.sizes[i]
         yield found
 
 

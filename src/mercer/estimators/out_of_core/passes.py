@@ -21,6 +21,29 @@ from mercer.solvers.result import TracePoint
 SILENCE_SECONDS = 0.3
 
 
+class Progress:
+    """Tells the callbacks of `limits` now and then how many rows of a pass are done, in the thread that began it."""
+
+    def __init__(self, limits: Limits, n_rows: int) -> None:
+        self._limits, self._rows = limits, n_rows
+        self._thread, self._spoken = threading.get_ident(), time.monotonic()
+        self._number = self.done = 0
+
+    def begin(self, number: int) -> None:
+        """A pass begins; 0 is the first look, before there is anything to fit."""
+        self._number, self.done = number, 0
+
+    def stop(self) -> bool:
+        """Whether the work should end now: asked before every block."""
+        now = time.monotonic()
+        if threading.get_ident() == self._thread and now - self._spoken >= SILENCE_SECONDS:
+            self._spoken = now
+            self._limits.report(
+                TracePoint(self._limits.seconds, self._number, np.inf, 0.0, self.done, self._rows, "pass")
+            )
+        return self._limits.reached() is not None
+
+
 class Passes(LocalBlocks):
     """The features of `Blocks`, for the solvers of `mercer.solvers.blocks`.
 
@@ -40,21 +63,22 @@ class Passes(LocalBlocks):
     """
 
     def __init__(self, blocks: Blocks, limits: Limits, room: Plan) -> None:
-        super().__init__(self._features, blocks.sizes, blocks.n_columns, room.n_jobs, self._stop)
-        self._blocks, self._limits = blocks, limits
+        self._told = Progress(limits, sum(blocks.sizes))
+        super().__init__(self._features, blocks.sizes, blocks.n_columns, room.n_jobs, self._told.stop)
+        self._blocks = blocks
         self._kept: dict[int, Any] = {}
         self._seen: set[int] = set()  # blocks that are kept, or are no better kept
         self._own = threading.local()
         self._left, self._lock = room.kept_bytes, threading.Lock()
-        self._thread, self._spoken, self._done = threading.get_ident(), time.monotonic(), 0
         self.passes = self.rows_read = 0
 
     def map(
         self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
     ) -> Iterator[Any]:
-        self.passes, self._done = self.passes + 1, 0
+        self.passes += 1
+        self._told.begin(self.passes)
         for size, answer in zip(self.sizes, super().map(work, shared, own, dtype), strict=True):
-            self._done += size
+            self._told.done += size
             yield answer
 
     def _features(self, i: int, dtype: DTypeLike) -> Any:
@@ -83,19 +107,6 @@ class Passes(LocalBlocks):
         if not hasattr(self._own, "room"):
             self._own.room = Buffers()
         return self._own.room
-
-    def _stop(self) -> bool:
-        if threading.get_ident() == self._thread and self._limits.callbacks:
-            now = time.monotonic()
-            if now - self._spoken >= SILENCE_SECONDS:
-                self._spoken = now
-                self._limits.report(pass_point(self._limits, self.passes, self._done, self.n))
-        return self._limits.reached() is not None
-
-
-def pass_point(limits: Limits, number: int, done: int, rows: int) -> TracePoint:
-    """How far a pass over the blocks has come: `done` of `rows`."""
-    return TracePoint(limits.seconds, number, np.inf, 0.0, done, rows, "pass")
 
 
 def feature_blocks(

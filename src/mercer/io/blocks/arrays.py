@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array
+from mercer.io.blocks.reader import rows_of_block
 
 
 class ArrayRows:
@@ -18,7 +19,7 @@ class ArrayRows:
     What is mapped from a file stays there: a copy for another process is the path and not the numbers.
     """
 
-    def __init__(self, X: Any, y: Any, weight: Any, block_rows: int) -> None:
+    def __init__(self, X: Any, y: Any, weight: Any, block_rows: int | None) -> None:
         self._X = _Stored(X)
         self._y, self._weight = (None if each is None else _Stored(each) for each in (y, weight))
         rows = self._X.array
@@ -29,8 +30,9 @@ class ArrayRows:
             if each is not None and each.array.shape != (n,):
                 raise DataError(f"{name} must have one value for each of {n} rows, got shape {each.array.shape}")
         self.n_features, self.is_sparse = rows.shape[1], sparse.issparse(rows)
-        self.has_targets, self.block_rows = y is not None, block_rows
-        self.sizes = [min(block_rows, n - k) for k in range(0, n, block_rows)]
+        self.has_targets = y is not None
+        self.block_rows = rows_of_block(block_rows, 1 if self.is_sparse else self.n_features)
+        self.sizes = [min(self.block_rows, n - k) for k in range(0, n, self.block_rows)]
         self.n_bytes = int(rows.data.nbytes if self.is_sparse else rows.nbytes)
 
     def matrix(self, i: int) -> Any:

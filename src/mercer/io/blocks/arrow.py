@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._errors import DataError, MissingExtraError
 from mercer._types import Array
-from mercer.io.blocks.reader import joined
+from mercer.io.blocks.reader import joined, rows_of_block
 from mercer.io.tables import column_array, is_text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ArrowFiles:
     decides how much memory a block takes.
     """
 
-    def __init__(self, paths: Sequence[Path], block_rows: int) -> None:
+    def __init__(self, paths: Sequence[Path], block_rows: int | None) -> None:
         self.paths = [Path(path) for path in paths]
         self._parts: list[tuple[int, int, int]] = []  # (file, first part, part after the last) of each block
         self.sizes: list[int] = []
@@ -47,7 +47,7 @@ class ArrowFiles:
             else:
                 self._require_same(Columns(schema, path), path)
             before = list(accumulate(rows, initial=0))
-            for begin, end in joined(rows, block_rows):
+            for begin, end in joined(rows, rows_of_block(block_rows, len(self.names))):
                 self._parts.append((k, begin, end))
                 self.sizes.append(before[end] - before[begin])
                 self._rows_before.append(before[begin])
@@ -89,11 +89,12 @@ class ArrowFiles:
 class ArrowTable:
     """Blocks of a pyarrow Table in memory."""
 
-    def __init__(self, table: Any, block_rows: int) -> None:
-        self.table, self.block_rows, self.n_bytes = table, block_rows, table.nbytes
+    def __init__(self, table: Any, block_rows: int | None) -> None:
+        self.table, self.n_bytes = table, table.nbytes
         self._columns = Columns(table.schema, "the table")
         self.names, self.kinds = self._columns.names, self._columns.kinds
-        self.sizes = [min(block_rows, table.num_rows - k) for k in range(0, table.num_rows, block_rows)]
+        self.block_rows = rows = rows_of_block(block_rows, len(self.names))
+        self.sizes = [min(rows, table.num_rows - k) for k in range(0, table.num_rows, rows)]
 
     def columns(self, i: int, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
         part = self.table.slice(i * self.block_rows, self.block_rows)

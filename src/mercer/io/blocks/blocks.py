@@ -12,9 +12,10 @@ from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array
+from mercer.io.blocks.choice import ChosenMatrix, ChosenTable, RowChoice
 from mercer.io.blocks.mapped import FeatureMap, MappedRows
 from mercer.io.blocks.open import open_reader
-from mercer.io.blocks.reader import BLOCK_ROWS, MatrixReader, TableReader
+from mercer.io.blocks.reader import MatrixReader, TableReader
 from mercer.io.blocks.stack import Room, Stack, fresh
 from mercer.io.csv.lines import MISSING
 from mercer.kernels.table.column_frame import ColumnFrame
@@ -46,8 +47,9 @@ class Blocks:
         The columns to learn from; all but `target` and `weight` unless given.
     weight : str, array or path, optional
         The column of sample weights, or the weights beside a matrix.
-    block_rows : int, default=131072
-        Rows of a block, at most, but for what cannot be divided: a row group of Parquet, a compressed file.
+    block_rows : int, optional
+        Rows of a block, at most, but for what cannot be divided: a row group of Parquet, a compressed file. By the
+        number of columns unless given, 131072 at most.
     text : list of str
         Columns that hold texts or labels even where they look like numbers.
     missing : list of str
@@ -85,7 +87,7 @@ class Blocks:
         target: Any = None,
         columns: Sequence[str] | None = None,
         weight: Any = None,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int | None = None,
         *,
         text: Sequence[str] = (),
         missing: Sequence[str] = MISSING,
@@ -94,12 +96,12 @@ class Blocks:
         n_features: int | None = None,
         zero_based: bool = False,
     ) -> None:
-        if not isinstance(block_rows, int | np.integer) or isinstance(block_rows, bool) or block_rows < 1:
-            raise ParameterError(f"block_rows must be a positive integer, got {block_rows!r}")
-        self.block_rows = int(block_rows)
+        is_count = isinstance(block_rows, int | np.integer) and not isinstance(block_rows, bool)
+        if block_rows is not None and (not is_count or block_rows < 1):
+            raise ParameterError(f"block_rows must be a positive integer or None, got {block_rows!r}")
         texts = {"header": header, "delimiter": delimiter, "missing": missing}
         vectors = {"n_features": n_features, "zero_based": zero_based}
-        self._reader: Any = open_reader(source, target, weight, self.block_rows, texts, vectors)
+        self._reader: Any = open_reader(source, target, weight, block_rows, texts, vectors)
         self.is_table = hasattr(self._reader, "columns")
         self._kept: dict[int, tuple[Array | None, Array | None]] = {}
         self.target: str | None = None
@@ -139,10 +141,8 @@ class Blocks:
 
     def _set_text(self, text: tuple[str, ...]) -> None:
         self.text = text
-        if hasattr(self._reader, "text"):
-            # Of CSV: "01" is a word before it is a number.
-            self._reader = copy.copy(self._reader)
-            self._reader.text = text
+        if hasattr(self._reader, "with_text"):
+            self._reader = self._reader.with_text(text)
 
     def with_text(self, names: Sequence[str]) -> Self:
         """The same blocks, with these columns, where they are there, read as texts too."""
@@ -169,6 +169,15 @@ class Blocks:
         if inner.target is None or inner.target in inner.text:
             return None
         return inner.with_text([inner.target])
+
+    def chosen(self, choice: RowChoice) -> Self:
+        """Some of the rows; blocks without any are left out."""
+        other = copy.copy(self)
+        other._reader = (ChosenTable if self.is_table else ChosenMatrix)(self._reader, choice)
+        other._kept = {}
+        if not other.n_rows:
+            raise DataError(f"none of {self.n_rows:,} rows was chosen; choose a larger share")
+        return other
 
     def mapped(self, feature_map: FeatureMap) -> Self:
         """The same blocks with features for rows: a `FeatureMap` is asked for those of each block when it is read."""

@@ -1,5 +1,6 @@
 """Files of delimited text as blocks: an index of the bytes where blocks begin, and each read by itself."""
 
+import copy
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 
 from mercer._errors import DataError
 from mercer._types import Array
+from mercer.io.blocks.reader import rows_of_block
 from mercer.io.csv.lines import MISSING, Lines
 from mercer.io.csv.reader import delimiter_of, read_delimited
 from mercer.io.csv.row_starts import first_state, scan_rows
@@ -50,7 +52,7 @@ class DelimitedFiles:
     def __init__(
         self,
         paths: Sequence[Path],
-        block_rows: int,
+        block_rows: int | None,
         *,
         text: Sequence[str] = (),
         header: bool = True,
@@ -66,7 +68,7 @@ class DelimitedFiles:
         for k, path in enumerate(self.paths):
             self._heads.append(self._head(path, delimiter))
             self._require_same(path)
-            self._ranges += self._indexed(k, path, block_rows)
+            self._ranges += self._indexed(k, path, rows_of_block(block_rows, len(self._heads[0].names)))
         self.names = list(self._heads[0].names)
         self.sizes = [each.rows for each in self._ranges]
 
@@ -145,6 +147,12 @@ class DelimitedFiles:
             content = io.BytesIO(head.content + file.read(part.end - part.begin))
         cast(Any, content).name = str(path)
         return Source(content, lines_before=part.lines_before - head.lines)
+
+    def with_text(self, text: tuple[str, ...]) -> "DelimitedFiles":
+        """The same, with these columns as texts: "01" is a word before it is a number."""
+        other = copy.copy(self)
+        other.text = text
+        return other
 
     def find_fault(self, i: int, name: str) -> None:
         """Raise a DataError that names the first line of block i in which a column holds no number."""

@@ -24,7 +24,7 @@ def open_reader(
     source: Any,
     target: Any,
     weight: Any,
-    block_rows: int,
+    block_rows: int | None,
     text_options: dict[str, Any],
     vector_options: dict[str, Any],
 ) -> TableReader | MatrixReader:
@@ -53,7 +53,7 @@ def _of_path(
     path: Path,
     target: Any,
     weight: Any,
-    block_rows: int,
+    block_rows: int | None,
     text_options: dict[str, Any],
     vector_options: dict[str, Any],
 ) -> TableReader | MatrixReader:
@@ -97,7 +97,7 @@ def _format(path: Path) -> str:
     return kind
 
 
-def _of_arrow(source: Any, block_rows: int) -> TableReader | None:
+def _of_arrow(source: Any, block_rows: int | None) -> TableReader | None:
     """The reader of an object of pyarrow, or None where it is none."""
     if not type(source).__module__.startswith("pyarrow"):
         return None

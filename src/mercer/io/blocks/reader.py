@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from mercer._types import Array
 
-# Rows of a block unless told: a few tens of megabytes of numbers, some tens of milliseconds of work.
-BLOCK_ROWS = 131_072
+# Rows and numbers of a block unless told: a few tens of megabytes, some tens of milliseconds of work.
+MOST_ROWS, LEAST_ROWS, MOST_NUMBERS = 131_072, 1024, 2**23
+
+
+def rows_of_block(asked: int | None, n_columns: int) -> int:
+    """Rows of a block: as many as asked for, or as suit the number of columns."""
+    return asked or int(np.clip(MOST_NUMBERS // max(1, n_columns), LEAST_ROWS, MOST_ROWS))
 
 
 class TableReader(Protocol):

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
+# Text of a block unless told how many rows.
+BLOCK_BYTES = 2**25
+
+
 @dataclass(frozen=True)
 class _Piece:
     """Whole lines of a file: where they begin, how many bytes and lines they are, and what they hold."""
@@ -35,7 +39,7 @@ class SvmlightFiles:
     is_sparse, has_targets = True, True
 
     def __init__(
-        self, paths: Sequence[Path], block_rows: int, n_features: int | None = None, zero_based: bool = False
+        self, paths: Sequence[Path], block_rows: int | None, n_features: int | None = None, zero_based: bool = False
     ) -> None:
         self.paths, self.n_bytes = [Path(path) for path in paths], sum(Path(path).stat().st_size for path in paths)
         self._layout = Layout(first=0 if zero_based else 1, n_features=n_features or ANY_WIDTH)
@@ -46,19 +50,20 @@ class SvmlightFiles:
             if not sum(piece.rows for piece in pieces):
                 raise DataError(f"{path}: the file has no rows")
             width = max(width, *(piece.width for piece in pieces))
-            is_packed, before = path.suffix.lower() in OPENERS, 0
-            for begin, end in joined([p.rows for p in pieces], block_rows if not is_packed else 2**62):
+            before, weights = 0, [piece.size if block_rows is None else piece.rows for piece in pieces]
+            most = sum(weights) if path.suffix.lower() in OPENERS else block_rows or BLOCK_BYTES
+            for begin, end in joined(weights, most):
                 block = _united(pieces[begin:end])
                 self._blocks.append((k, block, before))
                 before += block.lines
         self.n_features = n_features or width
         self.sizes = [piece.rows for _, piece, _ in self._blocks]
 
-    def _pieces(self, path: Path, block_rows: int) -> Iterator[_Piece]:
+    def _pieces(self, path: Path, block_rows: int | None) -> Iterator[_Piece]:
         place, lines = 0, 0
         with open_bytes(path) as file:
             # A block should not be much larger than asked for, whatever the length of its lines.
-            for text in chunks_of(file, str(path), min(CHUNK, 64 * block_rows)):
+            for text in chunks_of(file, str(path), CHUNK if block_rows is None else min(CHUNK, 64 * block_rows)):
                 count = text.count(b"\n")
                 tables = list(tables_of(io.BytesIO(text), str(path), self._layout, len(text), lines))
                 rows, width = sum(map(len, tables)), max((table.width for table in tables), default=0)
