@@ -86,6 +86,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.preflight.preflight import preflight as preflight
     from mercer.selection.tuning.estimators import SVCCV as SVCCV
     from mercer.selection.tuning.estimators import SVRCV as SVRCV
+    from mercer.selection.tuning.linear import LinearCV as LinearCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
@@ -105,6 +106,7 @@ _HOME = {
     "KernelLogisticRegression": "mercer.estimators.kernel.logistic",
     "KernelMachine": "mercer.estimators.kernel.machine",
     "KernelPerceptron": "mercer.estimators.online.kernel_perceptron",
+    "LinearCV": "mercer.selection.tuning.linear",
     "LinearSVC": "mercer.estimators.linear.svc",
     "LinearSVR": "mercer.estimators.linear.svr",
     "Loss": "mercer.problems.losses.margin_losses",

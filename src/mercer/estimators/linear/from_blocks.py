@@ -1,6 +1,7 @@
 """Linear machines learnt from blocks of rows, and what they say of blocks: memory is bounded by blocks, not by rows."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.weights import class_weights, row_weights, sample_weights, target_weights, total_weight
 from mercer.estimators.out_of_core.column_summary import ColumnSummary
 from mercer.estimators.out_of_core.first_pass import all_targets
-from mercer.estimators.out_of_core.passes import feature_blocks
+from mercer.estimators.out_of_core.passes import Passes, feature_blocks
 from mercer.io.blocks.blocks import Blocks
 from mercer.kernels.table.column_frame import ColumnFrame
 from mercer.problems.linear.block_machine import BlockMachine
@@ -95,20 +96,71 @@ def factors_of_targets(n: int, weights: FloatArray | None) -> tuple[float, Float
     return total_weight(weights), weights
 
 
-def solve_machines(
-    model: Any, blocks: Blocks, machines: Sequence[BlockMachine], limits: "Limits"
-) -> list[BlockSolution]:
-    """Solve all machines in the same passes, and note on the model how that went."""
-    source = feature_blocks(blocks, limits, len(machines), model.n_jobs, model.memory_limit)
-    is_small = source.n * source.n_features <= SMALL
+@dataclass
+class BlockTask:
+    """What is to be learnt from blocks.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    truth : ndarray (n,)
+        The place of each row's class, or its target.
+    targets : list of ndarray (n,)
+        Of each machine.
+    n : float
+        The weight of all rows.
+    factors : ndarray (n,) or float
+        On C, of each row or of all: the weights, and those of the classes.
+    weights : ndarray (n,) or None
+    """
+
+    blocks: Blocks
+    truth: Array
+    targets: list[Array]
+    n: float
+    factors: FloatArray | float
+    weights: FloatArray | None = None
+
+    def machines(self, model: Any, factors: FloatArray | float) -> list[BlockMachine]:
+        """The machines of a model, with these factors on its C."""
+        C, epsilon = model._C_of_rows(self.n, factors), float(getattr(model, "epsilon", 0.0))
+        scale = float(model.intercept_scaling)
+        return [BlockMachine(each, C, model.loss, epsilon, model._bias, scale) for each in self.targets]
+
+
+def class_task(model: Any, blocks: Blocks, codes: IndexArray, weights: FloatArray | None) -> BlockTask:
+    """A machine for two classes, or one for each class against the rest."""
+    positive = [1] if len(model.classes_) == 2 else range(len(model.classes_))
+    targets = [np.where(codes == c, np.int8(1), np.int8(-1)) for c in positive]
+    return BlockTask(blocks, codes, targets, *factors_of_classes(model, codes, weights), weights)
+
+
+def solve_task(model: Any, task: BlockTask, limits: "Limits") -> None:
+    """Solve all machines in the same passes; what they are, and how that went, is noted on the model."""
+    source = feature_blocks(task.blocks, limits, len(task.targets), model.n_jobs, model.memory_limit)
+    starts = _starts(model, source.n, source.n_features, len(task.targets))
+    solve_from(model, source, task.machines(model, task.factors), starts, limits)
+
+
+def steps_dtype(source: Passes) -> type:
+    """The precision of the steps; certificates are in double in any case."""
+    return np.float64 if source.n * source.n_features <= SMALL else np.float32
+
+
+def solve_from(
+    model: Any,
+    source: Passes,
+    machines: Sequence[BlockMachine],
+    starts: Sequence[BlockSolution | None],
+    limits: "Limits",
+) -> None:
+    """Solve the machines of a model from some start, and note on it what they are and how that went."""
     found = solve_many(
-        source,
-        machines,
-        gap_tol=model._goal,
-        limits=limits,
-        starts=_starts(model, source.n, source.n_features, len(machines)),
-        dtype=np.float64 if is_small else np.float32,
-    )
+        source, machines, gap_tol=model._goal, limits=limits, starts=starts, dtype=steps_dtype(source)
+    )  # fmt: skip
+    weights = np.stack([each.coefficients for each in found])
+    model.coef_ = weights if hasattr(model, "classes_") else weights[0]
+    model.intercept_ = np.array([each.bias for each in found])
     model.status_ = Status.worst([each.status for each in found])
     model.n_iter_ = max(each.iterations for each in found)
     model.n_passes_, model.rows_read_ = source.passes, source.rows_read
@@ -118,7 +170,6 @@ def solve_machines(
     model.certificate_ = one_or_all(certificates)
     model.trace_ = one_or_all([each.trace for each in found])
     model._last = [_kept(each) for each in found] if model.warm_start else None
-    return found
 
 
 def _kept(found: BlockSolution) -> LinearSolution:

@@ -13,19 +13,19 @@ from mercer.estimators.bases.probabilities import Calibration, Probable, calibra
 from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.estimators.fitting.weights import class_weights, row_weights, sample_weights, total_weight
+from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearClassifier, stacked
 from mercer.estimators.linear.from_blocks import (
-    factors_of_classes,
+    BlockTask,
+    class_task,
     labels_of,
     note_columns,
     require_alone,
-    solve_machines,
+    solve_task,
 )
 from mercer.estimators.linear.solve import row_products, seed_of, solve_each
 from mercer.io.blocks.blocks import Blocks
-from mercer.problems.linear.block_machine import BlockMachine
 from mercer.problems.linear.crammer_singer import CrammerSinger
 from mercer.problems.linear.l1 import SparseMargin
 from mercer.problems.linear.machine import LinearMargin
@@ -232,27 +232,21 @@ class LinearSVC(Probable, LinearClassifier):
         self._require_by_blocks("blocks" if isinstance(X, Blocks) else "loss='logistic'")
         limits = self._limits()
         with fitting(self, limits):
-            if isinstance(X, Blocks):
-                require_alone(y, sample_weight)
-                note_columns(self, X)
-                self.classes_, codes, weights = labels_of(X, self.n_jobs, limits.stop)
-            else:
-                X, y = training_rows(self, X, y)
-                self.classes_, codes = classes_and_codes(y)
-                weights = None if sample_weight is None else row_weights(sample_weight, len(codes))
-                X = Blocks(X)
-            n, factors = factors_of_classes(self, codes, weights)
-            C = self._C_of_rows(n, factors)
-            positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-            machines = [
-                BlockMachine(np.where(codes == c, 1, -1).astype(np.int8), C, self.loss, 0.0, self._bias,
-                             float(self.intercept_scaling)) for c in positive
-            ]  # fmt: skip
-            found = solve_machines(self, X, machines, limits)
-            self.coef_ = np.stack([each.coefficients for each in found])
-            self.intercept_, self._calibration = np.array([each.bias for each in found]), None
+            solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
+            self._calibration = None
         warn_unless_optimal(self.status_, self.max_iter)
         return self
+
+    def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
+        """What is to be learnt; classes and columns are noted."""
+        if isinstance(X, Blocks):
+            require_alone(y, sample_weight)
+            note_columns(self, X)
+            self.classes_, codes, weights = labels_of(X, self.n_jobs, limits.stop)
+            return class_task(self, X, codes, weights)
+        X, y = training_rows(self, X, y)
+        self.classes_, codes = classes_and_codes(y)
+        return class_task(self, Blocks(X), codes, None if sample_weight is None else np.asarray(sample_weight))
 
     def _require_by_blocks(self, what: str) -> None:
         for name, value, allowed in (

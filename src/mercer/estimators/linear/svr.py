@@ -16,21 +16,22 @@ from mercer.estimators.fitting.weights import target_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearEstimator
 from mercer.estimators.linear.from_blocks import (
+    BlockTask,
     PredictsBlocks,
     determination,
     factors_of_targets,
     note_columns,
     require_alone,
-    solve_machines,
+    solve_task,
     targets_of,
 )
 from mercer.io.blocks.blocks import Blocks
-from mercer.problems.linear.block_machine import BlockMachine
 from mercer.problems.linear.machine import LinearTube
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
 
 if TYPE_CHECKING:
     from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
 
 
 class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
@@ -175,7 +176,7 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         if self.epsilon < 0:
             raise ParameterError(f"epsilon must not be negative, got {self.epsilon!r}")
         if isinstance(X, Blocks):
-            return self._fit_blocks(X, y, sample_weight)
+            return self._fit_by_blocks(X, y, sample_weight)
         method = self._method(primal_exists=self.loss == "squared_epsilon_insensitive")
         limits = self._limits()
         with fitting(self, limits):
@@ -188,24 +189,29 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
-    def _fit_blocks(self, blocks: Blocks, y: Any, sample_weight: Any) -> Self:
-        require_alone(y, sample_weight)
-        for name, value in (("dual", self.dual), ("solver", self.solver)):
-            if value != "auto":
-                raise ParameterError(f"{name} must be 'auto' with blocks, got {value!r}")
+    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._require_by_blocks("blocks")
         limits = self._limits()
         with fitting(self, limits):
-            note_columns(self, blocks)
-            targets, weights = targets_of(blocks, self.n_jobs, limits.stop)
-            n, factors = factors_of_targets(len(targets), weights)
-            C = self._C_of_rows(n, factors)
-            machine = BlockMachine(
-                targets, C, self.loss, float(self.epsilon), self._bias, float(self.intercept_scaling)
-            )
-            [found] = solve_machines(self, blocks, [machine], limits)
-            self.coef_, self.intercept_ = found.coefficients, np.array([found.bias])
+            solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
+
+    def _require_by_blocks(self, what: str) -> None:
+        for name, value in (("dual", self.dual), ("solver", self.solver)):
+            if value != "auto":
+                raise ParameterError(f"{name} must be 'auto' with {what}, got {value!r}")
+
+    def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
+        """What is to be learnt; columns are noted."""
+        if isinstance(X, Blocks):
+            require_alone(y, sample_weight)
+            note_columns(self, X)
+            targets, weights = targets_of(X, self.n_jobs, limits.stop)
+        else:
+            X, targets = regression_rows(self, X, y)
+            X, weights = Blocks(X), None if sample_weight is None else np.asarray(sample_weight)
+        return BlockTask(X, targets, [targets], *factors_of_targets(len(targets), weights), weights)
 
     def score(self, X: Rows, y: Any = None, sample_weight: Any = None) -> float:
         """R^2 of the predictions.

@@ -97,7 +97,7 @@ ATTRIBUTES = {
     "best_params_": rules.dict_of,
     "best_score_": _any_number,
     "refit_time_": rules.number(),
-    "best_estimator_": rules.instance("KernelModel"),
+    "best_estimator_": rules.instance("KernelModel", "LinearEstimator"),
 }
 
 # What predicting reads, wherever a fit leaves it: a model without one of these could not answer.

@@ -250,6 +250,12 @@ def check_tuned(model: "BaseEstimator") -> None:
         _require(np.array_equal(model.classes_, best.classes_), "must have the classes of its winner")
 
 
+def check_linear_search(model: "BaseEstimator") -> None:
+    """A search over strengths with its winner."""
+    if "cv_results_" in vars(model):
+        _require("best_estimator_" in vars(model) and is_fitted(model.best_estimator_), "must have a winner")
+
+
 def check_calibration(calibration: "Calibration") -> None:
     """Knots in order, with a level each."""
     _require(calibration.method in ("sigmoid", "isotonic"), "must have a method that is known")

@@ -104,5 +104,11 @@ _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
     "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
 )  # fmt: skip
+_register(
+    "selection.tuning.linear:LinearCV",
+    (*_INPUT, "n_splits_", "cv_results_", "best_index_", "best_params_", "best_score_", "best_estimator_", "n_passes_",
+     "status_", "classes_"),
+    consistency.check_linear_search,
+)  # fmt: skip
 _register("selection.tuning.estimators:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
 _register("selection.tuning.estimators:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)
