@@ -99,14 +99,18 @@ def _format(path: Path) -> str:
 
 def _of_arrow(source: Any, block_rows: int | None) -> TableReader | None:
     """The reader of an object of pyarrow, or None where it is none."""
-    if not type(source).__module__.startswith("pyarrow"):
+    first = source[0] if isinstance(source, list) and source else source
+    if not type(first).__module__.startswith("pyarrow"):
         return None
     pa = pyarrow()
+    if isinstance(source, list) and all(isinstance(each, pa.RecordBatch) for each in source):
+        return ArrowTable(pa.Table.from_batches(source), block_rows)
     if isinstance(source, pa.Table | pa.RecordBatch):
         return ArrowTable(pa.table(source), block_rows)
     files = files_of_dataset(source)
     if files is None:
-        return None
+        is_in_memory = type(source).__name__ == "InMemoryDataset"
+        return ArrowTable(source.to_table(), block_rows) if is_in_memory else None
     reader = ArrowFiles(files, block_rows)
     beside = [name for name in source.schema.names if name not in reader.names and f"{name}[0]" not in reader.names]
     if beside:

@@ -102,8 +102,8 @@ def within(tables: Iterable[Table], most: int, name: str) -> list[Table]:
         size += sum(part.nbytes for part in (table.labels, table.indptr, table.indices, table.values))
         if size > most:
             raise DataError(
-                f"{name}: its rows do not fit into {most:,} bytes of memory; learn from batches "
-                "(mercer.io.SvmlightFile), or allow more (memory_limit, --memory-limit)"
+                f"{name}: its rows do not fit into {most:,} bytes of memory; learn from blocks "
+                "(mercer.io.Blocks), or allow more (memory_limit, --memory-limit)"
             )
         found.append(table)
     return found
