@@ -59,8 +59,6 @@ def test_a_folder_is_learnt_out_of_core_and_predicted_block_by_block(folder, tab
     assert code == 0, err
     written = list(csv.DictReader(Path("said.csv").read_text().splitlines()))
     assert [row["prediction"] for row in written] == [row["prediction"] for row in rows]
-        row["prediction"] for row in rows
-    ]
 
 
 def test_the_record_says_how_it_was_learnt_and_scores_rows_that_were_not(folder, answer):
