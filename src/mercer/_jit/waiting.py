@@ -21,7 +21,16 @@ PATIENCE_SECONDS = 0.03
 class Ends(Protocol):
     """Who may end the work of this thread."""
 
-    has_deadline: bool
+    @property
+    def has_deadline(self) -> bool:
+        """Whether time ends it."""
+
+    @property
+    def seconds(self) -> float:
+        """Time since it began."""
+
+    def is_over(self) -> bool:
+        """Whether the end has come; whoever asks leaves work undone that may be."""
 
     def stop(self) -> bool:
         """Whether to stop now."""

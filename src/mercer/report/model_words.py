@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer._errors import MercerError
+from mercer.estimators.fitting.certificate import known_certificates
 from mercer.report.kernel_words import kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
@@ -67,7 +68,7 @@ def _named_by(kernel: Any) -> list[Any]:
 def certificate_totals(machine: Any) -> dict[str, Any] | None:
     """The two-class problems of a fit are independent, so objectives and gaps add; of the rest, the worst counts."""
     try:
-        found = getattr(machine, "certificate_", None)
+        found = known_certificates(machine)
     except MercerError:
         # A model of another tool: its training data, which a certificate needs, are not here.
         return None

@@ -251,8 +251,8 @@ def test_stochastic_machines_learn_from_blocks(tmp_path, rows):
     table = pa.table({**{f"x{k}": X[:, k] for k in range(6)}, "y": y})
     parquet.write_table(table, tmp_path / "t.parquet", row_group_size=100)
     blocks = Blocks(tmp_path / "t.parquet", target="y", block_rows=100)
-    streamed = PegasosSVC(lam=0.01).fit_stream(blocks, epochs=3)
-    again = PegasosSVC(lam=0.01).fit_stream([(X[k : k + 100], y[k : k + 100]) for k in range(0, 900, 100)], epochs=3)
+    streamed = PegasosSVC(alpha=0.01).fit_stream(blocks, epochs=3)
+    again = PegasosSVC(alpha=0.01).fit_stream([(X[k : k + 100], y[k : k + 100]) for k in range(0, 900, 100)], epochs=3)
     np.testing.assert_array_equal(streamed.coef_, again.coef_)
     learnt = Perceptron()
     for X_i, y_i in blocks:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -10,7 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
 from mercer._types import Array, FloatArray, Rows
-from mercer.estimators.fitting.certificate import CHANGED, ELSEWHERE, Certified, fingerprint
+from mercer.estimators.fitting.certificate import CertifiedLazily
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
@@ -46,7 +46,7 @@ STORED_BYTES = 12
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-class KernelMethod(Certified, HoldsKernels):
+class KernelMethod(CertifiedLazily, HoldsKernels):
     """Base of estimators whose answer is an expansion in a kernel over all training items.
 
     Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
@@ -59,14 +59,6 @@ class KernelMethod(Certified, HoldsKernels):
     def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
 
-    @property
-    def certificate_(self) -> Any:
-        """The certificate, computed when first read."""
-        require_fitted(self)
-        found = self._proof.read()
-        self._heed([found])
-        return found
-
     def _is_reached(self, certificate: "RidgeCertificate | LeastSquaresCertificate | EigenCertificate") -> bool:
         # A random sketch promises steps, and its certificate says what they came to. Where tol is zero, eigenvalues
         # are found as exactly as they can be.
@@ -74,12 +66,6 @@ class KernelMethod(Certified, HoldsKernels):
             return True
         tol = getattr(self, "tol", None)
         return certificate.is_optimal(tol) if tol else certificate.is_optimal()
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The training data are not part of a model: what is to be said of them is said now.
-        if "_proof" in vars(self):
-            self._heed(self._proof.settle())
-        return super().__getstate__()
 
     def _check_shared_parameters(self) -> None:
         if not isinstance(self.gamma, str):
@@ -173,38 +159,3 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
         """
         values = self._evaluate(X)
         return values[:, 0] if self._is_flat else values
-
-
-class Proof:
-    """A certificate that is computed when it is first read, if the data are still the same."""
-
-    if TYPE_CHECKING:
-        _data: TrainingData | None
-        _compute: Any
-        _found: Any
-        _mark: Any
-
-    def __init__(self, data: TrainingData, compute: Callable[[], Any]) -> None:
-        self._data, self._compute, self._found = data, compute, None
-        self._mark = fingerprint(data.X)
-
-    @classmethod
-    def missing(cls) -> Self:
-        """What a model has that was learnt elsewhere: nothing."""
-        proof = cls.__new__(cls)
-        proof._data = proof._compute = proof._found = proof._mark = None
-        return proof
-
-    def read(self) -> Any:
-        """The certificate."""
-        self.settle()
-        if self._found is None:
-            raise DataError(ELSEWHERE if self._mark is None else CHANGED)
-        return self._found
-
-    def settle(self) -> list[Any]:
-        """Compute it now and let the data go; a list of it, where there is one."""
-        if self._data is not None and fingerprint(self._data.X) == self._mark:
-            self._found = self._compute()
-        self._data = self._compute = None
-        return [] if self._found is None else [self._found]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from scipy import sparse
 
 from mercer._types import FloatArray, Rows
-from mercer.estimators.fitting.certificate import Certified, Evidence
+from mercer.estimators.fitting.certificate import CertifiedLazily, Evidence
+from mercer.estimators.fitting.certifiers import DualCertifier, ProblemCertifier
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-class KernelModel(Certified, HoldsKernels):
+class KernelModel(CertifiedLazily, HoldsKernels):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
     # What to do about a status, where it differs from what a support vector machine needs.
@@ -112,22 +113,17 @@ class KernelModel(Certified, HoldsKernels):
         self._keep_evidence(data, setup, solved)
 
     def _keep_evidence(self, data: TrainingData, setup: Any, solved: Any) -> None:
-        self._evidence = self._kind_of_evidence(setup, solved)(data, setup, solved, self.n_jobs)
+        certifier = self._kind_of_certifier(setup, solved)(data, setup, solved, self.n_jobs, self.tol or 0.0)
+        self._evidence = Evidence(data, certifier)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
-            self._heed(self._evidence.settle(), warns=False)
+            self._heed(self._evidence.certificates(full=True), warns=False)
+        elif certifier.is_large:
+            self._certify_within_fit()
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
         """Who computes the certificates of such problems."""
-        return Evidence
-
-    @property
-    def certificate_(self) -> Any:
-        """Certificates, computed when first read (see `Evidence`)."""
-        require_fitted(self)
-        found = self._evidence.certificates()
-        self._heed(found)
-        return one_or_all(found)
+        return DualCertifier
 
     @property
     def trace_(self) -> Any:
@@ -148,12 +144,6 @@ class KernelModel(Certified, HoldsKernels):
         require_fitted(self)
         X = expansion_input(self, X)
         return self.expansion_.values(X, self.tol or 0.0, self.n_jobs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The training data are not part of a model: what is to be said of them is said now.
-        if "_evidence" in vars(self):
-            self._heed(self._evidence.settle())
-        return super().__getstate__()
 
 
 def _like(X: Rows, values: FloatArray) -> Any:

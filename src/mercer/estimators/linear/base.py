@@ -24,9 +24,10 @@ from mercer.estimators.fitting.parameters import (
     require_optional_number,
 )
 from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.linear.from_blocks import PredictsBlocks, require_alone, right_and_total, rows_of
-from mercer.estimators.linear.solve import row_products, seed_of, solve_each, usable_starts
+from mercer.estimators.linear.solve import row_products, solve_each, usable_starts
 from mercer.io.blocks.blocks import Blocks
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.soft_margin import BIASES

@@ -13,6 +13,7 @@ from mercer.estimators.bases.probabilities import Calibration, Probable, calibra
 from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearClassifier, stacked
@@ -24,7 +25,7 @@ from mercer.estimators.linear.from_blocks import (
     require_alone,
     solve_task,
 )
-from mercer.estimators.linear.solve import row_products, seed_of, solve_each
+from mercer.estimators.linear.solve import row_products, solve_each
 from mercer.io.blocks.blocks import Blocks
 from mercer.problems.linear.crammer_singer import CrammerSinger
 from mercer.problems.linear.l1 import SparseMargin

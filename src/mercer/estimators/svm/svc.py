@@ -11,13 +11,13 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_t
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
-from mercer.estimators.fitting.certificate import JointEvidence
+from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.svm.separation import (
-    SeparationEvidence,
+    SeparationCertifier,
     SeparationSolved,
     explicit_features,
     is_hard,
@@ -35,7 +35,7 @@ from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
     from mercer.kernels.base.kernel import Kernel
@@ -79,7 +79,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
@@ -351,10 +351,12 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         if isinstance(solved, SeparationSolved) and sums_are_off(data, setup, solved, SUM_ERROR):
             keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
         if isinstance(setup, TogetherProblem):
-            return JointEvidence
-        return SeparationEvidence if isinstance(solved, SeparationSolved) else super()._kind_of_evidence(setup, solved)
+            return JointCertifier
+        return (
+            SeparationCertifier if isinstance(solved, SeparationSolved) else super()._kind_of_certifier(setup, solved)
+        )
 
     def _solve_with_folds(
         self,
@@ -370,7 +372,6 @@ class SVC(AutomaticC, Probable, KernelClassifier):
             "tol": self.tol,
             "memory": budget.working,
             "convex": data.kernel.is_psd is True,
-            "shrinking": self.shrinking,
         }
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":

@@ -1,9 +1,8 @@
 """The machines of one fold, for a series of settings that share a kernel matrix.
 
-A series is a list of setups (two-class problems, or one regression) that differ in C
-alone. They are solved one after the other, each from where the last one ended, over the one matrix
-of all rows, and the first from the solution for all rows, which the folds share (DeCoste & Wagstaff 2000);
-what comes out is the decision values of the rows that are to be judged.
+A series is a list of setups (two-class problems, or one regression) that differ in C alone. They are solved one after
+the other over the matrix of all rows, each from where the last one ended and the first from the solution for all rows,
+which the folds share (DeCoste & Wagstaff 2000). What comes out is the decision values of the rows that are judged.
 """
 
 import time
@@ -21,7 +20,8 @@ from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.tasks import pair_columns
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
-from mercer.problems.svm.signed_dual import DualProblem, widened
+from mercer.problems.svm.part_of_dual import widened
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.calibration.out_of_fold import start_without
 from mercer.solvers.class_pairs import pairs_along_path, solve_pairs
 from mercer.solvers.class_pairs.pairs_along_path import solve_pair_paths
@@ -201,7 +201,7 @@ class _InPlace:
         self.last = dual
         found = warm_sequence.solve(
             dual,
-            series.matrix,
+            cast(StoredMatrix, series.matrix),
             state=self.state,
             tol=series.tol,
             limits=series.limits,

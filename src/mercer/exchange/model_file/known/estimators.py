@@ -20,15 +20,17 @@ _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
 _PASSES = ("n_passes_", "rows_read_")
 _METHOD = (
-    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_proof", "X_fit_", "dual_coef_", "compression_"
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_"
 )  # fmt: skip
 _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
 
 
-def _register(homes: str, state: Iterable[str], check: Callable[[Any], None]) -> None:
+def _register(
+    homes: str, state: Iterable[str], check: Callable[[Any], None], former: dict[str, str] | None = None
+) -> None:
     for home in homes.split():
-        estimator(f"mercer.{home}", state, check=check)
+        estimator(f"mercer.{home}", state, check=check, former=former)
 
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
@@ -42,13 +44,13 @@ _register(
     _machine,
 )
 _register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
-_register("estimators.svm.version_space:AnalyticCentreMachine", _CLASSIFIER, _machine)
-_register("estimators.svm.version_space:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
-_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
+_register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _machine)
+_register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
+_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
 _register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
-_register("estimators.svm.one_class:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
+_register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
 _register("estimators.linear.svc:LinearSVC", (*_LINEAR, *_PASSES, "classes_", "_calibration"), _linear)
 _register("estimators.linear.svr:LinearSVR", (*_LINEAR, *_PASSES), _linear)
@@ -68,6 +70,7 @@ _register(
     (*_INPUT, "_form", "classes_", "class_weight_", "_sparse", "_evidence", "_mean_weight", "_rho", "status_",
      "_traces", "n_iter_"),
     consistency.check_pegasos,
+    {"lam": "alpha"},
 )  # fmt: skip
 _register(
     "estimators.kernel.ridge:KernelRidge",
@@ -87,8 +90,9 @@ _register(
 )
 _register(
     "estimators.kernel.density:KernelDensity",
-    (*_INPUT, "bandwidth_", "log_normaliser_", "expansion_", "offset_"),
+    (*_INPUT, "bandwidth_", "log_normalizer_", "expansion_", "offset_"),
     _method,
+    {"log_normaliser_": "log_normalizer_"},
 )
 _register(
     "estimators.kernel.fisher:KernelFisherDiscriminant",
@@ -110,5 +114,5 @@ _register(
      "status_", "classes_"),
     consistency.check_linear_search,
 )  # fmt: skip
-_register("selection.tuning.estimators:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
-_register("selection.tuning.estimators:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)
+_register("selection.tuning.svc_cv:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
+_register("selection.tuning.svr_cv:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)

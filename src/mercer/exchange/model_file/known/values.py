@@ -3,6 +3,8 @@
 A new class is one line of `record` (a dataclass) or `plain` (anything else).
 """
 
+from typing import Any
+
 from mercer.exchange.model_file import consistency, rules
 from mercer.exchange.model_file.attributes import items
 from mercer.exchange.model_file.registry import plain, record
@@ -55,23 +57,27 @@ plain(
 
 # Evidence of a fit is its certificates; the data behind them are not part of a model.
 _WITHOUT_DATA = {"data": None, "_mark": 0}
+
+
+def _evidence_of_one(cls: Any, fields: dict[str, Any]) -> Any:
+    """Where kernel methods had a class of their own for it, which held a certificate and no list."""
+    found, evidence = fields["_found"], cls.__new__(cls)
+    vars(evidence).update(_WITHOUT_DATA, certifier=None, _found=None if found is None else [found])
+    return evidence
+
+
+# Written by earlier versions, and read: so it comes first, and what is written is the second.
+plain("mercer.estimators.fitting.certificate:Evidence", {"_found": rules.anything}, name="Proof", make=_evidence_of_one)
 plain(
     "mercer.estimators.fitting.certificate:Evidence",
-    {"_found": rules.optional(rules.list_of(rules.instance("Certificate")))},
-    constants={**_WITHOUT_DATA, "setup": None, "solved": None, "n_jobs": None},
-    aliases=(
-        "mercer.estimators.fitting.certificate:JointEvidence",
-        "mercer.estimators.svm.separation:SeparationEvidence",
-        "mercer.estimators.online.kernel_perceptron:ProgramEvidence",
-        "mercer.estimators.svm.ramp:_RampEvidence",
-        "mercer.estimators.svm.rank:_RankEvidence",
-        "mercer.estimators.mkl.solve:WeightedEvidence",
-    ),
-)
-plain(
-    "mercer.estimators.bases.kernel_method:Proof",
-    {"_found": rules.anything},
-    constants={"_data": None, "_compute": None, "_mark": 0},
+    {
+        "_found": rules.optional(
+            rules.list_of(
+                rules.instance("Certificate", "RidgeCertificate", "LeastSquaresCertificate", "EigenCertificate")
+            )
+        )
+    },
+    constants={**_WITHOUT_DATA, "certifier": None},
 )
 plain(
     "mercer.estimators.online.mistake_bound:MistakeEvidence",
