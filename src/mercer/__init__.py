@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.online.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.online.perceptron import Perceptron as Perceptron
+    from mercer.estimators.out_of_core.table_features import TableFeatures as TableFeatures
     from mercer.estimators.svm.analytic_centre import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
@@ -87,6 +88,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
     from mercer.selection.path import regularization_path as regularization_path
     from mercer.selection.preflight.preflight import preflight as preflight
+    from mercer.selection.tuning.linear import LinearCV as LinearCV
     from mercer.selection.tuning.svc_cv import SVCCV as SVCCV
     from mercer.selection.tuning.svr_cv import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
@@ -109,6 +111,7 @@ _HOME = {
     "KernelLogisticRegression": "mercer.estimators.kernel.logistic",
     "KernelMachine": "mercer.estimators.kernel.machine",
     "KernelPerceptron": "mercer.estimators.online.kernel_perceptron",
+    "LinearCV": "mercer.selection.tuning.linear",
     "LinearSVC": "mercer.estimators.linear.svc",
     "LinearSVR": "mercer.estimators.linear.svr",
     "Loss": "mercer.problems.losses.margin_losses",
@@ -146,6 +149,7 @@ _HOME = {
     "SVDD": "mercer.estimators.svm.svdd",
     "SVR": "mercer.estimators.svm.svr",
     "SVRCV": "mercer.selection.tuning.svr_cv",
+    "TableFeatures": "mercer.estimators.out_of_core.table_features",
     "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",

@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import DataError, ParameterError, PegasosSVC, Status
-from mercer.io import ArrowBatches, SvmlightFile
+from mercer.io import Blocks, SvmlightFile
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_svmlight_and_parquet_files_give_the_model_of_their_rows(rows, tmp_path)
         assert model.n_iter_ == 1200
     table = tmp_path / "rows.parquet"
     parquet.write_table(pa.table({**{f"x{k}": X[:, k] for k in range(5)}, "y": y}), table)
-    for source in (table, ArrowBatches(table, batch_rows=50)):
+    for source in (table, Blocks(table, target="y", block_rows=50)):
         assert PegasosSVC(alpha=0.01).fit_stream(source, epochs=2).coef_ == pytest.approx(expected.coef_, abs=1e-10)
 
 

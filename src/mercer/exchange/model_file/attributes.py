@@ -28,6 +28,10 @@ ATTRIBUTES = {
     "status_": rules.instance("Status"),
     "fit_status_": _count,
     "n_iter_": rules.either(_count, rules.indices),
+    "n_passes_": _count,
+    "rows_read_": _count,
+    "columns_": rules.list_of(rules.instance("NumberColumn", "LabelColumn")),
+    "is_sparse_": rules.flag,
     "t_": rules.number(),
     "n_updates_": rules.indices,
     "n_pairs_": _any_number,
@@ -103,7 +107,7 @@ ATTRIBUTES = {
     "best_params_": rules.dict_of,
     "best_score_": _any_number,
     "refit_time_": rules.number(),
-    "best_estimator_": rules.instance("KernelModel"),
+    "best_estimator_": rules.instance("KernelModel", "LinearEstimator"),
 }
 
 # Attributes that earlier versions called otherwise.

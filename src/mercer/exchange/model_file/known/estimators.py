@@ -18,6 +18,7 @@ _MACHINE = (
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
+_PASSES = ("n_passes_", "rows_read_")
 _METHOD = (
     *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_",
     "distance_", "approximation_",
@@ -52,8 +53,13 @@ _register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
-_register("estimators.linear.svc:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
-_register("estimators.linear.svr:LinearSVR", _LINEAR, _linear)
+_register("estimators.linear.svc:LinearSVC", (*_LINEAR, *_PASSES, "classes_", "_calibration"), _linear)
+_register("estimators.linear.svr:LinearSVR", (*_LINEAR, *_PASSES), _linear)
+_register(
+    "estimators.out_of_core.table_features:TableFeatures",
+    (*_INPUT, "columns_", "is_sparse_"),
+    consistency.check_table_features,
+)
 _register(
     "estimators.online.perceptron:Perceptron",
     (*_INPUT, "_machines", "classes_", "coef_", "intercept_", "expansion_", "n_updates_", "n_iter_", "t_", "status_",
@@ -113,6 +119,12 @@ _register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "of
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
     "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
+)  # fmt: skip
+_register(
+    "selection.tuning.linear:LinearCV",
+    (*_INPUT, "n_splits_", "cv_results_", "best_index_", "best_params_", "best_score_", "best_estimator_", "n_passes_",
+     "status_", "classes_"),
+    consistency.check_linear_search,
 )  # fmt: skip
 _register("selection.tuning.svc_cv:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
 _register("selection.tuning.svr_cv:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)

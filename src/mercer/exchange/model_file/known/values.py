@@ -41,6 +41,8 @@ for _loss in ("Squared", "Huber", "EpsilonInsensitive", "SquaredEpsilonInsensiti
     record(f"mercer.problems.losses.residual_losses:{_loss}", name=f"losses.{_loss}")
 
 record("mercer.exchange.compress.compress:Compression")
+record("mercer.estimators.out_of_core.feature_columns:NumberColumn")
+record("mercer.estimators.out_of_core.feature_columns:LabelColumn")
 record("mercer.solvers.stochastic.pegasos:Steps", name="SGDSteps")
 record("mercer.estimators.bases.probabilities:Sigmoid")
 record("mercer.estimators.bases.probabilities:Steps")
