@@ -22,6 +22,7 @@ from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed
 from mercer.estimators.fitting.plan import check_parameters, fit_without_report, problems_of
 from mercer.estimators.fitting.weights import target_weights
+from mercer.selection.tuning.elsewhere import run_elsewhere
 from mercer.selection.tuning.fold_series import FoldSeries
 from mercer.selection.tuning.progress import SearchPoint
 from mercer.selection.tuning.results import CUT, DONE, FAILED, UNTRIED
@@ -37,6 +38,7 @@ from mercer.selection.tuning.shared_matrix import (
     take_part,
 )
 from mercer.solvers.dual_qp import policy
+from mercer.solvers.elsewhere import workers_in_force
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
@@ -135,9 +137,13 @@ class Search:
         chosen = grouped([self.models[k] for k in numbers])
         for group in chosen:
             group.members = [numbers[k] for k in group.members]
-        names = {id(self.models[k]): k for k in numbers}
-        for group in chosen:
-            jobs += self._jobs(group, folds, names, workers, hopeless)
+        elsewhere = workers_in_force()
+        if elsewhere is None:
+            names = {id(self.models[k]): k for k in numbers}
+            for group in chosen:
+                jobs += self._jobs(group, folds, names, workers, hopeless)
+        else:
+            run_elsewhere(elsewhere, self, chosen, folds, hopeless)
         run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
 
     def _workers(self) -> int:
