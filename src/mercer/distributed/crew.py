@@ -34,6 +34,7 @@ class Crew:
     def __init__(self, client: "Client", patience: Patience) -> None:
         self.client, self.patience = client, patience
         self._held: WeakKeyDictionary[Any, _Held] = WeakKeyDictionary()
+        self._there: WeakKeyDictionary[Any, Future[Any]] = WeakKeyDictionary()
 
     def each(
         self,
@@ -44,7 +45,7 @@ class Crew:
         name: Callable[[int], str] = "task {}".format,
     ) -> Iterator[Any]:
         """``work(*shared, *item)`` for each item, in the order of the items."""
-        common, number = self.share(shared), next(_numbers)
+        common, number = [self._shared(thing) for thing in shared], next(_numbers)
 
         def submit(chunk: range) -> "list[Future[Any]]":
             return self.begin("task", number, chunk, answer, [packed((work, items[k])) for k in chunk], shared=common)
@@ -69,6 +70,13 @@ class Crew:
             return self.begin("block", number, chunk, answer_at, calls, list(chunk), **more)
 
         return self.patience.in_order(len(blocks.sizes), submit, _limits_stop, "block {}".format)
+
+    def _shared(self, thing: Any) -> "Future[Any]":
+        if not getattr(thing, "stays_elsewhere", False):
+            return self.share(thing)
+        if thing not in self._there:
+            self._there[thing] = self.share(thing)
+        return self._there[thing]
 
     def share(self, thing: Any) -> "Future[Any]":
         """Something that many tasks need, made on a worker from bytes that the scheduler keeps."""

@@ -16,7 +16,7 @@ class Workers(Protocol):
         """``work(*shared, *item)`` for each item; an iterator of the answers, in the order of the items.
 
         `work` is a module-level function and may be called again where a worker died. `stop`, asked while others
-        work, ends it with `Stopped`.
+        work, ends it with `Stopped`. What is shared is sent once a call; an object that says `stays_elsewhere`, once.
         """
 
     def on_blocks(self, blocks, work, shared, own, dtype):
