@@ -1,0 +1,207 @@
+r"""A linear machine over the rows of many blocks, with any convex loss.
+
+.. math::
+    \min_{w, b}\; \tfrac12\|w\|^2 \;[+ \tfrac{1}{2s^2} b^2]\; + \sum_i C_i\, \varphi(z_i), \qquad
+    f_i = \langle v, \phi_i\rangle + b, \quad w = L^T v,
+
+with a loss of the margin, :math:`z_i = y_i f_i`, or of the residual, :math:`z_i = f_i - y_i`. Without a factor L,
+v = w. The bias is free, absent, or the weight of a constant feature of value s. The dual, over signed coefficients, is
+
+.. math::
+    \max_\beta\; \sum_i p_i\beta_i - \varepsilon\|\beta\|_1 - \tfrac12\beta^T R\beta
+    - \tfrac12 \Big\|L^{-1}\sum_i \beta_i\phi_i\Big\|^2 - \tfrac{s^2}{2}\Big(\sum_i\beta_i\Big)^2,
+    \qquad l \le \beta \le u,
+
+where the conjugate of the loss is quadratic (`QuadraticForm`). Elsewhere :math:`-\sum_i C_i\varphi^*(-s_i\beta_i/C_i)`
+is in the place of its first terms, as in `mercer.problems.kernel_methods.kernel_risk`. With a free bias
+:math:`\sum_i\beta_i = 0`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer._jit.once import computed_once
+from mercer._types import FloatArray, IndexArray
+from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.linear.dual import UNBOUNDED, LinearDual
+from mercer.problems.losses.margin_losses import Loss
+from mercer.problems.losses.residual_losses import TUBE_LOSSES, resolve_loss
+
+
+@dataclass(frozen=True)
+class RowLosses:
+    """The losses of some rows: what a block is told of the machine.
+
+    Attributes
+    ----------
+    loss : Loss
+    targets : ndarray (n,)
+        +1 and -1 for a loss of the margin, any numbers for a loss of the residual.
+    C : float or ndarray (n,)
+        Weight of each row; a row of weight zero takes no part.
+    """
+
+    loss: Loss
+    targets: np.ndarray
+    C: Any
+
+    @property
+    def is_of_margin(self) -> bool:
+        """Whether z = y f."""
+        return self.loss.of == "margin"
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the conjugate is no quadratic: then the loss has a curvature of its own."""
+        return self.loss.form is None
+
+    @computed_once
+    def weights(self) -> FloatArray:
+        """C of each row."""
+        return np.broadcast_to(np.asarray(self.C, np.float64), self.targets.shape)
+
+    @computed_once
+    def signs(self) -> FloatArray:
+        """s."""
+        return np.asarray(self.targets, np.float64) if self.is_of_margin else np.ones(len(self.targets))
+
+    def arguments(self, values: FloatArray) -> FloatArray:
+        """z."""
+        return self.targets * values if self.is_of_margin else values - self.targets
+
+    def risk(self, values: FloatArray) -> float:
+        """Sum of C_i loss(z_i)."""
+        return float(self.weights @ self.loss.value(self.arguments(values)))
+
+    def dual(self, scale: float, has_equality: bool) -> LinearDual:
+        """p, l, u, R and epsilon of a quadratic conjugate; of any other, p, l and u."""
+        gain = np.zeros(len(self.targets)) if self.is_of_margin else np.asarray(self.targets, np.float64)
+        low, high = _domain(self.loss)
+        with np.errstate(invalid="ignore", over="ignore"):
+            ends = -self.signs * self.weights * low, -self.signs * self.weights * high
+        low_end, high_end = (np.where(self.weights > 0.0, np.clip(end, -UNBOUNDED, UNBOUNDED), 0.0) for end in ends)
+        form, tube, ridge = self.loss.form, 0.0, np.zeros(len(self.targets))
+        if form is not None:
+            gain, tube = gain + form.linear * self.signs, float(form.tube)
+            if form.curvature:
+                # A row that takes no part has no room to move in; its ridge only must not be zero.
+                ridge = form.curvature / np.where(self.weights > 0.0, self.weights, 1.0)
+        return LinearDual(
+            gain, np.minimum(low_end, high_end), np.maximum(low_end, high_end), ridge, tube, scale, has_equality
+        )
+
+    def smooth_response(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(coefficients that a smooth loss asks for, how they change) at these values."""
+        z = self.arguments(values)
+        return -self.weights * self.signs * self.loss.derivative(z), self.weights * self.loss.curvature(z)
+
+    def separable(self, beta: FloatArray) -> FloatArray:
+        """What each coefficient adds to the dual, where the loss is smooth."""
+        share = np.divide(-self.signs * beta, self.weights, out=np.zeros(len(beta)), where=self.weights > 0.0)
+        gain = 0.0 if self.is_of_margin else self.targets * beta
+        return gain - self.weights * self.loss.conjugate(share)
+
+
+def _domain(loss: Loss) -> tuple[float, float]:
+    """The interval on which the conjugate is finite."""
+    if loss.form is not None:
+        return loss.form.lower, loss.form.upper
+    return {"logistic": (-1.0, 0.0), "exponential": (-np.inf, 0.0)}.get(loss.name, (-np.inf, np.inf))
+
+
+@dataclass(frozen=True)
+class BlockMachine:
+    """Targets and weights of all rows, in the order of the blocks, a loss and a kind of bias.
+
+    Attributes
+    ----------
+    targets : ndarray (n,)
+    C : float or ndarray (n,)
+    loss : str or Loss
+        A name as in `KernelMachine`, or a convex `Loss`.
+    epsilon : float
+        Of a tube that is given by name.
+    bias : {"free", "penalised", "none"}
+    scale : float
+        s of a penalised bias.
+    """
+
+    targets: np.ndarray
+    C: Any
+    loss: Any
+    epsilon: float = 0.0
+    bias: str = "penalised"
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.bias not in ("free", "penalised", "none"):
+            raise ParameterError(f"bias must be 'free', 'penalised' or 'none', got {self.bias!r}")
+        is_tube = isinstance(self.loss, str) and self.loss in TUBE_LOSSES
+        object.__setattr__(self, "loss", TUBE_LOSSES[self.loss](self.epsilon) if is_tube else resolve_loss(self.loss))
+
+    @property
+    def constant(self) -> float:
+        """The constant feature: s, 1 for a free bias, 0 for none."""
+        return {"free": 1.0, "penalised": float(self.scale), "none": 0.0}[self.bias]
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the bias is left out of the penalty."""
+        return self.bias == "free"
+
+    def rows(self, place: slice | IndexArray) -> RowLosses:
+        """The losses of some rows."""
+        return RowLosses(self.loss, self.targets[place], self.C if np.ndim(self.C) == 0 else self.C[place])
+
+    def sample(self, places: IndexArray) -> "BlockMachine":
+        """The machine of some rows, each of which stands for several."""
+        share = len(self.targets) / max(1, len(places))
+        C = share * (self.C if np.ndim(self.C) == 0 else self.C[places])
+        return replace(self, targets=self.targets[places], C=C)
+
+    def certificate(
+        self, w: FloatArray, bias: float, values: FloatArray, beta: FloatArray, image: FloatArray
+    ) -> Certificate:
+        """The certificate of a solution.
+
+        Parameters
+        ----------
+        w : ndarray (m,)
+            Weights in coordinates in which the penalty is |w|^2 / 2.
+        bias : float
+        values : ndarray (n,)
+            f_i, computed in double precision.
+        beta : ndarray (n,)
+            Signed dual coefficients.
+        image : ndarray (m,)
+            L^-1 sum_i beta_i phi_i, computed in double precision.
+        """
+        rows = self.rows(slice(None))
+        dual = rows.dual(self.constant, self.is_free)
+        with np.errstate(over="ignore", invalid="ignore"):
+            primal = dual.penalty(w, bias) + rows.risk(values)
+            if rows.is_smooth:
+                square = 0.0 if self.is_free else (self.constant * beta.sum()) ** 2
+                dual_value = float(rows.separable(beta).sum() - 0.5 * (image @ image + square))
+                asked, _ = rows.smooth_response(values)
+                reach = np.where(rows.weights > 0.0, rows.weights, 1.0)
+                violation = float(np.max(np.abs(beta - asked) / reach, initial=0.0))
+            else:
+                dual_value, violation = dual.value(beta, image), dual.violation(beta, values)
+        at_lower, at_upper = dual.at_bounds(beta)
+        inside, is_zero = ~(at_lower | at_upper), beta == 0
+        return Certificate(
+            primal=primal,
+            dual=dual_value,
+            gap=primal - dual_value,
+            relative_gap=relative_gap(primal, dual_value),
+            kkt_violation=violation,
+            equality_residual=abs(float(beta.sum())) if self.is_free else 0.0,
+            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
+            n_free=int(np.sum(~is_zero & inside)),
+            n_bounded=int(np.sum(~is_zero & ~inside)),
+            n_zero=int(np.sum(is_zero)),
+        )

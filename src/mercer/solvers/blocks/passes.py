@@ -1,0 +1,330 @@
+"""What is asked of a block in one pass over all of them, and what it answers: sums.
+
+A pass serves several machines at once: the features of a block are read, or computed, once. Values come by one matrix
+product, responses of the rows by the compiled loops of `mercer.solvers.linear.loss_loops`, and curvature from the rows
+whose response moves, which for the hinge are few.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.problems.linear.block_machine import RowLosses
+from mercer.problems.linear.dual import LinearDual
+from mercer.solvers.linear.loss_loops import RoundedLosses, respond, slope_along
+from mercer.solvers.linear.small_newton import SMALLEST
+
+# Parts of a step at which the slope along it is looked at, in case the whole step is too long.
+PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
+# Rows of a block that are multiplied at a time.
+CHUNK = 4096
+
+
+class Place(NamedTuple):
+    """A point (v, b), and the rounding of the losses there: how wide, over the reach of the box."""
+
+    v: np.ndarray
+    b: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Both objectives, the gradient and the curvature at a place.
+
+    Attributes
+    ----------
+    at : Place
+    step : (dv, db) or None
+        How one came to be there: slopes along it are wanted.
+    moved : Place or None
+        Where the responses of the rows are the centres of rounding from now on.
+    narrower : float or None
+        The width there would be if the responses here became the centres: what the responses would be
+        then is wanted too, which saves a pass.
+    curvature : bool
+        Whether the matrix of curvature is wanted.
+    """
+
+    at: Place
+    step: tuple[FloatArray, float] | None = None
+    moved: Place | None = None
+    narrower: float | None = None
+    curvature: bool = True
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The slope of the rounded losses along a step from a place, at parts of it."""
+
+    at: Place
+    step: tuple[FloatArray, float]
+    parts: FloatArray
+
+
+@dataclass(frozen=True)
+class Multiply:
+    """The curvature at a place times a vector (the last number belongs to the constant)."""
+
+    at: Place
+    vector: FloatArray
+
+
+@dataclass(frozen=True)
+class Dots:
+    """f of every row but the bias."""
+
+    v: FloatArray
+
+
+@dataclass(frozen=True)
+class Combine:
+    """The sum of rows, each times its own coefficient (`own` has them)."""
+
+
+@dataclass(frozen=True)
+class Take:
+    """Some of the rows (`own` says which)."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The constant feature and kind of bias of a machine, and what it asks."""
+
+    constant: float
+    is_free: bool
+    what: Evaluate | Slopes | Multiply | Dots | Combine | Take | None
+
+
+@dataclass
+class Response:
+    """What the rows respond with at a place.
+
+    Attributes
+    ----------
+    up, down : ndarray (m,)
+        Sums of beta_i phi_i over positive and over negative coefficients.
+    balance, gain, square : ndarray (2,)
+        Sums of beta_i, of what the dual gains (p beta - epsilon |beta|), and of R beta^2 / 2, likewise.
+    envelope, distance : float
+        The rounded losses, and the size of the proximal term.
+    moving : int
+        Rows whose response moves.
+    H : ndarray (m + 1, m + 1) or None
+    """
+
+    up: FloatArray
+    down: FloatArray
+    balance: FloatArray
+    gain: FloatArray
+    square: FloatArray
+    envelope: float
+    distance: float
+    moving: int
+    H: FloatArray | None
+
+    def __add__(self, other: Self) -> "Response":
+        return Response(
+            self.up + other.up,
+            self.down + other.down,
+            self.balance + other.balance,
+            self.gain + other.gain,
+            self.square + other.square,
+            self.envelope + other.envelope,
+            self.distance + other.distance,
+            self.moving + other.moving,
+            None if self.H is None or other.H is None else self.H + other.H,
+        )
+
+
+@dataclass
+class Evaluation:
+    """The answer to `Evaluate`: the loss itself, slopes along the step, and the responses (now, and when moved)."""
+
+    loss: float
+    slopes: FloatArray
+    now: Response
+    after: Response | None
+
+    def __add__(self, other: Self) -> "Evaluation":
+        after = None if self.after is None or other.after is None else self.after + other.after
+        return Evaluation(self.loss + other.loss, self.slopes + other.slopes, self.now + other.now, after)
+
+
+class Answers(list[Any]):
+    """One for each machine; adding adds each to its own."""
+
+    def __add__(self, other: "Answers") -> "Answers":  # type: ignore[override]
+        return Answers(None if a is None else a + b for a, b in zip(self, other, strict=True))
+
+
+def answer(features: Any, asked: list[Asked], *own: tuple[RowLosses, Any]) -> tuple[Answers, list[Any]]:
+    """What a block has to say to each machine: (sums, what belongs to its own rows).
+
+    Parameters
+    ----------
+    features : ndarray or CSR matrix (n, m)
+    asked : list of Asked
+    *own : (RowLosses, centres or coefficients or places) for each machine
+    """
+    sums, kept = Answers(), []
+    for each, (rows, extra) in zip(asked, own, strict=True):
+        total, mine = _ANSWERS[type(each.what)](features, each, rows, extra)
+        sums.append(total)
+        kept.append(mine)
+    return sums, kept
+
+
+def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[Evaluation, Any]:
+    what: Any = asked.what
+    vectors = [what.at.v] + ([] if what.step is None else [what.step[0]])
+    vectors += [] if what.moved is None else [what.moved.v]
+    columns = products(features, vectors)
+    losses, moved_to = Losses(rows, asked, centre), None
+    if what.moved is not None:
+        before, _, _ = losses.respond(columns[-1] + what.moved.b, what.moved.width)
+        losses, moved_to = Losses(rows, asked, before), before
+    values = columns[0] + what.at.b
+    beta, slope, distance = losses.respond(values, what.at.width)
+    slopes: FloatArray = np.zeros(len(PARTS))
+    if what.step is not None:
+        direction = columns[1] + what.step[1]
+        slopes = losses.slopes(values - direction, direction, what.at.width, PARTS)
+    now = losses.sums(features, values, beta, slope, distance, what.curvature)
+    after = None
+    if what.narrower is not None:
+        moved = Losses(rows, asked, beta)
+        beta, slope, distance = moved.respond(values, what.narrower)
+        after = moved.sums(features, values, beta, slope, distance, what.curvature)
+    return Evaluation(rows.risk(values), slopes, now, after), moved_to
+
+
+def _slopes(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, None]:
+    what: Any = asked.what
+    values, along = products(features, [what.at.v, what.step[0]])
+    direction = along + what.step[1]
+    return Losses(rows, asked, centre).slopes(values + what.at.b, direction, what.at.width, what.parts), None
+
+
+def _multiply(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, Any]:
+    what: Any = asked.what
+    values, along = products(features, [what.at.v, what.vector[:-1]])
+    _, slope, _ = Losses(rows, asked, centre).respond(values + what.at.b, what.at.width)
+    pull = slope * (along + asked.constant * what.vector[-1])
+    return np.append(combination(features, pull), asked.constant * pull.sum()), None
+
+
+def _dots(features: Any, asked: Asked, _rows: RowLosses, _extra: Any) -> tuple[None, FloatArray]:
+    what: Any = asked.what
+    return None, products(features, [what.v])[0]
+
+
+def _combine(features: Any, _asked: Asked, _rows: RowLosses, beta: FloatArray) -> tuple[FloatArray, None]:
+    return combination(features, beta), None
+
+
+def _take(features: Any, _asked: Asked, _rows: RowLosses, places: IndexArray) -> tuple[None, Any]:
+    return None, features[places]
+
+
+_ANSWERS: dict[type, Any] = {
+    Evaluate: _evaluate,
+    Slopes: _slopes,
+    Multiply: _multiply,
+    Dots: _dots,
+    Combine: _combine,
+    Take: _take,
+}
+
+
+class Losses:
+    """The rounded losses of the rows of a block, and what they respond with."""
+
+    def __init__(self, rows: RowLosses, asked: Asked, centre: FloatArray | None) -> None:
+        self.rows, self.asked, self.centre = rows, asked, centre
+        self.dual: LinearDual = rows.dual(asked.constant, asked.is_free)
+
+    def rounded(self, width: float) -> RoundedLosses:
+        """What the compiled loops want to know; where there is a ridge, or the loss is smooth, nothing is rounded."""
+        dual, reach = self.dual, self.dual.reach
+        inverse = np.maximum(width / np.where(reach > 0.0, reach, 1.0), SMALLEST)
+        inverse = np.where(dual.ridge == 0.0, inverse, 0.0)
+        centre = np.zeros(len(reach)) if self.centre is None else self.centre
+        return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, inverse, centre)
+
+    def respond(self, values: FloatArray, width: float) -> tuple[FloatArray, FloatArray, float]:
+        """(coefficients, their slopes, the size of the proximal term)."""
+        if self.rows.is_smooth:
+            return *self.rows.smooth_response(values), 0.0
+        beta, change, slope = np.zeros(len(values)), np.empty(len(values)), np.empty(len(values))
+        _, distance = respond(values, self.rounded(width), beta, change, slope)
+        slope[self.dual.reach == 0.0] = 0.0
+        return beta, slope, float(distance)
+
+    def slopes(self, values: FloatArray, direction: FloatArray, width: float, parts: FloatArray) -> FloatArray:
+        """The derivative of the rounded losses at parts of a step."""
+        if self.rows.is_smooth:
+            return np.array([-(self.rows.smooth_response(values + t * direction)[0] @ direction) for t in parts])
+        losses = self.rounded(width)
+        return np.array([slope_along(t, values, direction, losses)[0] for t in parts])
+
+    def sums(
+        self, features: Any, values: FloatArray, beta: FloatArray, slope: FloatArray, distance: float, curvature: bool
+    ) -> Response:
+        """All that is added up over rows."""
+        rises = beta > 0.0
+        sides = np.where(rises, beta, 0.0), np.where(rises, 0.0, beta)
+        gain, square = self._separable(beta, rises)
+        envelope = float((gain - square).sum() - beta @ values) - 0.5 * distance
+        H = gram(features, slope, self.asked.constant) if curvature else None
+        up, down = (combination(features, side) for side in sides)
+        balance = np.array([side.sum() for side in sides])
+        return Response(up, down, balance, gain, square, envelope, distance, int(np.count_nonzero(slope)), H)
+
+    def _separable(self, beta: FloatArray, rises: Array) -> tuple[FloatArray, FloatArray]:
+        if self.rows.is_smooth:
+            each = self.rows.separable(beta)
+            return np.array([each[rises].sum(), each[~rises].sum()]), np.zeros(2)
+        dual = self.dual
+        gains = dual.linear * beta - dual.epsilon * np.abs(beta)
+        squares = 0.5 * dual.ridge * beta**2
+        return (
+            np.array([gains[rises].sum(), gains[~rises].sum()]),
+            np.array([squares[rises].sum(), squares[~rises].sum()]),
+        )
+
+
+def products(features: Any, vectors: list[FloatArray]) -> list[FloatArray]:
+    """Features times each vector, in double precision or that of the features, as double."""
+    columns = np.ascontiguousarray(np.stack(vectors, axis=1), dtype=features.dtype)
+    return list(np.ascontiguousarray((features @ columns).T, dtype=np.float64))
+
+
+def combination(features: Any, factors: FloatArray) -> FloatArray:
+    """The sum of rows, each times its factor."""
+    return np.asarray(features.T @ factors.astype(features.dtype), dtype=np.float64)
+
+
+def gram(features: Any, slope: FloatArray, constant: float) -> FloatArray:
+    """Z' S Z for the features with the constant appended, from the rows of a slope alone."""
+    m = features.shape[1]
+    H = np.zeros((m + 1, m + 1))
+    chosen = np.flatnonzero(slope)
+    for begin in range(0, len(chosen), CHUNK):
+        places = chosen[begin : begin + CHUNK]
+        root = np.sqrt(slope[places])
+        part = features[places]
+        if sparse.issparse(part):
+            part = sparse.diags(root.astype(features.dtype)) @ part
+            H[:m, :m] += (part.T @ part).toarray()
+        else:
+            part *= root.astype(features.dtype)[:, None]
+            H[:m, :m] += part.T @ part
+        if constant:
+            H[m, :m] += constant * combination(part, root)
+            H[m, m] += constant**2 * float(slope[places].sum())
+    H[:m, m] = H[m, :m]
+    return H

@@ -1,0 +1,64 @@
+"""The penalty of a machine over blocks, |w|^2 / 2 with w = L' v, and the linear systems of its Newton steps."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+
+from mercer._types import FloatArray
+
+# What a diagonal is raised by, as a share of it, until rounding no longer makes a matrix indefinite.
+DAMPINGS = tuple(10.0**k for k in range(-10, 2))
+
+
+class Penalty:
+    """|L' v|^2 / 2 with what the steps ask of it."""
+
+    def __init__(self, m: int, factor: FloatArray | None) -> None:
+        self.m, self.factor = m, factor
+        self.matrix = None if factor is None else np.tril(factor) @ np.tril(factor).T
+
+    def times(self, v: FloatArray) -> FloatArray:
+        """L L' v."""
+        return v if self.factor is None else self.factor @ (self.factor.T @ v)
+
+    def weights(self, v: FloatArray) -> FloatArray:
+        """w = L' v."""
+        return v if self.factor is None else self.factor.T @ v
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """v of a w."""
+        return w if self.factor is None else solve_triangular(self.factor, w, lower=True, trans="T")
+
+    def whitened(self, image: FloatArray) -> FloatArray:
+        """L^-1 of a sum of features: its length is the length in the space of w."""
+        return image if self.factor is None else solve_triangular(self.factor, image, lower=True)
+
+    def step(self, H: FloatArray, g: FloatArray, constant: float, weight: float) -> FloatArray:
+        """The solution of (L L' + H) s = g, with the constant feature last.
+
+        Rounding may have made the matrix indefinite: it is damped then, and the step still leads downhill.
+        """
+        A = H.copy()
+        A[:-1, :-1] += np.eye(self.m) if self.matrix is None else self.matrix
+        # Without a bias, or with a free one that no row holds, the last unknown is decoupled.
+        A[-1, -1] += weight if constant else 1.0
+        if A[-1, -1] == 0.0:
+            A[-1, -1] = 1.0
+        diagonal = A.diagonal().copy()
+        for damping in (0.0, *DAMPINGS):
+            A[np.diag_indices(len(A))] = (1.0 + damping) * diagonal
+            step = _solved(A, g)
+            if step is not None:
+                break
+        else:
+            step = g / np.maximum(diagonal, 1e-300)
+        if not constant:
+            step[-1] = 0.0
+        return step
+
+
+def _solved(A: FloatArray, g: FloatArray) -> FloatArray | None:
+    try:
+        step = cho_solve(cho_factor(A, lower=True, check_finite=False), g, check_finite=False)
+    except LinAlgError:
+        return None
+    return step if np.isfinite(step).all() else None

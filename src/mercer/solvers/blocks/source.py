@@ -1,0 +1,137 @@
+"""Features that come in blocks of rows, and sums over all of them that do not depend on who computed them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
+
+
+class Addable(Protocol):
+    """What a pass over the blocks adds up."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+Sum = TypeVar("Sum", bound=Addable)
+
+
+class FeatureBlocks(ABC):
+    """Rows of features in blocks that can be read again and again.
+
+    Attributes
+    ----------
+    n_features : int
+    sizes : sequence of int
+        The rows of each block.
+    """
+
+    n_features: int
+    sizes: Sequence[int]
+
+    @abstractmethod
+    def map(
+        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
+    ) -> Iterator[Any]:
+        """``work(features, *shared, *own[i])`` for every block; the answers in the order of the blocks.
+
+        Parameters
+        ----------
+        work : callable
+            A function of a module, so that it can be sent elsewhere.
+        shared : tuple
+            What all blocks are told.
+        own : sequence of tuple
+            What each block is told.
+        dtype : float32 or float64
+            Of the features: a C-contiguous array (rows, n_features), or a CSR matrix.
+        """
+
+    def total(
+        self, work: Callable[..., tuple[Any, Any]], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]],
+        dtype: DTypeLike,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
+        """(the sum of what ``work`` answers first, what it answers second for each block)."""
+        kept: list[Any] = []
+
+        def firsts() -> Iterator[Any]:
+            for first, second in self.map(work, shared, own, dtype):
+                kept.append(second)
+                yield first
+
+        return tree_sum(firsts()), kept
+
+    @property
+    def n(self) -> int:
+        """All rows."""
+        return int(sum(self.sizes))
+
+    def spans(self) -> list[slice]:
+        """Where the rows of each block stand among all."""
+        ends = np.cumsum(self.sizes)
+        return [slice(int(end - size), int(end)) for end, size in zip(ends, self.sizes, strict=True)]
+
+
+class LocalBlocks(FeatureBlocks):
+    """Blocks that this machine reads, as many side by side as it has cores.
+
+    Parameters
+    ----------
+    read : callable
+        ``read(i, dtype)`` gives the features of block i.
+    sizes : sequence of int
+    n_features : int
+    n_jobs : int or None
+    stop : callable, optional
+        Asked before every block; `Stopped` is raised where it says so.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[int, DTypeLike], Any],
+        sizes: Sequence[int],
+        n_features: int,
+        n_jobs: int | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self.read, self.sizes, self.n_features = read, list(sizes), n_features
+        self.n_jobs, self.stop = n_jobs, stop
+
+    def map(
+        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
+    ) -> Iterator[Any]:
+        workers = thread_count(self.n_jobs)
+        # So few at a time that answers, which may be matrices, are added before many have come together.
+        for begin in range(0, len(self.sizes), workers):
+            places = range(begin, min(begin + workers, len(self.sizes)))
+            found: dict[int, Any] = {}
+
+            def answer(place: int, found: dict[int, Any] = found) -> None:
+                found[place] = work(self.read(place, dtype), *shared, *own[place])
+
+            with one_blas_thread():
+                run_parallel(answer, places, workers, self.stop)
+            for place in places:
+                yield found.pop(place)
+
+
+def tree_sum(parts: Iterable[Sum]) -> Sum:
+    """The sum of the parts, neighbours first: (0 + 1) + (2 + 3) and so on.
+
+    The order of additions follows from the number of parts alone, so the bits do too; at most a few partial sums are
+    kept at a time, and a cluster may add neighbours wherever they are.
+    """
+    waiting: list[tuple[int, Any]] = []
+    for part in parts:
+        level, total = 0, part
+        while waiting and waiting[-1][0] == level:
+            total = waiting.pop()[1] + total
+            level += 1
+        waiting.append((level, total))
+    _, total = waiting.pop()
+    while waiting:
+        total = waiting.pop()[1] + total
+    return total

@@ -1,0 +1,378 @@
+"""The Newton steps of one machine: a generator of what it asks of the blocks (see `mercer.solvers.blocks.newton`)."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer._types import FloatArray
+from mercer.problems.certificate import Certificate
+from mercer.problems.linear.block_machine import BlockMachine
+from mercer.problems.linear.dual import balanced
+from mercer.solvers.blocks.passes import (
+    PARTS,
+    Asked,
+    Combine,
+    Dots,
+    Evaluate,
+    Evaluation,
+    Losses,
+    Multiply,
+    Place,
+    Response,
+    Slopes,
+)
+from mercer.solvers.blocks.penalty import Penalty
+from mercer.solvers.limits import Limits
+from mercer.solvers.linalg.cholesky import NotPositiveDefinite
+from mercer.solvers.linalg.conjugate_gradient import Recursion
+from mercer.solvers.linear.loss_loops import settled_bias
+from mercer.solvers.linear.small_newton import INNER, NARROWER
+from mercer.solvers.result import Status, TracePoint
+
+# Features up to which the matrix of curvature is formed.
+DIRECT = 5000
+# Up to so many, the curvature with the centres moved is formed too.
+SPECULATES = 2000
+# The rounded zone at first, in mean residuals; and after a sample's solution, in its last widths.
+FIRST_WIDTH, WIDTH_AFTER_SAMPLE = 3.0, 4.0
+# A step is too long if the objective is not lower at its end, or rises there faster than it fell at first, times this.
+TOO_LONG = 0.5
+# Points of an interval at which slopes are looked at to find where a step should end, and how often at most.
+LOOKS, MOST_LOOKS = 24, 3
+# Steps around the same centres, above which rounding is not made narrower when they move.
+QUICK = 4
+MOST_STEPS = 500
+# Steps without a better gap, after which rounding errors are all that is left, in single precision and in double.
+HOPELESS_IN_SINGLE, HOPELESS = 6, 25
+INACCURATE = 1e-6
+CG_STEPS, CG_TOL = 30, 0.1
+
+
+@dataclass
+class BlockSolution:
+    """Weights and bias with the dual coefficients that prove them.
+
+    Attributes
+    ----------
+    w : ndarray (m,)
+        In coordinates in which the penalty is |w|^2 / 2.
+    coefficients : ndarray (m,)
+        v: what the features are multiplied by; w itself without a factor.
+    bias : float
+    beta : ndarray (n,)
+        Signed dual coefficients, inside their box.
+    status : Status
+    iterations : int
+        Newton steps.
+    certificate : Certificate or None
+        By a last pass in double precision; None where the fit was ended before that.
+    trace : list of TracePoint
+        Its `violation` is the relative duality gap.
+    width : float
+        How far the losses were rounded at the end.
+    """
+
+    w: FloatArray
+    coefficients: FloatArray
+    bias: float
+    beta: FloatArray
+    status: Status
+    iterations: int
+    certificate: Certificate | None
+    trace: list[TracePoint] = field(default_factory=list)
+    width: float = 0.0
+
+
+Turn = Generator[Asked, tuple[Any, list[Any]], Any]
+
+
+class Newton:
+    """The steps of one machine, as a generator of what it asks of the blocks."""
+
+    def __init__(
+        self, machine: BlockMachine, penalty: Penalty, start: BlockSolution | None, gap_tol: float,
+        dtype: np.dtype[Any], limits: Limits,
+    ) -> None:  # fmt: skip
+        self.machine, self.penalty, self.gap_tol = machine, penalty, gap_tol
+        self.dtype, self.limits = dtype, limits
+        m, rows = penalty.m, machine.rows(slice(0, 1))
+        form = rows.loss.form
+        self.has_kinks = form is not None and form.curvature == 0.0
+        self.weight = {"free": 0.0, "penalised": 1.0, "none": 1.0}[machine.bias]
+        v: FloatArray = np.zeros(m)
+        b, width = 0.0, np.inf
+        if start is not None:
+            v, b, width = penalty.coefficients(np.asarray(start.w)), float(start.bias), start.width
+        self.centre = self._first_centre(start) if self.has_kinks else None
+        if self.has_kinks and not 0.0 < width < np.inf:
+            width = FIRST_WIDTH * self._mean_residual()
+        elif self.has_kinks:
+            width *= WIDTH_AFTER_SAMPLE
+        self.at = Place(v, b, width if self.has_kinks else 0.0)
+        self.moved: Place | None = None
+        self.moved_at = 0
+        self.best_primal, self.best, self.gap = np.inf, self.at, np.inf
+        self.steps, self.last_better = 0, 0
+        self.trace: list[TracePoint] = []
+        # How much smaller a gap is asked for than was, because a certificate denied one.
+        self.strictness = 1.0
+        self.status: Status | None = None
+        self.beta: FloatArray | None = None
+        self.certificate: Certificate | None = None
+        self.coefficients_to_add: FloatArray | None = None
+
+    def _first_centre(self, start: BlockSolution | None) -> FloatArray:
+        """Given coefficients, or the middle of the box: the rounding is then on both sides of the kink."""
+        dual = self.machine.rows(slice(None)).dual(self.machine.constant, self.machine.is_free)
+        if start is not None and len(start.beta) == len(dual):
+            return np.clip(start.beta, dual.lower, dual.upper)
+        return 0.5 * (dual.lower + dual.upper)
+
+    def _mean_residual(self) -> float:
+        if self.machine.loss.of == "margin":
+            return 1.0
+        targets = np.asarray(self.machine.targets, np.float64)
+        return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
+
+    def told(self, span: slice, asked: Asked) -> Any:
+        """What the rows of a block are told beside their losses."""
+        if isinstance(asked.what, Combine):
+            return None if self.coefficients_to_add is None else self.coefficients_to_add[span]
+        return None if self.centre is None else self.centre[span]
+
+    def _ask(self, what: Any) -> Asked:
+        return Asked(self.machine.constant, self.machine.is_free, what)
+
+    # --- the steps ---------------------------------------------------------------------------
+
+    def run(self) -> Turn:
+        """Steps to an end, then the certificate; a generator of what is asked."""
+        while True:
+            status = yield from self._descend()
+            yield from self._certify()
+            if status != Status.OPTIMAL or self._is_certified():
+                break
+            # Single precision said it was solved, and double denies it; or the centres had not settled.
+            if self.dtype == np.float64 and self.gap_tol < INACCURATE:
+                status = Status.OPTIMAL_INACCURATE
+                break
+            self._asks_for_more()
+        self.status = status
+
+    def _is_certified(self) -> bool:
+        found = self.certificate
+        return found is not None and found.gap <= self.gap_tol * max(abs(found.primal), 1e-300)
+
+    def _asks_for_more(self) -> None:
+        if self.dtype == np.float64:
+            self.strictness *= 0.25
+        self.dtype = np.dtype(np.float64)
+        self.gap, self.last_better, self.best_primal = np.inf, self.steps, np.inf
+
+    def _descend(self) -> Turn:
+        evaluation = yield from self._see(self.at, None)
+        response = evaluation.now
+        while True:
+            primal, dual = self._objectives(evaluation, response)
+            status = self._judge(primal, dual, response)
+            if status is not None:
+                return status
+            gradient = self._gradient(response)
+            if self.has_kinks and self._is_inner_solved(gradient, response):
+                response = yield from self._move(evaluation)
+                gradient = self._gradient(response)
+            step = yield from self._step(gradient, response)
+            self.steps += 1
+            evaluation = yield from self._advance(step, gradient, response)
+            response = evaluation.now
+
+    def _see(self, at: Place, step: tuple[FloatArray, float] | None) -> Turn:
+        is_direct = self.penalty.m <= DIRECT
+        # What is asked for now must be what is wanted when the answer has come.
+        narrower = self._next_width(at) if self.has_kinks and self.penalty.m <= SPECULATES else None
+        request = Evaluate(at, step, self.moved, narrower, curvature=is_direct)
+        evaluation, moved_to = yield self._ask(request)
+        if self.moved is not None:
+            self.centre, self.moved = np.concatenate(moved_to), None
+        self.at = at
+        return evaluation
+
+    def _move(self, evaluation: Evaluation) -> Turn:
+        """The responses here become the centres, and the rounding narrower."""
+        self.moved = self.at
+        self.at = self.at._replace(width=self._next_width(self.at))
+        self.moved_at = self.steps
+        if evaluation.after is not None:
+            return evaluation.after
+        again = yield from self._see(self.at, None)
+        return again.now
+
+    def _next_width(self, at: Place) -> float:
+        """The width once the centres move: narrower, unless the last one was hard to solve."""
+        return at.width / NARROWER if self.steps - self.moved_at <= QUICK else at.width
+
+    def _advance(self, step: FloatArray, gradient: FloatArray, before: Response) -> Turn:
+        """The evaluation at the end of the step, or of a part of it where all of it is too long."""
+        begin, dv, db = self.at, step[:-1], self.machine.constant * float(step[-1])
+        fell, along = -abs(float(gradient @ step)), self._along(begin, step)
+        evaluation = yield from self._see(Place(begin.v + dv, begin.b + db, begin.width), (dv, db))
+        rises = float(self._gradient(evaluation.now) @ step)
+        lower = along[0] + 0.5 * along[1] + evaluation.now.envelope - before.envelope <= 0.0
+        if lower and not rises > TOO_LONG * abs(fell):
+            return evaluation
+        t = np.concatenate([[0.0], PARTS, [1.0]])
+        slopes = np.concatenate([[fell], along[0] + along[1] * PARTS + evaluation.slopes, [rises]])
+        for _ in range(MOST_LOOKS):
+            place = _crossing(slopes)
+            if slopes[place + 1] <= TOO_LONG * abs(fell) or rises <= 0.0:
+                break
+            inside = np.linspace(t[place], t[place + 1], LOOKS + 2)[1:-1]
+            found, _ = yield self._ask(Slopes(begin, (dv, db), inside))
+            slopes = np.concatenate([[slopes[place]], along[0] + along[1] * inside + found, [slopes[place + 1]]])
+            t = np.concatenate([[t[place]], inside, [t[place + 1]]])
+        share = _root(t, slopes)
+        return (yield from self._see(Place(begin.v + share * dv, begin.b + share * db, begin.width), None))
+
+    def _along(self, at: Place, step: FloatArray) -> tuple[float, float]:
+        """(first derivative, second derivative) of the penalty along a step."""
+        image = self.penalty.times(step[:-1])
+        c = at.b / self.machine.constant if self.machine.constant else 0.0
+        return (
+            float(image @ at.v) + self.weight * c * float(step[-1]),
+            float(image @ step[:-1]) + self.weight * float(step[-1]) ** 2,
+        )
+
+    def _gradient(self, response: Response) -> FloatArray:
+        """Of the rounded primal, in (v, c)."""
+        out = np.empty(self.penalty.m + 1)
+        out[:-1] = self.penalty.times(self.at.v) - response.up - response.down
+        constant = self.machine.constant
+        out[-1] = self.weight * self.at.b / constant - constant * response.balance.sum() if constant else 0.0
+        return out
+
+    def _is_inner_solved(self, gradient: FloatArray, response: Response) -> bool:
+        residual = self.penalty.whitened(gradient[:-1])
+        return float(residual @ residual + gradient[-1] ** 2) <= INNER * response.distance
+
+    def _step(self, gradient: FloatArray, response: Response) -> Turn:
+        if response.H is not None:
+            return self.penalty.step(response.H, -gradient, self.machine.constant, self.weight)
+        return (yield from self._conjugate_gradients(-gradient))
+
+    def _conjugate_gradients(self, g: FloatArray) -> Turn:
+        """(Hestenes & Stiefel 1952), a pass over the blocks for each step."""
+        recursion, s = Recursion(g, lambda r: r, np.dot), np.zeros(len(g))
+        goal, diagonal = CG_TOL**2 * float(g @ g), np.ones(len(g))
+        diagonal[-1] = self.weight if self.machine.constant else 1.0
+        for _ in range(CG_STEPS):
+            if recursion.turn() <= goal:
+                break
+            p = recursion.direction
+            image, _ = yield self._ask(Multiply(self.at, p))
+            image[:-1] += self.penalty.times(p[:-1])
+            image[-1] += diagonal[-1] * p[-1]
+            try:
+                s += recursion.advance(image) * p
+            except NotPositiveDefinite:
+                break
+        return s
+
+    # --- what has been reached ---------------------------------------------------------------
+
+    def _objectives(self, evaluation: Evaluation, response: Response) -> tuple[float, float]:
+        w, constant = self.penalty.weights(self.at.v), self.machine.constant
+        bias = 0.0 if self.machine.is_free or not constant else (self.at.b / constant) ** 2
+        primal = 0.5 * float(w @ w + bias) + evaluation.loss
+        share = np.ones(2)
+        if self.machine.is_free:
+            up, down = abs(response.balance[0]), abs(response.balance[1])
+            share = np.array([min(1.0, down / up) if up else 1.0, min(1.0, up / down) if down else 1.0])
+        image = self.penalty.whitened(share[0] * response.up + share[1] * response.down)
+        total = 0.0 if self.machine.is_free else (constant * float(response.balance.sum())) ** 2
+        # A concave gain that is 0 at 0 falls by no more than its share.
+        dual = float(share @ response.gain - share**2 @ response.square) - 0.5 * (float(image @ image) + total)
+        return primal, dual
+
+    def _judge(self, primal: float, dual: float, response: Response) -> Status | None:
+        """The status that ends the steps now, or None."""
+        if primal < self.best_primal:
+            self.best_primal, self.best = primal, self.at
+        gap = (primal - dual) / max(abs(primal), 1e-300)
+        if gap < 0.99 * self.gap:
+            self.gap, self.last_better = gap, self.steps
+        n = len(self.machine.targets)
+        point = TracePoint(self.limits.seconds, self.steps, gap, dual, response.moving, n, gap=gap)
+        self.trace.append(point)
+        self.limits.report(point)
+        if np.isfinite(primal) and gap <= self.strictness * self.gap_tol:
+            return Status.OPTIMAL
+        reached = self.limits.reached()
+        if reached is not None:
+            return reached
+        if self.limits.iterations_left(self.steps) <= 0:
+            return Status.ITERATION_LIMIT
+        return self._hopeless(gap)
+
+    def _hopeless(self, gap: float) -> Status | None:
+        since = self.steps - self.last_better
+        if self.dtype == np.float32:
+            if since > HOPELESS_IN_SINGLE:
+                self.dtype, self.last_better = np.dtype(np.float64), self.steps
+            return None
+        if since > HOPELESS or self.steps >= MOST_STEPS:
+            return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+        return None
+
+    def _certify(self) -> Turn:
+        """Values and responses of all rows in double precision, and what they prove."""
+        before, self.dtype = self.dtype, np.dtype(np.float64)
+        at = self.at if self.trace[-1].violation <= self.gap_tol else self.best
+        _, parts = yield self._ask(Dots(at.v))
+        values = np.concatenate(parts)
+        beta, bias = self._responses(values, at)
+        self.coefficients_to_add = beta
+        image, _ = yield self._ask(Combine())
+        self.coefficients_to_add = None
+        w = self.penalty.weights(at.v)
+        self.certificate = self.machine.certificate(w, bias, values + bias, beta, self.penalty.whitened(image))
+        self.beta, self.best, self.dtype = beta, at._replace(b=bias), before
+
+    def _responses(self, values: FloatArray, at: Place) -> tuple[FloatArray, float]:
+        """(feasible coefficients, the bias with which they balance)."""
+        machine = self.machine
+        losses = Losses(machine.rows(slice(None)), self._ask(None), self.centre)
+        bias = at.b
+        if machine.is_free and not losses.rows.is_smooth:
+            bias += float(settled_bias(values + bias, losses.rounded(at.width)))
+        beta, _, _ = losses.respond(values + bias, at.width)
+        return (balanced(beta) if machine.is_free else beta), bias
+
+    def end_early(self) -> None:
+        """Stopped in the middle of a pass: what is best so far, without a certificate."""
+        self.status = self.limits.reached() or Status.INTERRUPTED
+
+    def solution(self) -> BlockSolution:
+        """The best that was met."""
+        v = self.best.v
+        beta = np.zeros(len(self.machine.targets)) if self.beta is None else self.beta
+        status = Status.INTERRUPTED if self.status is None else self.status
+        return BlockSolution(
+            self.penalty.weights(v).copy(), v.copy(), float(self.best.b), beta, status, self.steps,
+            self.certificate, self.trace, self.best.width,
+        )  # fmt: skip
+
+
+def _crossing(slopes: FloatArray) -> int:
+    """The place before the first slope that is positive."""
+    return max(0, int(np.argmax(slopes > 0.0)) - 1)
+
+
+def _root(t: FloatArray, slopes: FloatArray) -> float:
+    """Where slopes along a step, which rise with t, cross zero."""
+    if not (slopes > 0.0).any():
+        return float(t[-1])
+    place = _crossing(slopes)
+    low, high = min(slopes[place], 0.0), slopes[place + 1]
+    return float(t[place] + (t[place + 1] - t[place]) * (-low / (high - low))) or float(t[place + 1])

@@ -1,0 +1,179 @@
+"""Linear machines over blocks: the same as in memory, the same however the rows are divided."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import cholesky
+
+from mercer._jit.row_products import RowProducts
+from mercer._jit.row_views import view_rows
+from mercer.problems.linear.block_machine import BlockMachine
+from mercer.problems.linear.machine import LinearMargin, LinearTube
+from mercer.solvers.blocks import newton, steps
+from mercer.solvers.blocks.newton import solve, solve_many
+from mercer.solvers.blocks.source import LocalBlocks
+from mercer.solvers.limits import Limits
+from mercer.solvers.linear import proximal_newton
+from mercer.solvers.result import Status
+
+
+def rows(n=600, d=8, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    f = X @ rng.normal(size=d) + 0.8 * rng.normal(size=n) + 0.5
+    return X, np.where(f > 0, 1.0, -1.0), f
+
+
+def blocks_of(X, size=128, **options):
+    bounds = [*range(0, X.shape[0], size), X.shape[0]]
+    spans = [slice(a, b) for a, b in pairwise(bounds)]
+    return LocalBlocks(
+        lambda i, dtype: X[spans[i]].astype(dtype), [s.stop - s.start for s in spans], X.shape[1], **options
+    )
+
+
+def reference(X, problem, gap_tol=1e-10):
+    products = RowProducts(view_rows(X), X.shape[1])
+    found = proximal_newton.solve(products, problem.dual(), gap_tol=gap_tol, limits=Limits())
+    return found, problem.certificate(products, found.w, found.bias, found.beta)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_margins_have_the_objective_of_the_solver_in_memory(loss, bias, C):
+    X, y, _ = rows()
+    weights = C * np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    _, told = reference(X, LinearMargin(y, weights, loss, bias))
+    found = solve(blocks_of(X), BlockMachine(y, weights, loss, bias=bias), gap_tol=1e-8)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.primal == pytest.approx(told.primal, rel=1e-7)
+    assert found.certificate.gap <= 1e-8 * found.certificate.primal
+    assert found.certificate.box_violation == 0.0
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_tubes_have_the_objective_of_the_solver_in_memory(loss, bias):
+    X, _, f = rows()
+    C = np.full(len(f), 3.0)
+    _, told = reference(X, LinearTube(f, C, loss, bias, epsilon=0.2))
+    found = solve(blocks_of(X), BlockMachine(f, 3.0, loss, epsilon=0.2, bias=bias), gap_tol=1e-8)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.primal == pytest.approx(told.primal, rel=1e-7)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("loss", ["logistic", "huber", "pinball", "squared"])
+def test_other_losses_close_their_gap(loss, bias):
+    X, y, f = rows()
+    targets = y if loss == "logistic" else f
+    found = solve(blocks_of(X), BlockMachine(targets, 2.0, loss, bias=bias), gap_tol=1e-8)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.gap <= 1e-8 * found.certificate.primal
+
+
+def test_least_squares_is_ridge_regression():
+    X, _, f = rows()
+    found = solve(blocks_of(X), BlockMachine(f, 0.5, "squared", bias="none"), gap_tol=1e-12)
+    np.testing.assert_allclose(found.w, np.linalg.solve(X.T @ X + np.eye(8), X.T @ f), rtol=1e-9)
+
+
+def test_how_many_work_does_not_show_in_the_bits():
+    X, y, _ = rows(1000)
+    machine = BlockMachine(y, 1.0, "hinge", bias="free")
+    one, two = (solve(blocks_of(X, n_jobs=jobs), machine, gap_tol=1e-6) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.w, two.w)
+    np.testing.assert_array_equal(one.beta, two.beta)
+
+
+def test_machines_in_the_same_passes_are_those_solved_alone():
+    X, y, f = rows()
+    machines = [BlockMachine(y, C, "hinge", bias="free") for C in (0.1, 10.0)] + [BlockMachine(f, 1.0, "squared")]
+    together = solve_many(blocks_of(X), machines, gap_tol=1e-6)
+    for machine, found in zip(machines, together, strict=True):
+        alone = solve(blocks_of(X), machine, gap_tol=1e-6)
+        np.testing.assert_array_equal(alone.w, found.w)
+        assert alone.status == found.status == Status.OPTIMAL
+
+
+def test_rows_without_weight_take_no_part():
+    X, y, _ = rows()
+    weights = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
+    part = weights > 0
+    with_zeros = solve(blocks_of(X), BlockMachine(y, weights, "hinge"), gap_tol=1e-9)
+    without = solve(blocks_of(X[part]), BlockMachine(y[part], 1.0, "hinge"), gap_tol=1e-9)
+    assert with_zeros.certificate.primal == pytest.approx(without.certificate.primal, rel=1e-8)
+    assert not with_zeros.beta[~part].any()
+
+
+def test_a_factor_is_another_length_of_the_weights():
+    X, y, _ = rows()
+    Z = np.random.default_rng(5).normal(size=(8, 8))
+    L = cholesky(Z @ Z.T + np.eye(8), lower=True)
+    found = solve(blocks_of(X), BlockMachine(y, 1.0, "squared_hinge", bias="free"), factor=L, gap_tol=1e-9)
+    whitened = np.linalg.solve(L, X.T).T
+    plain = solve(blocks_of(whitened), BlockMachine(y, 1.0, "squared_hinge", bias="free"), gap_tol=1e-9)
+    assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=1e-8)
+    np.testing.assert_allclose(X @ found.coefficients, whitened @ plain.w, atol=1e-3)
+    np.testing.assert_allclose(L.T @ found.coefficients, found.w, rtol=1e-9)
+
+
+def test_sparse_rows_are_dense_rows():
+    X, y, _ = rows()
+    X[np.abs(X) < 0.7] = 0.0
+    machine = BlockMachine(y, 1.0, "hinge", bias="free")
+    dense, thin = (
+        solve(blocks_of(X), machine, gap_tol=1e-8),
+        solve(blocks_of(sparse.csr_matrix(X)), machine, gap_tol=1e-8),
+    )
+    assert thin.certificate.primal == pytest.approx(dense.certificate.primal, rel=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_many_features_go_without_a_matrix(loss, monkeypatch):
+    X, y, _ = rows()
+    machine = BlockMachine(y, 1.0, loss, bias="free")
+    told = solve(blocks_of(X), machine, gap_tol=1e-7)
+    monkeypatch.setattr(steps, "DIRECT", 4)
+    found = solve(blocks_of(X), machine, gap_tol=1e-7)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.primal == pytest.approx(told.certificate.primal, rel=1e-6)
+
+
+def test_single_precision_ends_in_double():
+    X, y, _ = rows()
+    found = solve(blocks_of(X), BlockMachine(y, 1.0, "hinge", bias="free"), gap_tol=1e-9, dtype=np.float32)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.gap <= 1e-9 * found.certificate.primal
+
+
+def test_a_sample_saves_passes(monkeypatch):
+    X, y, _ = rows(4000)
+    machine, counts = BlockMachine(y, 1.0, "hinge", bias="free"), []
+    for size in (2**25, 300 * 8 * 8):
+        monkeypatch.setattr(newton, "SAMPLE_BYTES", size)
+        blocks = blocks_of(X, 500)
+        passes, total = [], blocks.total
+        blocks.total = lambda *asked, total=total, passes=passes: passes.append(1) or total(*asked)
+        found = solve(blocks, machine, gap_tol=1e-4)
+        assert found.status == Status.OPTIMAL
+        counts.append(len(passes))
+    assert counts[1] < counts[0]
+
+
+def test_limits_leave_what_is_best_so_far():
+    X, y, _ = rows()
+    found = solve(blocks_of(X), BlockMachine(y, 100.0, "hinge"), gap_tol=1e-12, limits=Limits(max_iter=2))
+    assert found.status == Status.ITERATION_LIMIT
+    assert np.isfinite(found.certificate.gap)
+    assert found.certificate.box_violation == 0.0
+
+
+def test_a_solution_to_begin_from_saves_steps():
+    X, y, _ = rows()
+    machine = BlockMachine(y, 1.0, "hinge", bias="free")
+    first = solve(blocks_of(X), machine, gap_tol=1e-6)
+    assert solve(blocks_of(X), machine, gap_tol=1e-6, start=first).iterations < first.iterations / 2
