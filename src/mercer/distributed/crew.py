@@ -10,7 +10,8 @@ import numpy as np
 
 from mercer._jit.memory import available_bytes
 from mercer._jit.waiting import ends_in_force
-from mercer.distributed.task import answer, answer_at, answer_on, features, mercer_here, packed, unpacked
+from mercer.distributed.task import added, answer, answer_at, answer_on, features, mercer_here, packed
+from mercer.distributed.task import shared as parcel
 from mercer.distributed.waiting import Patience
 
 if TYPE_CHECKING:
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 # Share of the workers' memory that features may take from one pass to the next; beyond it they are read anew.
 KEPT_SHARE = 0.4
 
+# Groups of blocks for each thread: enough that none waits long for the last one.
+GROUPS_A_THREAD = 4
+
 _numbers = itertools.count()
+Own = Sequence[tuple[Any, ...]]
 
 
 class Crew:
@@ -48,28 +53,43 @@ class Crew:
         common, number = [self._shared(thing) for thing in shared], next(_numbers)
 
         def submit(chunk: range) -> "list[Future[Any]]":
-            return self.begin("task", number, chunk, answer, [packed((work, items[k])) for k in chunk], shared=common)
+            return self.begin("task", number, chunk, answer, [packed((work, items[k])) for k in chunk], common=common)
 
         return self.patience.in_order(len(items), submit, stop or _limits_stop, name)
 
-    def on_blocks(
-        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: Any
-    ) -> Iterator[Any]:
+    def map(self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any) -> Iterator[Any]:
         """``work(features, *shared, *own)`` of each block, in the order of the blocks."""
+        for answers in self._groups(blocks, work, shared, own, dtype, adds=False):
+            yield from answers
+
+    def total(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
+    ) -> tuple[Any, list[Any]]:
+        """(the sum of what ``work`` answers first, what it answers second for each block).
+
+        A worker adds up a group of neighbours and this process the groups: in a group of 1, 2, 4, ... blocks those are the
+        additions that `tree_sum` makes, whoever makes them.
+        """
+        total, kept = added(self._groups(blocks, work, shared, own, dtype, adds=True))
+        return total, [each for group in kept for each in group]
+
+    def _groups(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any, *, adds: bool
+    ) -> Iterator[Any]:
         if blocks not in self._held:
             self._held[blocks] = _Held(self, blocks)
         held, common, number = self._held[blocks], self.share(shared), next(_numbers)
-        code = np.dtype(dtype).str
+        code, groups = np.dtype(dtype).str, held.groups
         kept = held.keeps(code)
 
         def submit(chunk: range) -> "list[Future[Any]]":
-            calls = [packed((work, own[k])) for k in chunk]
+            calls = [packed((work, [own[k] for k in groups[place]], adds)) for place in chunk]
             if kept:
-                return self.begin("block", number, chunk, answer_on, calls, held.features(chunk), shared=common)
-            more = {"shared": common, "read": held.read, "dtype": code}
-            return self.begin("block", number, chunk, answer_at, calls, list(chunk), **more)
+                return self.begin("block", number, chunk, answer_on, calls, held.features(chunk), common=common)
+            more = {"common": common, "read": held.read, "dtype": code}
+            return self.begin("block", number, chunk, answer_at, calls, [groups[place] for place in chunk], **more)
 
-        return self.patience.in_order(len(blocks.sizes), submit, _limits_stop, "block {}".format)
+        return self.patience.in_order(len(groups), submit, _stop_of(blocks), lambda place: told(groups[place]))
 
     def _shared(self, thing: Any) -> "Future[Any]":
         if not getattr(thing, "stays_elsewhere", False):
@@ -80,7 +100,7 @@ class Crew:
 
     def share(self, thing: Any) -> "Future[Any]":
         """Something that many tasks need, made on a worker from bytes that the scheduler keeps."""
-        (future,) = self.begin("shared", next(_numbers), range(1), unpacked, [packed(thing)])
+        (future,) = self.begin("shared", next(_numbers), range(1), parcel, [packed(thing)])
         return future
 
     def begin(
@@ -106,6 +126,7 @@ class _Held:
 
     def __init__(self, crew: Crew, blocks: Any) -> None:
         self.crew, self.read, self.number = crew, crew.share(blocks.read), next(_numbers)
+        self.groups = groups_of(len(blocks.sizes), crew.patience.threads())
         self.cells = float(sum(blocks.sizes)) * blocks.n_features
         self.code: str | None = None
         self.found: dict[int, Future[Any]] = {}
@@ -117,15 +138,34 @@ class _Held:
         return self.code == code
 
     def features(self, chunk: range) -> "list[Future[Any]]":
-        """Tasks that have read, or will read, some blocks."""
-        new = [k for k in chunk if k not in self.found]
-        for each in (range(k, k + 1) for k in new):
-            more = {"read": self.read, "dtype": self.code}
-            (self.found[each.start],) = self.crew.begin("features", self.number, each, features, list(each), **more)
-        return [self.found[k] for k in chunk]
+        """Tasks that have read, or will read, some groups."""
+        for place in chunk:
+            if place not in self.found:
+                own, more = range(place, place + 1), {"read": self.read, "dtype": self.code}
+                (self.found[place],) = self.crew.begin("features", self.number, own, features, [self.groups[place]], **more)
+        return [self.found[place] for place in chunk]
+
+
+def groups_of(count: int, threads: int) -> list[range]:
+    """Blocks in groups of 1, 2, 4, ... neighbours, so that each thread has a few groups."""
+    size = 1
+    while count >= 2 * size * GROUPS_A_THREAD * threads:
+        size *= 2
+    return [range(begin, min(count, begin + size)) for begin in range(0, count, size)]
+
+
+def told(group: range) -> str:
+    """Some blocks in words."""
+    return f"block {group.start}" if len(group) == 1 else f"blocks {group.start} to {group.stop - 1}"
 
 
 def _limits_stop() -> bool:
     """Whether the limits of the fit that this thread works for are reached."""
     ends = ends_in_force()
     return ends is not None and ends.stop()
+
+
+def _stop_of(blocks: Any) -> Callable[[], bool]:
+    """Whoever may end the work on blocks."""
+    own = getattr(blocks, "stop", None)
+    return _limits_stop if own is None else lambda: own() or _limits_stop()

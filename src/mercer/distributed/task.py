@@ -5,16 +5,19 @@ it died is made again from where it came.
 """
 
 import pickle
-from collections.abc import Callable
+import threading
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer import __version__
 from mercer._errors import ClusterError
 from mercer._jit.cache import source_digest
 from mercer._jit.threads import as_one_of_several
+from mercer.solvers.blocks.source import tree_sum
 
 SAME_EVERYWHERE = "install the same Mercer on every worker, or start the cluster without this one"
 
@@ -53,41 +56,86 @@ def _here() -> str:
     return f"{worker.address} ({worker.name})"
 
 
-def unpacked(content: bytes, *, asked: tuple[str, str]) -> Any:
-    """What several tasks share. It stays on the worker as long as the client wants it."""
-    require_same(asked)
+class Parcel:
+    """What several tasks share, opened once on each worker.
+
+    It goes from worker to worker as the bytes it came in. An array that Dask sends from one to the other may begin at any
+    byte, where NumPy does not give it to BLAS: the same numbers, and other bits in what is computed from them.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self._lock, self._opened = content, threading.Lock(), _CLOSED
+
+    def __reduce__(self) -> tuple[type["Parcel"], tuple[bytes]]:
+        return Parcel, (self.content,)
+
+    def open(self) -> Any:
+        """What is in it."""
+        with self._lock:
+            if self._opened is _CLOSED:
+                self._opened = loads(self.content)
+        return self._opened
+
+
+_CLOSED = object()
+
+
+def loads(content: bytes) -> Any:
+    """What was `packed`."""
     return pickle.loads(content)  # noqa: S301 - from the client, whose code is run here by design
 
 
-def answer(call: bytes, *, asked: tuple[str, str], shared: tuple[Any, ...]) -> Any:
-    """``work(*shared, *item)`` of a packed (work, item)."""
-    work, item = unpacked(call, asked=asked)
+def aligned(X: Any) -> Any:
+    """The same rows, where they begin where numbers begin."""
+    if sparse.issparse(X):
+        parts = (X.data, X.indices, X.indptr)
+        return X if all(part.flags.aligned for part in parts) else X.copy()
+    return X if X.flags.aligned else X.copy()
+
+
+def shared(content: bytes, *, asked: tuple[str, str]) -> Parcel:
+    """A parcel that stays on the worker as long as the client wants it."""
+    require_same(asked)
+    return Parcel(content)
+
+
+def answer(call: bytes, *, asked: tuple[str, str], common: list[Parcel]) -> Any:
+    """``work(*common, *item)`` of a packed (work, item)."""
+    require_same(asked)
+    work, item = loads(call)
     with as_one_of_several():
-        return work(*shared, *item)
+        return work(*(parcel.open() for parcel in common), *item)
 
 
-def features(block: int, *, asked: tuple[str, str], read: Callable[[int, str], Any], dtype: str) -> Any:
-    """The features of a block, read or computed here."""
+def features(group: range, *, asked: tuple[str, str], read: Parcel, dtype: str) -> list[Any]:
+    """The features of some blocks, read or computed here."""
     require_same(asked)
     with as_one_of_several():
-        return read(block, np.dtype(dtype))
+        return [read.open()(block, np.dtype(dtype)) for block in group]
 
 
-def answer_on(call: bytes, found: Any, *, asked: tuple[str, str], shared: tuple[Any, ...]) -> Any:
-    """``work(features, *shared, *own)`` of a packed (work, own)."""
-    work, own = unpacked(call, asked=asked)
+def answer_on(call: bytes, found: Iterable[Any], *, asked: tuple[str, str], common: Parcel) -> Any:
+    """``work(features, *common, *own)`` of each block of a group, or their sum, of a packed (work, own, adds)."""
+    require_same(asked)
+    (work, own, adds), told_all = loads(call), common.open()
     with as_one_of_several():
-        return work(found, *shared, *own)
+        answers = (work(aligned(each), *told_all, *mine) for each, mine in zip(found, own, strict=True))
+        return added(answers) if adds else list(answers)
 
 
-def answer_at(
-    call: bytes,
-    block: int,
-    *,
-    asked: tuple[str, str],
-    shared: tuple[Any, ...],
-    read: Callable[[int, str], Any],
-    dtype: str,
-) -> Any:
-    """The same for features that are read for this once."""
-    return answer_on(call, features(block, asked=asked, read=read, dtype=dtype), asked=asked, shared=shared)
+def answer_at(call: bytes, group: range, *, asked: tuple[str, str], common: Parcel, read: Parcel, dtype: str) -> Any:
+    """The same for features that are read for this once, one block after the other."""
+    found = (each for block in group for each in features(range(block, block + 1), asked=asked, read=read, dtype=dtype))
+    return answer_on(call, found, asked=asked, common=common)
+
+
+def added(answers: Iterable[tuple[Any, Any]]) -> tuple[Any, list[Any]]:
+    """(the sum of what is first in each answer, the list of what is second)."""
+    seconds: list[Any] = []
+
+    def firsts() -> Iterator[Any]:
+        for first, second in answers:
+            seconds.append(second)
+            yield first
+
+    return tree_sum(firsts()), seconds

@@ -19,8 +19,11 @@ class Workers(Protocol):
         work, ends it with `Stopped`. What is shared is sent once a call; an object that says `stays_elsewhere`, once.
         """
 
-    def on_blocks(self, blocks, work, shared, own, dtype):
-        """What ``blocks.map(work, shared, own, dtype)`` gives, each block where it is read."""
+    def map(self, blocks, work, shared, own, dtype):
+        """What ``blocks.map(work, shared, own, dtype)`` gives, each block being read by who works on it."""
+
+    def total(self, blocks, work, shared, own, dtype):
+        """What ``blocks.total(work, shared, own, dtype)`` gives, to the same bits."""
 
 
 _in_force = contextvars.ContextVar("mercer_workers", default=None)
