@@ -16,7 +16,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb"]
+exclude_patterns = ["_build", "gallery/**/*.ipynb"]
 templates_path = ["_templates"]
 nitpicky = False
 
@@ -30,6 +30,7 @@ numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
+    "nested_sections": True,
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,

@@ -12,7 +12,7 @@ import mercer
 from mercer.kernels import RBF
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 

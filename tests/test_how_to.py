@@ -39,7 +39,7 @@ NEW = {
     },
     "how_to_add_a_plot": {
         "src/mercer/plot/displays/margins.py",
-        "examples/plot_margins.py",
+        "examples/machines/plot_margins.py",
         "tests/plot/displays/test_margins.py",
         "tests/plot/baseline/margins.png",
     },

@@ -34,7 +34,7 @@ def test_every_display_has_a_page_and_a_kept_picture(name):
     display = getattr(mercer.plot, name)
     assert callable(display.plot)
     assert any(hasattr(display, maker) for maker in dir(display) if maker.startswith("from_"))
-    assert any(name in page.read_text() for page in GALLERY.glob("plot_*.py"))
+    assert any(name in page.read_text() for page in GALLERY.glob("*/plot_*.py"))
     assert name in (FOLDER.parents[2] / "docs/plots.md").read_text()
     stem = display.__module__.rpartition(".")[2]
     assert any(picture.name.startswith(stem) for picture in PICTURES.glob("*.png"))

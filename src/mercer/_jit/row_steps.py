@@ -12,7 +12,7 @@ from mercer._jit.row_views import DenseRows
 from mercer._types import FloatArray
 
 if TYPE_CHECKING:
-    from mercer._jit.row_views import RowView
+    from mercer._jit.row_views import Place, RowView
 
 _OPTIONS = {"fastmath": set(FAST)}
 # Rows ahead of the one being visited for which memory is asked.
@@ -51,7 +51,7 @@ def _row_ask(rows, i):
     return sparse
 
 
-def row_add_both(rows: "RowView", i: int, step: float, w: FloatArray, other_step: float, v: FloatArray) -> None:
+def row_add_both(rows: "RowView", i: "Place", step: float, w: FloatArray, other_step: float, v: FloatArray) -> None:
     """w += step x_i and v += other_step x_i, in one pass."""
 
 

@@ -16,6 +16,9 @@ from mercer._jit.compile import FAST
 from mercer._jit.prefetch import LINE, prefetch
 from mercer._types import FloatArray, Rows
 
+Place: TypeAlias = int | np.integer[Any]
+"""Which row; without a sign where its sign would cost something."""
+
 _OPTIONS = {"fastmath": set(FAST)}
 
 
@@ -70,7 +73,7 @@ def _unsigned(rows: Any) -> Any:
     return np.uint32 if rows.types[1].dtype == types.int32 else np.uint64
 
 
-def row_dot(rows: "RowView", i: int, w: FloatArray) -> Any:
+def row_dot(rows: "RowView", i: Place, w: FloatArray) -> Any:
     """<x_i, w>."""
 
 
@@ -81,7 +84,7 @@ def row_dot_fresh(rows: "RowView", i: int, w: FloatArray) -> Any:
     """
 
 
-def row_add(rows: "RowView", i: int, step: float, w: FloatArray) -> None:
+def row_add(rows: "RowView", i: Place, step: float, w: FloatArray) -> None:
     """w += step x_i."""
 
 

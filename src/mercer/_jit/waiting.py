@@ -21,7 +21,9 @@ PATIENCE_SECONDS = 0.03
 class Ends(Protocol):
     """Who may end the work of this thread."""
 
-    has_deadline: bool
+    @property
+    def has_deadline(self) -> bool:
+        """Whether time ends it."""
 
     def stop(self) -> bool:
         """Whether to stop now."""

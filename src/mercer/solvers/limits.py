@@ -15,13 +15,19 @@ import math
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from mercer._errors import CancelledError, TimeLimitError
 from mercer._jit.compile import where_code_is_kept
 from mercer._jit.threads import Stopped
 from mercer._jit.waiting import begin_force, end_force, ends_in_force
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import Handler
 
 SLICE_SECONDS = 0.05
 # How long a kernel matrix may be in the making without a word.
@@ -31,7 +37,7 @@ SILENCE_SECONDS = 0.5
 class _SoFar:
     """What has happened in a fit; shared by copies of its limits."""
 
-    def __init__(self, begin):
+    def __init__(self, begin: float) -> None:
         self.is_pressed = False  # Ctrl-C
         self.is_cancelled = False  # by a callback
         self.has_begun = False  # there is a first step to keep
@@ -56,7 +62,12 @@ class Limits:
         Called with a `TracePoint` after every round; a true answer ends the fit.
     """
 
-    def __init__(self, max_iter=-1, time_limit=None, callbacks=()):
+    # Any stands for None, here and in `reached`: whoever was told of an end asks again for its status.
+    _around: "Limits | Any"
+
+    def __init__(
+        self, max_iter: int = -1, time_limit: float | None = None, callbacks: Sequence[Callable[[Any], Any]] | None = ()
+    ) -> None:
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.begin = time.monotonic()
@@ -66,36 +77,36 @@ class Limits:
         self._so_far = _SoFar(self.begin)
         self._thread = threading.get_ident()
 
-    def with_max_iter(self, max_iter):
+    def with_max_iter(self, max_iter: int) -> Self:
         """The same limits, but with another bound on iterations: for a part of the work."""
         other = copy.copy(self)
         other.max_iter = max_iter
         return other
 
-    def at_most(self, steps):
+    def at_most(self, steps: int) -> Self:
         """The same limits with no more than so many iterations."""
         return self.with_max_iter(steps if self.max_iter < 0 else min(steps, self.max_iter))
 
-    def after(self, done):
+    def after(self, done: int) -> Self:
         """The same limits when so many iterations have been taken already."""
         return self.with_max_iter(self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done))
 
-    def unwatched(self):
+    def unwatched(self) -> Self:
         """The same limits without callbacks: for a part of the work that reports by itself."""
         quiet = copy.copy(self)
         quiet.callbacks = ()
         return quiet
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Time since the fit began."""
         return time.monotonic() - self.begin
 
-    def iterations_left(self, done):
+    def iterations_left(self, done: int) -> int:
         """How many more iterations a problem may take."""
         return 2**62 if self.max_iter < 0 else self.max_iter - done
 
-    def reached(self):
+    def reached(self) -> Status | Any:
         """The status that ends the fit now, or None. Whoever asks winds up when told so."""
         status = self._end()
         if status is not None:
@@ -104,14 +115,14 @@ class Limits:
                 self._around.reached()
         return status
 
-    def _end(self):
+    def _end(self) -> Status | None:
         if self._so_far.is_pressed or self._so_far.is_cancelled:
             return Status.INTERRUPTED
         if self.deadline is not None and time.monotonic() > self.deadline:
             return Status.TIME_LIMIT
         return None if self._around is None else self._around._end()
 
-    def stop(self, share=None):
+    def stop(self, share: float | None = None) -> bool:
         """Whether the fit should end now: asked between tiles of long products.
 
         `share` of a kernel matrix in the making is shown to the callbacks now and then, in the thread
@@ -121,16 +132,16 @@ class Limits:
             self._tell(share)
         return self.reached() is not None
 
-    def _tell(self, share):
+    def _tell(self, share: float) -> None:
         if time.monotonic() - self._so_far.spoken >= SILENCE_SECONDS:
             self.report(TracePoint(self.seconds, 0, math.inf, 0.0, int(100 * share), 100, "kernel"))
 
-    def report_solved(self, done, total):
+    def report_solved(self, done: int, total: int) -> None:
         """Show the callbacks how many of the problems of a fit are solved."""
         if self.callbacks:
             self.report(TracePoint(self.seconds, 0, 0.0, 0.0, done, total, "problems"))
 
-    def report(self, point):
+    def report(self, point: Any) -> None:
         """Show a round to the callbacks."""
         self._so_far.spoken = time.monotonic()
         if getattr(point, "stage", "solve") != "kernel":
@@ -139,7 +150,7 @@ class Limits:
             if callback(point):
                 self._so_far.is_cancelled = True
 
-    def in_force(self):
+    def in_force(self) -> "_InForce":
         """A context in which they hold for all that is done; one Ctrl-C is a flag meanwhile.
 
         A Ctrl-C that came too late for any solver to hear of it is raised at the end, when the model is complete.
@@ -147,7 +158,7 @@ class Limits:
         return _InForce(self)
 
     @contextmanager
-    def raising_at_once(self):
+    def raising_at_once(self) -> Iterator[None]:
         """Ctrl-C raises in the body, which is code of the user's: nothing of ours is half done meanwhile."""
         outermost = self
         while outermost._around is not None:
@@ -161,11 +172,11 @@ class Limits:
             outermost._so_far.may_raise = False
 
     @property
-    def has_deadline(self):
+    def has_deadline(self) -> bool:
         """Whether time ends the fit, or one around it."""
         return self.deadline is not None or (self._around is not None and self._around.has_deadline)
 
-    def end_of_waiting(self):
+    def end_of_waiting(self) -> BaseException | None:
         """The error with which whoever waits for a compiler leaves now, or None (`mercer._jit.waiting`)."""
         if self._end() is None:
             return None
@@ -174,10 +185,10 @@ class Limits:
         # A solver that knows of the end winds up, and has a model to lose.
         return None if self._so_far.is_told else Stopped()
 
-    def _has_begun(self):
+    def _has_begun(self) -> bool:
         return self._so_far.has_begun or (self._around is not None and self._around._has_begun())
 
-    def _reason(self, what):
+    def _reason(self, what: str) -> BaseException:
         """The error that ends a fit before there is a model."""
         if self._end() is Status.TIME_LIMIT:
             return TimeLimitError(
@@ -189,14 +200,14 @@ class Limits:
             return CancelledError(f"a callback ended the fit before {what}, and there is no model")
         return KeyboardInterrupt()
 
-    def _time_limit(self):
+    def _time_limit(self) -> float:
         is_own = self.deadline is not None and time.monotonic() > self.deadline
-        return self.time_limit if is_own else self._around._time_limit()
+        return cast(float, self.time_limit) if is_own else self._around._time_limit()
 
-    def _is_cancelled(self):
+    def _is_cancelled(self) -> bool:
         return self._so_far.is_cancelled or (self._around is not None and self._around._is_cancelled())
 
-    def _pressed(self, _number, _frame):
+    def _pressed(self, _number: int, _frame: FrameType | None) -> None:
         """Ctrl-C, for the first time."""
         self._so_far.is_pressed = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -204,7 +215,7 @@ class Limits:
             raise KeyboardInterrupt
 
 
-def _install(handler):
+def _install(handler: "Handler") -> "Handler":
     """Have Ctrl-C call `handler`; whom it called before, or None where it is not ours to have.
 
     Python hears of signals in the main thread; an application that handles Ctrl-C itself keeps doing so.
@@ -218,7 +229,7 @@ def _install(handler):
     return None
 
 
-def _holder(handler):
+def _holder(handler: "Handler") -> "holding_interrupts | None":
     found = getattr(handler, "__self__", None)
     return found if isinstance(found, holding_interrupts) else None
 
@@ -226,16 +237,20 @@ def _holder(handler):
 class _InForce:
     """What `Limits.in_force` gives. A class, because a small fit takes little longer than a generator or two."""
 
-    def __init__(self, limits):
+    _before: Any
+
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         limits = self._limits
         limits._around = ends_in_force()
         self._token = begin_force(limits)
         self._before = _install(limits._pressed)
 
-    def __exit__(self, kind, _error, _traceback):
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
         end_force(self._token)
@@ -258,17 +273,19 @@ class holding_interrupts:  # noqa: N801 - read as a verb
     During a fit it ends the fit, and before one it is raised, as everywhere. A second Ctrl-C raises as usual.
     """
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.has_model = self._is_pressed = False
         self._before = _install(self._pressed)
 
-    def _pressed(self, _number, _frame):
+    def _pressed(self, _number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if not self.has_model:
             raise KeyboardInterrupt
         self._is_pressed = True
 
-    def __exit__(self, kind, _error, _traceback):
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
         if kind is None and self._is_pressed:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ class LinearSolution:
     Attributes
     ----------
     w : ndarray (d,)
-    bias : float
+    bias : float, or ndarray (n_classes,) where there is a row of w for each class
     beta : ndarray (n,)
         Signed dual coefficients; the sum of beta_i x_i is close to w, not the same numbers.
     status : Status or None
@@ -27,7 +28,7 @@ class LinearSolution:
     """
 
     w: np.ndarray
-    bias: float
+    bias: float | Any
     beta: np.ndarray
     status: Status | None
     iterations: int

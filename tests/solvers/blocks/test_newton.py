@@ -153,7 +153,7 @@ def test_single_precision_ends_in_double():
 def test_a_sample_saves_passes(monkeypatch):
     X, y, _ = rows(4000)
     machine, counts = BlockMachine(y, 1.0, "hinge", bias="free"), []
-    for size in (2**25, 300 * 8 * 8):
+    for size in (2**25, 600 * 8 * 8):
         monkeypatch.setattr(newton, "SAMPLE_BYTES", size)
         blocks = blocks_of(X, 500)
         passes, total = [], blocks.total

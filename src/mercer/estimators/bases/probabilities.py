@@ -116,7 +116,7 @@ class LeavingOut:
 
     def __init__(self, solve: Callable[..., Any], again: Callable[..., Any], setup: "Setup", folds: IndexArray) -> None:
         self._solve, self._again, self._tasks, self._folds = solve, again, setup.tasks, folds
-        self._scores = [None] * len(setup.tasks)
+        self._scores: list[Any] = [None] * len(setup.tasks)
 
     def __call__(self, problem: Any, part: "KernelMatrix", k: int) -> "Solution":
         solution = self._solve(problem, part, k)
@@ -240,7 +240,7 @@ def _fitted(method: str, scores: FloatArray, is_positive: BoolArray, weights: Fl
     if method == "sigmoid":
         return slope
     return Steps(
-        *cast(tuple[FloatArray, FloatArray], fit_isotonic(scores, smoothed_targets(is_positive, weights), weights)),
+        *fit_isotonic(scores, smoothed_targets(is_positive, weights), weights),
         slope,
     )
 

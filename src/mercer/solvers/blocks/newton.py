@@ -24,7 +24,7 @@ from scipy import sparse
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray
 from mercer.problems.linear.block_machine import BlockMachine
-from mercer.solvers.blocks.passes import Asked, Take, answer
+from mercer.solvers.blocks.passes import CHUNK, Asked, Take, answer
 from mercer.solvers.blocks.penalty import Penalty
 from mercer.solvers.blocks.source import FeatureBlocks, LocalBlocks
 from mercer.solvers.blocks.steps import BlockSolution, Newton
@@ -32,8 +32,9 @@ from mercer.solvers.limits import Limits
 
 # Bytes of the sample that is kept in memory, and how coarsely it is solved.
 SAMPLE_BYTES, SAMPLE_GAP = 2**25, 1e-2
-# A sample is no use unless there are so many times as many rows.
-WORTH_A_SAMPLE = 3
+# A sample is no use unless there are so many times as many rows, and it has so many for each feature: fewer say little
+# of the others, and are solved in no less time than is saved.
+WORTH_A_SAMPLE, ROWS_FOR_EACH_FEATURE = 3, 50
 
 
 def solve(
@@ -83,15 +84,26 @@ def solve_many(
     list of BlockSolution
     """
     limits = Limits() if limits is None else limits
-    penalty = Penalty(blocks.n_features, factor)
     given = list(starts or [None] * len(machines))
     if any(start is None for start in given):
         found = _from_sample(blocks, machines, limits, factor, dtype)
         given = [own or guess for own, guess in zip(given, found, strict=True)]
-    steps = [Newton(machine, penalty, start, gap_tol, np.dtype(dtype), limits)
-             for machine, start in zip(machines, given, strict=True)]  # fmt: skip
+    return _solved(blocks, machines, given, gap_tol, limits, Penalty(blocks.n_features, factor), np.dtype(dtype))
+
+
+def _solved(
+    blocks: FeatureBlocks,
+    machines: Sequence[BlockMachine],
+    starts: Sequence[BlockSolution | None],
+    gap_tol: float,
+    limits: Limits,
+    penalty: Penalty,
+    dtype: "np.dtype[Any]",
+) -> list[BlockSolution]:
+    each = zip(machines, starts, strict=True)
+    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits) for machine, start in each]
     _take_turns(blocks, steps)
-    return [each.solution() for each in steps]
+    return [one.solution() for one in steps]
 
 
 def _from_sample(
@@ -100,7 +112,7 @@ def _from_sample(
     """Where a sample of the rows would have the machines; nowhere, if there are too few rows for that to be of use."""
     nothing: list[BlockSolution | None] = [None] * len(machines)
     most = SAMPLE_BYTES // (np.dtype(dtype).itemsize * max(1, blocks.n_features))
-    if blocks.n < WORTH_A_SAMPLE * most or most < 2 * blocks.n_features or len(blocks.sizes) == 1:
+    if blocks.n < WORTH_A_SAMPLE * most or most < ROWS_FOR_EACH_FEATURE * blocks.n_features or len(blocks.sizes) == 1:
         return nothing
     every = -(-blocks.n // most)
     places, whole, first = [], [], 0
@@ -117,10 +129,15 @@ def _from_sample(
         return nothing
     rows = _stacked([part for [part] in parts])
     chosen = np.concatenate(whole)
-    few = LocalBlocks(lambda _i, kind: rows.astype(kind, copy=False), [len(chosen)], blocks.n_features)
-    samples = [machine.sample(chosen) for machine in machines]
-    quiet = limits.unwatched()
-    return list(solve_many(few, samples, gap_tol=SAMPLE_GAP, limits=quiet, factor=factor, dtype=dtype))
+    spans = [slice(begin, begin + CHUNK) for begin in range(0, len(chosen), CHUNK)]
+    few = LocalBlocks(
+        lambda i, kind: rows[spans[i]].astype(kind, copy=False),
+        [len(chosen[span]) for span in spans],
+        blocks.n_features,
+    )
+    samples, quiet = [machine.sample(chosen) for machine in machines], limits.unwatched()
+    alone: list[BlockSolution | None] = [None] * len(machines)
+    return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, Penalty(blocks.n_features, factor), np.dtype(dtype)))
 
 
 def _stacked(parts: list[Any]) -> Any:

@@ -7,9 +7,10 @@ into their mean, until none are left. Cost: a sort, then one pass.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import FloatArray
 
 
-def fit_isotonic(scores, targets, weights):
+def fit_isotonic(scores: FloatArray, targets: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(knots, values): least squares over functions that never fall, to be joined by straight lines.
 
     Examples
@@ -28,7 +29,7 @@ def fit_isotonic(scores, targets, weights):
 
 
 @jit
-def _pool(means, weights, out):
+def _pool(means: FloatArray, weights: FloatArray, out: FloatArray) -> None:
     """The means of neighbours that are pooled until none is above the next."""
     n, blocks = means.shape[0], 0
     levels, masses, sizes = np.empty(n), np.empty(n), np.empty(n, np.int64)

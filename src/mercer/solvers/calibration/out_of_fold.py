@@ -5,10 +5,21 @@ goes on, over the same kernel matrix, from the solution for all rows. Its gradie
 out is their decision value. Most coefficients keep their places, so a fold costs a few steps.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Features
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.solvers._types import MarginProblem
+    from mercer.solvers.result import Solution
 
 # As Platt (2000) has it. The scores of more folds are a little closer to those of the model, and cost more.
 FOLDS = 3
@@ -19,7 +30,7 @@ _EQUAL = 1e-9
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-def projected(X, rng=None):
+def projected(X: "Features", rng: np.random.Generator | None = None) -> FloatArray:
     """A number for each row that depends on its contents alone, and hardly ever agrees for two.
 
     The direction is fixed, or drawn by `rng`.
@@ -33,7 +44,7 @@ def projected(X, rng=None):
     return np.asarray(X @ scaled, dtype=np.float64).ravel()
 
 
-def assign_folds(codes, keys, n_folds=FOLDS):
+def assign_folds(codes: IndexArray, keys: FloatArray, n_folds: int = FOLDS) -> IndexArray:
     """The fold of each row, or -1 for one that cannot be left out: its class has no other row.
 
     Rows of a class are dealt out in the order of their keys, rows of equal keys together. So
@@ -51,7 +62,13 @@ def assign_folds(codes, keys, n_folds=FOLDS):
     return folds
 
 
-def out_of_fold_scores(problem, matrix, solution, folds, solve):
+def out_of_fold_scores(
+    problem: "MarginProblem",
+    matrix: "KernelMatrix",
+    solution: "Solution",
+    folds: IndexArray,
+    solve: "Callable[[DualProblem, KernelMatrix, FloatArray], Solution]",
+) -> tuple[FloatArray, Status]:
     """(decision values, worst status) of all rows, each by a solution that has not seen it.
 
     Parameters
@@ -75,11 +92,13 @@ def out_of_fold_scores(problem, matrix, solution, folds, solve):
     return scores, status
 
 
-def _known_gradient(solution):
+def _known_gradient(solution: "Solution") -> FloatArray | None:
     return solution.gradient if solution.is_gradient_complete else None
 
 
-def start_without(dual, beta, held, gradient=None):
+def start_without(
+    dual: "DualProblem", beta: FloatArray, held: BoolArray, gradient: FloatArray | None = None
+) -> FloatArray:
     """`beta` without the rows left out; what is missing to a sum comes from as few others as will do.
 
     Free coordinates come first: they have to move anyway, while those at a bound mostly stay there. Where sums
@@ -100,7 +119,9 @@ def start_without(dual, beta, held, gradient=None):
     return beta
 
 
-def _scores(problem, dual, matrix, solution, rows):
+def _scores(
+    problem: "MarginProblem", dual: "DualProblem", matrix: "KernelMatrix", solution: "Solution", rows: IndexArray
+) -> FloatArray:
     """f at some rows: from the gradient where it is complete."""
     if solution.is_gradient_complete:
         projections = dual.linear[rows] - solution.gradient[rows] - dual.shift * solution.beta.sum()

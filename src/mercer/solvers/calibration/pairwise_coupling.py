@@ -10,13 +10,15 @@ solution, which is positive, if all r are. Cost: k^3 / 3 a row.
 
 import numpy as np
 
+from mercer._types import FloatArray
+
 # Estimates are kept this far from 0 and 1.
 LEAST = 1e-7
 # Numbers of the systems that are held at once.
 _AT_ONCE = 2**22
 
 
-def couple(pairwise, n_classes):
+def couple(pairwise: FloatArray, n_classes: int) -> FloatArray:
     """Probabilities, shape (n, n_classes).
 
     Parameters
@@ -39,7 +41,7 @@ def couple(pairwise, n_classes):
     return out
 
 
-def _couple(pairwise, k):
+def _couple(pairwise: FloatArray, k: int) -> FloatArray:
     first, second = np.triu_indices(k, 1)
     r = np.zeros((len(pairwise), k, k))
     r[:, first, second] = np.clip(pairwise, LEAST, 1.0 - LEAST)

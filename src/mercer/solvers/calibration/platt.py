@@ -12,6 +12,7 @@ Cost: a few passes over the scores.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import BoolArray, FloatArray
 
 MOST_STEPS = 100
 SHORTEST = 1e-10
@@ -21,7 +22,7 @@ ACCURATE = 1e-10
 MOST_COPIES = 2.0**200
 
 
-def bounded_copies(weights):
+def bounded_copies(weights: FloatArray) -> FloatArray:
     """The weights; where one is huge, all of them divided by one power of two, which no sum of theirs overflows."""
     largest = float(weights.max(initial=0.0))
     if largest <= MOST_COPIES:
@@ -29,13 +30,13 @@ def bounded_copies(weights):
     return np.ldexp(weights, int(np.log2(MOST_COPIES)) - int(np.ceil(np.log2(largest))))
 
 
-def smoothed_targets(is_positive, weights):
+def smoothed_targets(is_positive: BoolArray, weights: FloatArray) -> FloatArray:
     """What stands for 1 and 0, given how many there are of both."""
     positive, negative = float(weights[is_positive].sum()), float(weights[~is_positive].sum())
     return np.where(is_positive, (positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0))
 
 
-def fit_sigmoid(scores, is_positive, weights):
+def fit_sigmoid(scores: FloatArray, is_positive: BoolArray, weights: FloatArray) -> tuple[float, float]:
     """(A, B).
 
     Parameters
@@ -70,7 +71,7 @@ def fit_sigmoid(scores, is_positive, weights):
 
 
 @jit
-def _newton(scores, targets, weights, level):
+def _newton(scores: FloatArray, targets: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:
     """(A, B). Compiled: ten classes have 45 pairs, each with a few hundred scores."""
     A, B, total = 0.0, level, weights.sum()
     now = _objective(scores, targets, weights, A, B)
@@ -94,7 +95,7 @@ def _newton(scores, targets, weights, level):
 
 
 @jit
-def _objective(scores, targets, weights, A, B):
+def _objective(scores: FloatArray, targets: FloatArray, weights: FloatArray, A: float, B: float) -> float:
     total = 0.0
     for i in range(scores.shape[0]):
         u = A * scores[i] + B
@@ -103,7 +104,9 @@ def _objective(scores, targets, weights, A, B):
 
 
 @jit
-def _derivatives(scores, targets, weights, A, B):
+def _derivatives(
+    scores: FloatArray, targets: FloatArray, weights: FloatArray, A: float, B: float
+) -> tuple[float, float, float, float, float]:
     """The gradient in A and B, and the Hessian: in A twice, in both, in B twice."""
     along = up = bent = cross = high = 0.0
     for i in range(scores.shape[0]):
@@ -120,7 +123,7 @@ def _derivatives(scores, targets, weights, A, B):
     return along, up, bent, cross, high
 
 
-def sigmoid(scores, A, B):
+def sigmoid(scores: FloatArray, A: float, B: float) -> tuple[FloatArray, FloatArray]:
     """(p, 1 - p), each accurate also where it is tiny."""
     u = A * scores + B
     small = np.exp(-np.abs(u))

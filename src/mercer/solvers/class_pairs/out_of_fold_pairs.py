@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, BoolArray, FloatArray, IndexArray
 from mercer.solvers.class_pairs.solve_pairs import ENDING, LANES, pair_matrix, room_for_pairs
 from mercer.solvers.dual_qp.block_steps import LEFT, OPTIMAL, gradient_afresh, margin, solve_in_precision
 
@@ -30,7 +31,7 @@ NEAR = 0.5
 
 
 @jit
-def _taking_part(folds, fold, is_near, places):
+def _taking_part(folds: IndexArray, fold: int, is_near: BoolArray, places: IndexArray) -> int:
     """Write which points are not in the fold, and near where that is asked for, to `places`; their number."""
     count = 0
     for k in range(folds.shape[0]):
@@ -41,7 +42,7 @@ def _taking_part(folds, fold, is_near, places):
 
 
 @jit
-def _submatrix(matrix, places, buffer):
+def _submatrix(matrix: Array, places: IndexArray, buffer: Array) -> Array:
     """The rows and columns at `places`, rows padded with zeros."""
     m = places.shape[0]
     width = (m + LANES - 1) // LANES * LANES
@@ -56,7 +57,13 @@ def _submatrix(matrix, places, buffer):
 
 
 @jit
-def _solve_some(pair, places, goal, buffer, beta):
+def _solve_some(
+    pair: tuple[Array, FloatArray, FloatArray, FloatArray],
+    places: IndexArray,
+    goal: Goal,
+    buffer: Array,
+    beta: FloatArray,
+) -> int:
     """Solve the points at `places` among themselves; `beta` of the others becomes zero. The ending."""
     (matrix, signs, lower, upper), f = pair, places.shape[0]
     few = _submatrix(matrix, places, buffer)
@@ -72,7 +79,16 @@ def _solve_some(pair, places, goal, buffer, beta):
 
 
 @jit
-def _without(fold, folds, pair, near, goal, buffer, beta, gradient):
+def _without(
+    fold: int,
+    folds: IndexArray,
+    pair: tuple[Array, FloatArray, FloatArray, FloatArray],
+    near: BoolArray,
+    goal: Goal,
+    buffer: Array,
+    beta: FloatArray,
+    gradient: FloatArray,
+) -> tuple[int, float]:
     """(ending, bias) of a pair, its matrix, signs and bounds, without a fold; `gradient` becomes that of all points."""
     (matrix, signs, lower, upper), m = pair, beta.shape[0]
     places, everything = np.empty(m, np.int64), np.ones(m, np.bool_)
@@ -95,7 +111,17 @@ def _without(fold, folds, pair, near, goal, buffer, beta, gradient):
 
 
 @jit
-def left_out_class_pairs(problems, folds, n_folds, goal, begin, end, table, report, scores):
+def left_out_class_pairs(
+    problems: tuple[Array, IndexArray, IndexArray, FloatArray, FloatArray],
+    folds: IndexArray,
+    n_folds: int,
+    goal: Goal,
+    begin: int,
+    end: int,
+    table: FloatArray,
+    report: FloatArray,
+    scores: FloatArray,
+) -> None:
     """Decision values of the points of the pairs begin..end, each by a solution without its fold.
 
     Parameters

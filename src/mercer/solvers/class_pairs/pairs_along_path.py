@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import LANES
 from mercer.solvers.dual_qp.bias import common_bias
 from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps
@@ -27,7 +28,7 @@ MOSTLY_FREE = 0.75
 
 
 @jit
-def _gather(K, places, rows, matrix):
+def _gather(K: Array, places: IndexArray, rows: IndexArray, matrix: Array) -> None:
     """matrix[a, b] = K at the places of the pair's points a and b; the rest of a row is zero."""
     m = rows.shape[0]
     for a in range(m):
@@ -39,7 +40,7 @@ def _gather(K, places, rows, matrix):
 
 
 @jit
-def _rows_of(edges, i, j, rows):
+def _rows_of(edges: IndexArray, i: int, j: int, rows: IndexArray) -> tuple[int, int]:
     """Write the sorted positions of two classes; their number, and that of the first."""
     own, m = edges[i + 1] - edges[i], 0
     for r in range(edges[i], edges[i + 1]):
@@ -52,7 +53,7 @@ def _rows_of(edges, i, j, rows):
 
 
 @jit
-def _product(matrix, beta, product):
+def _product(matrix: Array, beta: FloatArray, product: FloatArray) -> None:
     """product = matrix beta, in double precision, a row of the symmetric matrix for each support vector."""
     vector_loop()
     m = beta.shape[0]
@@ -66,7 +67,9 @@ def _product(matrix, beta, product):
 
 
 @jit
-def _begin(rows, own, box, last, ratio, beta, product):
+def _begin(
+    rows: IndexArray, own: int, box: FloatArray, last: FloatArray, ratio: float, beta: FloatArray, product: FloatArray
+) -> None:
     """Coefficients for the next box: as they were, grown with it, or zero where it has shrunk."""
     free, support, shrunk = 0, 0, False
     for a in range(rows.shape[0]):
@@ -88,7 +91,17 @@ def _begin(rows, own, box, last, ratio, beta, product):
 
 
 @jit
-def _solve(matrix, own, box, ridge, rows, tol, beta, product, work):
+def _solve(
+    matrix: Array,
+    own: int,
+    box: FloatArray,
+    ridge: FloatArray,
+    rows: IndexArray,
+    tol: float,
+    beta: FloatArray,
+    product: FloatArray,
+    work: Array,
+) -> tuple[int, bool]:
     """Pair steps from `beta`. Returns (steps, whether they came to an end)."""
     m, width = rows.shape[0], matrix.shape[1]
     lower, upper = np.zeros(m), np.zeros(m)
@@ -115,7 +128,9 @@ def _solve(matrix, own, box, ridge, rows, tol, beta, product, work):
 
 
 @jit
-def _bias(rows, own, box, ridge, beta, product):
+def _bias(
+    rows: IndexArray, own: int, box: FloatArray, ridge: FloatArray, beta: FloatArray, product: FloatArray
+) -> float:
     """As `bias`, of a pair."""
     m = rows.shape[0]
     gradient, lower, upper = np.empty(m), np.zeros(m), np.zeros(m)
@@ -127,7 +142,20 @@ def _bias(rows, own, box, ridge, beta, product):
 
 
 @jit
-def solve_pair_paths(K, places, edges, pairs, boxes, ridges, ratios, tol, begin, end, tables, report):
+def solve_pair_paths(
+    K: Array,
+    places: IndexArray,
+    edges: IndexArray,
+    pairs: IndexArray,
+    boxes: FloatArray,
+    ridges: FloatArray,
+    ratios: FloatArray,
+    tol: float,
+    begin: int,
+    end: int,
+    tables: FloatArray,
+    report: FloatArray,
+) -> None:
     """Solve the pairs begin..end for every box.
 
     Parameters

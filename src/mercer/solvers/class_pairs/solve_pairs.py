@@ -10,6 +10,7 @@ left to the caller.
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.solvers.dual_qp.block_steps import solve_in_precision
 
 # Rows of a pair's matrix are padded to whole vectors of so many entries: the classes may be small.
@@ -19,7 +20,16 @@ STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
-def pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper):
+def pair_matrix(
+    K: Array,
+    pair: tuple[int, int, int, int],
+    box: FloatArray,
+    ridge: FloatArray,
+    buffer: Array,
+    signs: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> Array:
     """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
     first, last, other_first, other_last = pair
     own, m = last - first, last - first + other_last - other_first
@@ -44,7 +54,15 @@ def pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper):
 
 
 @jit
-def _write_down(pair, i, j, beta, signs, gradient, table):
+def _write_down(
+    pair: tuple[int, int, int, int],
+    i: int,
+    j: int,
+    beta: FloatArray,
+    signs: FloatArray,
+    gradient: FloatArray,
+    table: FloatArray,
+) -> float:
     """The coefficients of a pair into the table; its dual objective."""
     first, last, other_first, _ = pair
     own, dual = last - first, 0.0
@@ -58,7 +76,7 @@ def _write_down(pair, i, j, beta, signs, gradient, table):
 
 
 @jit
-def room_for_pairs(edges):
+def room_for_pairs(edges: IndexArray) -> tuple[int, int]:
     """Points of the largest pair, and the length of a row of its matrix."""
     largest = 0
     for c in range(edges.shape[0] - 1):
@@ -67,7 +85,20 @@ def room_for_pairs(edges):
 
 
 @jit
-def solve_class_pairs(K, edges, pairs, box, ridge, convex, tol, max_iter, begin, end, table, report):
+def solve_class_pairs(
+    K: Array,
+    edges: IndexArray,
+    pairs: IndexArray,
+    box: FloatArray,
+    ridge: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    begin: int,
+    end: int,
+    table: FloatArray,
+    report: FloatArray,
+) -> None:
     """Solve the pairs begin..end of classes whose points stand one class after the other.
 
     Parameters

@@ -15,16 +15,23 @@ found are the next centre. What the equations lack at the end, which is little, 
 """
 
 from math import isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.threads import Stopped
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import padded
 from mercer.problems.certificate import relative_gap
 from mercer.solvers.crammer_singer.linear import project, settle
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.crammer_singer import KernelCrammerSinger
 
 # Rows of a working set at most, where their matrix has room; so many or fewer are solved together.
 LARGEST_SET = 4000
@@ -48,7 +55,7 @@ IDLE = 5
 
 
 @jit
-def _row_violation(scores, alpha, code, C):
+def _row_violation(scores: FloatArray, alpha: FloatArray, code: int, C: float) -> float:
     """Largest score (plus 1 for other classes) minus the smallest of those that may still rise."""
     largest, smallest = -UNBOUNDED, UNBOUNDED
     for m in range(scores.shape[0]):
@@ -60,7 +67,16 @@ def _row_violation(scores, alpha, code, C):
 
 
 @jit
-def row_steps(matrix, codes, C, alpha, scores, violations, tol, max_steps):
+def row_steps(
+    matrix: Array,
+    codes: IndexArray,
+    C: FloatArray,
+    alpha: FloatArray,
+    scores: FloatArray,
+    violations: FloatArray,
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float]:
     """Steps until no row violates by more than `tol`; (their number, the largest violation)."""
     n, n_classes = alpha.shape
     B, goal, change = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
@@ -91,13 +107,15 @@ def row_steps(matrix, codes, C, alpha, scores, violations, tol, max_steps):
 
 
 @jit
-def _settle_rows(codes, C, alpha):
+def _settle_rows(codes: IndexArray, C: FloatArray, alpha: FloatArray) -> None:
     """Sums of zero within the bounds, which a solved system keeps only as well as its condition allows."""
     for r in range(alpha.shape[0]):
         settle(alpha[r], codes[r], C[r])
 
 
-def newton_on_rows(K, codes, C, alpha, scores, stop):
+def newton_on_rows(
+    K: FloatArray, codes: IndexArray, C: FloatArray, alpha: FloatArray, scores: FloatArray, stop: "Stop"
+) -> None:
     """Newton steps on the coefficients that are away from their bounds; alpha and scores are changed.
 
     The classes of a row keep their sum. A step ends where the first coefficient meets its bound;
@@ -129,7 +147,7 @@ def newton_on_rows(K, codes, C, alpha, scores, stop):
             return
 
 
-def _on_face(K, rows, classes, gradient):
+def _on_face(K: FloatArray, rows: IndexArray, classes: IndexArray, gradient: FloatArray) -> FloatArray:
     """The step to the optimum of the free coefficients, whose sum over the classes of a row is zero."""
     f, (_, owner) = len(rows), np.unique(rows, return_inverse=True)
     H = K[np.ix_(rows, rows)].astype(np.float64) * (classes[:, None] == classes)
@@ -139,7 +157,17 @@ def _on_face(K, rows, classes, gradient):
     return np.linalg.solve(system, np.concatenate([-gradient, np.zeros(len(sums))]))[:f]
 
 
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
+def solve(
+    problem: "KernelCrammerSinger",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    gap_tol: float | None = None,
+    convex: bool = True,
+    memory: int = 2**30,
+) -> Solution:
     """Solve a `KernelCrammerSinger` problem.
 
     Parameters
@@ -169,10 +197,10 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
 class _Progress:
     """Whether something that should become small still does, or the dual still grows."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.least, self.dual, self.idle = np.inf, -np.inf, 0
 
-    def has_ended(self, value, dual=-np.inf):
+    def has_ended(self, value: float, dual: float = -np.inf) -> bool:
         """After `IDLE` values in a row that are hardly less than the least before."""
         is_better = value < 0.9 * self.least or dual > self.dual + 1e-9 * abs(dual)
         self.idle = 0 if is_better else self.idle + 1
@@ -181,7 +209,17 @@ class _Progress:
 
 
 class _Rounds:
-    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory):
+    def __init__(
+        self,
+        problem: "KernelCrammerSinger",
+        matrix: "KernelMatrix",
+        tol: float,
+        limits: Limits,
+        start: FloatArray | None,
+        gap_tol: float | None,
+        convex: bool,
+        memory: int,
+    ) -> None:
         self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
         self.limits, self.convex = limits, convex
         self.matrix = matrix.in_double() if matrix.is_rough else matrix
@@ -194,11 +232,11 @@ class _Rounds:
         self.shift = max(float(np.mean(self.matrix.diag)), 1e-12) if problem.is_free else problem.shift
 
     @property
-    def bias(self):
+    def bias(self) -> FloatArray:
         """Of each class."""
         return self.centre + self.shift * self.alpha.sum(axis=0)
 
-    def run(self):
+    def run(self) -> Solution:
         try:
             self._refresh()
             status = self._run_with_centres() if self.problem.is_free else self._run_to_rounding()
@@ -209,13 +247,13 @@ class _Rounds:
         bias = self.problem.intercept(self.alpha, self.bias)
         return Solution(self.alpha, -self.scores, bias, status, self._iterations, trace=self.trace)
 
-    def _run_to_rounding(self):
+    def _run_to_rounding(self) -> Status:
         status = self._run()
         if status == Status.OPTIMAL and len(self.alpha) <= SMALL:
             self._polish()
         return status
 
-    def _run_with_centres(self):
+    def _run_with_centres(self) -> Status:
         """Solve with biases near a centre, and move it, until the coefficients of each class have sum zero."""
         is_small, scale = len(self.alpha) <= SMALL, float(self.problem.C.max())
         enough = POLISHED * scale if is_small else BALANCED * min(1.0, self.tol) * scale
@@ -242,19 +280,19 @@ class _Rounds:
         return Status.OPTIMAL if is_solved and self._is_balanced(enough) else Status.OPTIMAL_INACCURATE
 
     @property
-    def _violation(self):
+    def _violation(self) -> float:
         return self.problem.violation(self.alpha, self.scores)
 
-    def _is_balanced(self, enough):
+    def _is_balanced(self, enough: float) -> bool:
         return float(np.abs(self.alpha.sum(axis=0)).max()) <= enough
 
-    def _has_small_gap(self):
+    def _has_small_gap(self) -> bool:
         if self.gap_tol is None:
             return True
         primal, dual = self.problem.objectives(self.alpha, self.scores, self.bias)
         return primal - dual <= self.gap_tol * max(1.0, abs(primal))
 
-    def _balance(self):
+    def _balance(self) -> None:
         """Move what is lacking between classes, in rows where that does least harm; the biases stay."""
         bias, upper = self.bias, self.problem.upper()
         for _ in range(2 * self.problem.n_classes):
@@ -275,27 +313,27 @@ class _Rounds:
         self._refresh()
 
     @property
-    def _iterations(self):
+    def _iterations(self) -> int:
         return -(-self.steps // max(1, len(self.alpha)))
 
     @property
-    def _steps_left(self):
+    def _steps_left(self) -> int:
         left = self.limits.iterations_left(0)
         return left if left >= 2**62 else left * len(self.alpha) - self.steps
 
-    def _refresh(self):
+    def _refresh(self) -> None:
         """All scores from the coefficients, summed in double precision."""
         self.scores[...] = self.centre
         self._add(np.flatnonzero(self.alpha.any(axis=1)), self.alpha)
 
-    def _add(self, places, change):
+    def _add(self, places: IndexArray, change: FloatArray) -> None:
         for m in range(change.shape[1]):
             moved = places[change[places, m] != 0]
             if len(moved):
                 self.scores[:, m] += self.matrix.product(moved, change[moved, m], stop=self.limits.stop)
         self.scores += self.shift * change[places].sum(axis=0)
 
-    def _run(self):
+    def _run(self) -> Status:
         progress = _Progress()
         while True:
             violation = self._violation
@@ -313,21 +351,21 @@ class _Rounds:
             if progress.has_ended(violation, dual) or not self._round(violation):
                 return self._stuck(violation)
 
-    def _is_solved(self, violation, primal, dual):
+    def _is_solved(self, violation: float, primal: float, dual: float) -> bool:
         if self.gap_tol is None or self.problem.is_free:
             return violation <= self.target
         # A gap that is still too large asks for less violation.
         self.target = min(self.target, 0.3 * violation)
         return primal - dual <= self.gap_tol * max(1.0, abs(primal))
 
-    def _stuck(self, violation):
+    def _stuck(self, violation: float) -> Status:
         if self.gap_tol is None and violation <= self.tol:
             return Status.OPTIMAL  # only a centre asks for more than the user
         if not self.convex:
             return Status.NOT_CONVEX
         return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
-    def _round(self, violation):
+    def _round(self, violation: float) -> bool:
         """Solve the rows that violate most among themselves; False if none of them moved."""
         chosen = self._chosen()
         q = len(chosen)
@@ -348,7 +386,7 @@ class _Rounds:
         self._add(moved, change)
         return len(moved) > 0
 
-    def _chosen(self):
+    def _chosen(self) -> IndexArray:
         n = len(self.alpha)
         if n <= self.largest:
             return np.arange(n)
@@ -359,7 +397,9 @@ class _Rounds:
         violations = gradient.max(axis=1) - np.where(inside, gradient, np.inf).min(axis=1)
         return np.sort(np.argsort(-violations, kind="stable")[: self.largest // 2])
 
-    def _steps_and_newton(self, block, chosen, alpha, scores, tol):
+    def _steps_and_newton(
+        self, block: Array, chosen: IndexArray, alpha: FloatArray, scores: FloatArray, tol: float
+    ) -> None:
         codes, C = self.problem.codes[chosen], self.problem.C[chosen]
         for _ in range(RESCUES):
             if self._steps(block, chosen, alpha, scores, tol, CRAWLING) <= tol:
@@ -367,7 +407,7 @@ class _Rounds:
             newton_on_rows(block, codes, C, alpha, scores, self.limits.stop)
             _settle_rows(codes, C, alpha)
 
-    def _polish(self):
+    def _polish(self) -> None:
         """Go on to rounding error, for a while, from fresh scores."""
         self._refresh()
         everything = np.arange(len(self.alpha))
@@ -376,7 +416,9 @@ class _Rounds:
         block[:, : len(everything)] += block.dtype.type(self.shift)
         self._steps_and_newton(block[:, : len(everything)], everything, self.alpha, self.scores, POLISHED)
 
-    def _steps(self, block, chosen, alpha, scores, tol, patience):
+    def _steps(
+        self, block: Array, chosen: IndexArray, alpha: FloatArray, scores: FloatArray, tol: float, patience: int
+    ) -> float:
         """Steps in slices of 100 ms, until `tol`, a limit, or too many of them.
 
         Returns the largest violation left, or 0 at a limit.

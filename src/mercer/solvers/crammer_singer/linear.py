@@ -6,15 +6,24 @@ that moved in it; a pass costs two operations for each entry and class.
 Weights are stored feature by feature, so that the classes of a feature stand side by side in memory.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_adds, row_dots
 from mercer._jit.splitmix import GOLDEN
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linear.cd_steps import shuffle
 from mercer.solvers.linear.dual_cd import FIRST_CHECK, HOPELESS, next_wait, passes_left
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer._jit.row_views import RowView
+    from mercer.problems.linear.crammer_singer import CrammerSinger
+    from mercer.solvers.limits import Limits
 
 SLICE_PRODUCTS = 30_000_000
 # After a pass over all rows, so many over those that still move, or until they move little.
@@ -23,7 +32,7 @@ INNER_SHARE = 0.1
 
 
 @jit
-def project(B, code, C, A, alpha):
+def project(B: FloatArray, code: int, C: float, A: float, alpha: FloatArray) -> None:
     """alpha that minimises A |alpha|^2 / 2 + B alpha with sum zero, alpha[m] <= C if m is `code` else 0.
 
     alpha[m] = min(bound, (t - B[m]) / A): the sum is concave and rises with t, and vanishes at the
@@ -54,7 +63,7 @@ def project(B, code, C, A, alpha):
 
 
 @jit
-def settle(alpha, code, C):
+def settle(alpha: FloatArray, code: int, C: float) -> None:
     """Make the sum zero, by the entry of the row's own class; where that is at its bound, by the others.
 
     An entry that missed its bound by a rounding would pass for one that may still rise, and no step would move it.
@@ -73,7 +82,18 @@ def settle(alpha, code, C):
 
 
 @jit
-def crammer_singer_pass(rows, codes, C, squares, scale, W, alpha, active, begin, end):
+def crammer_singer_pass(
+    rows: "RowView",
+    codes: IndexArray,
+    C: FloatArray,
+    squares: FloatArray,
+    scale: float,
+    W: FloatArray,
+    alpha: FloatArray,
+    active: IndexArray,
+    begin: int,
+    end: int,
+) -> tuple[int, float]:
     """A step for each of the rows active[begin:end]; how many moved, and by how much at most.
 
     The rows that moved are put first among them.
@@ -108,7 +128,7 @@ def crammer_singer_pass(rows, codes, C, squares, scale, W, alpha, active, begin,
 
 
 @jit
-def _scores(rows, W, scale, out, begin, end):
+def _scores(rows: "RowView", W: FloatArray, scale: float, out: FloatArray, begin: int, end: int) -> None:
     last = W.shape[0] - 1
     for i in range(begin, end):
         for m in range(W.shape[1]):
@@ -116,7 +136,16 @@ def _scores(rows, W, scale, out, begin, end):
         row_dots(rows, i, W, out[i])
 
 
-def solve(products, problem, *, gap_tol, limits, start=None, seed=0, polish=False):
+def solve(
+    products: "RowProducts",
+    problem: "CrammerSinger",
+    *,
+    gap_tol: float,
+    limits: "Limits",
+    start: LinearSolution | None = None,
+    seed: int = 0,
+    polish: bool = False,
+) -> LinearSolution:
     """Solve a `CrammerSinger` problem; w, bias and beta of the solution have a row for each class.
 
     Parameters
@@ -143,7 +172,9 @@ def solve(products, problem, *, gap_tol, limits, start=None, seed=0, polish=Fals
 
 
 class _Descent:
-    def __init__(self, products, problem, start, seed):
+    def __init__(
+        self, products: "RowProducts", problem: "CrammerSinger", start: LinearSolution | None, seed: int
+    ) -> None:
         self.products, self.problem = products, problem
         n, K = products.n, problem.n_classes
         self.alpha = np.zeros((n, K)) if start is None else start.beta.copy()
@@ -157,7 +188,7 @@ class _Descent:
         self.best = np.zeros((K, products.n_features)), np.zeros(K)
         self.epochs, self.trace = 0, []
 
-    def _place_rows_of_zeros(self):
+    def _place_rows_of_zeros(self) -> None:
         """Such a row has the same loss whatever W is: its coefficients go to a corner, and no step looks at it."""
         problem = self.problem
         zeros = np.flatnonzero((self.products.squares() + problem.scale**2 <= 0.0) & (problem.C > 0.0))
@@ -166,13 +197,13 @@ class _Descent:
         self.alpha[zeros, own] = problem.C[zeros]
         self.alpha[zeros, (own + 1) % problem.n_classes] = -problem.C[zeros]
 
-    def _fit_weights(self):
+    def _fit_weights(self) -> None:
         for m in range(self.alpha.shape[1]):
             column = np.ascontiguousarray(self.alpha[:, m])
             self.W[:-1, m] = self.products.combination(column)
             self.W[-1, m] = self.problem.scale * column.sum()
 
-    def run(self, gap_tol, limits):
+    def run(self, gap_tol: float, limits: "Limits") -> LinearSolution:
         """Passes and checks until an end."""
         wait, last_better = FIRST_CHECK, 0
         while True:
@@ -196,7 +227,7 @@ class _Descent:
             left = passes_left(before, (gap, self.epochs), gap_tol)
             wait = next_wait(left, self.epochs)
 
-    def _descend(self, passes, limits):
+    def _descend(self, passes: int, limits: "Limits") -> Status | None:
         problem = self.problem
         mean = max(1, self.products.n_entries // self.products.n) * problem.n_classes
         size = max(1, SLICE_PRODUCTS // mean)
@@ -215,7 +246,7 @@ class _Descent:
                 return limits.reached()
         return None
 
-    def _pass(self, chosen, size, limits):
+    def _pass(self, chosen: IndexArray, size: int, limits: "Limits") -> tuple[IndexArray, float]:
         """A step for each of the chosen rows, in slices; (those that moved, the largest move)."""
         problem, moved, largest = self.problem, [], 0.0
         shuffle(chosen, self.state)
@@ -230,7 +261,7 @@ class _Descent:
             largest = max(largest, most)
         return np.concatenate(moved), largest
 
-    def _check(self):
+    def _check(self) -> None:
         problem = self.problem
         values = np.empty_like(self.alpha)
         self.products.run(lambda begin, end: _scores(self.products.rows, self.W, problem.scale, values, begin, end))
@@ -241,6 +272,6 @@ class _Descent:
             self.primal, self.best = primal, (W.copy(), bias)
         self.dual = problem.dual(self.alpha, W)
 
-    def _solution(self, status):
+    def _solution(self, status: Status) -> LinearSolution:
         W, bias = self.best
         return LinearSolution(W, bias, self.alpha, status, self.epochs, self.trace)

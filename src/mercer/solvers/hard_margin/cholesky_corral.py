@@ -7,11 +7,17 @@ G^-1 E l, where l makes the weights of each group sum to one.
 Cost of a step: s^2 for s members, and n s for the scores of all points.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linalg.compiled_cholesky import forward, substitute
 from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
 EPSILON = float(np.finfo(np.float64).eps)
 # A pivot below this share of its diagonal is rounding.
@@ -22,7 +28,7 @@ FIRST_CAPACITY = 64
 
 
 @jit
-def _delete(factor, s, place):
+def _delete(factor: FloatArray, s: int, place: int) -> None:
     """The factor of the matrix without one row and column."""
     for i in range(place, s - 1):
         for k in range(i + 2):
@@ -55,10 +61,18 @@ class KernelCorral:
         Bytes of kernel rows that may be kept; one more raises MemoryError.
     """
 
+    members: list[int]
+    _row_of: list[int]
+    _factor: FloatArray
+    _gram: FloatArray
+    _rows: FloatArray
+
     # There are no coordinates.
     nearest = None
 
-    def __init__(self, matrix, signs, groups, shift=0.0, memory=2**40):
+    def __init__(
+        self, matrix: "KernelMatrix", signs: FloatArray, groups: IndexArray, shift: float = 0.0, memory: int = 2**40
+    ) -> None:
         self.matrix, self.signs, self.groups, self.shift = matrix, signs, groups, shift
         self.n, self.n_groups = len(signs), int(groups.max()) + 1
         self.squares = matrix.diag + shift
@@ -71,16 +85,16 @@ class KernelCorral:
         # Rows of the kernel matrix stay where they are when another one leaves; the last fills its place.
         self._rows, self._row_of = np.empty((FIRST_CAPACITY, self.n)), []
 
-    def noise(self, _square):
+    def noise(self, _square: float) -> float:
         """About the error of a score z_i.z."""
         return SCORE_ERROR * EPSILON * self.radius**2
 
-    def start(self, members):
+    def start(self, members: list[int]) -> None:
         """Begin with one point of each group."""
         for j in members:
             self.add(j)
 
-    def add(self, j):
+    def add(self, j: int) -> bool:
         """Take a point in; False where it lies in the affine hull of the others."""
         s = len(self.members)
         self._make_room(s + 1)
@@ -100,7 +114,7 @@ class KernelCorral:
         self._gram[s, : s + 1] = self._gram[: s + 1, s] = row[self.members]
         return True
 
-    def remove(self, place):
+    def remove(self, place: int) -> None:
         """Let the member at a place go."""
         s = len(self.members)
         _delete(self._factor, s, place)
@@ -111,7 +125,7 @@ class KernelCorral:
         self._row_of[self._row_of.index(s - 1)] = hole
         del self._row_of[place], self.members[place]
 
-    def minimiser(self):
+    def minimiser(self) -> FloatArray:
         """Weights of the members at the point of smallest norm in their affine hull."""
         s = len(self.members)
         indicators = (self.groups[self.members] == np.arange(self.n_groups)[:, None]).astype(np.float64)
@@ -123,19 +137,19 @@ class KernelCorral:
         step -= np.linalg.solve(sums, indicators @ step) @ solved
         return weights + step
 
-    def _solve(self, values):
+    def _solve(self, values: FloatArray) -> FloatArray:
         values = values.copy()
         substitute(self._factor, len(self.members), values)
         return values
 
-    def scores(self, weights):
+    def scores(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """(z_i.z for every point, |z|^2)."""
         by_row = np.empty(len(weights))
         by_row[self._row_of] = weights
         found = by_row @ self._rows[: len(weights)]
         return found, float(weights @ found[self.members])
 
-    def _make_room(self, s):
+    def _make_room(self, s: int) -> None:
         capacity = len(self._factor)
         if s > self._largest:
             raise MemoryError
@@ -146,7 +160,7 @@ class KernelCorral:
         self._rows = _doubled(self._rows, self.n)
 
 
-def _doubled(array, columns):
+def _doubled(array: FloatArray, columns: int) -> FloatArray:
     """The same with twice as many rows, and more columns."""
     larger = np.zeros((2 * len(array), columns))
     larger[: len(array), : array.shape[1]] = array

@@ -10,9 +10,16 @@ the least-distance programme of Lawson & Hanson (1974, chapter 23), one column a
 Cost of a step: (r + 2)^2 for r coordinates, and one product with all points.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import qr, qr_delete, qr_insert, solve_triangular
+
+from mercer._types import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Features
 
 EPSILON = float(np.finfo(np.float64).eps)
 # Updates after which the factorisation is computed anew.
@@ -39,7 +46,12 @@ class FeatureCorral:
         z at the last minimiser.
     """
 
-    def __init__(self, points, groups):
+    members: list[int]
+    nearest: FloatArray | Any
+    _Q: FloatArray
+    _R: FloatArray
+
+    def __init__(self, points: "Features", groups: IndexArray) -> None:
         self.points, self.groups = points, groups
         self.n, self.r = points.shape
         self.n_groups = int(groups.max()) + 1
@@ -50,16 +62,16 @@ class FeatureCorral:
         self._updates = 0
         self.nearest = None
 
-    def noise(self, square):
+    def noise(self, square: float) -> float:
         """About the error of a score z_i.z where |z|^2 is `square`."""
         return SCORE_ERROR * EPSILON * self.radius * np.sqrt(square)
 
-    def start(self, members):
+    def start(self, members: list[int]) -> None:
         """Begin with one point of each group."""
         self.members = list(members)
         self._factor()
 
-    def add(self, j):
+    def add(self, j: int) -> bool:
         """Take a point in; False where it lies in the affine hull of the others."""
         if len(self.members) >= self.r + self.n_groups:
             return False
@@ -72,13 +84,13 @@ class FeatureCorral:
         self._count_update()
         return True
 
-    def remove(self, place):
+    def remove(self, place: int) -> None:
         """Let the member at a place go."""
         del self.members[place]
         self._Q, self._R = qr_delete(self._Q, self._R, place, which="col")
         self._count_update()
 
-    def minimiser(self):
+    def minimiser(self) -> FloatArray:
         """Weights of the members at the point of smallest norm in their affine hull."""
         s = len(self.members)
         last = self._Q[self.r :, :s]
@@ -88,28 +100,28 @@ class FeatureCorral:
         self.nearest = -(beyond[: self.r] @ (beyond[self.r :].T @ share))
         return solve_triangular(self._R[:s], last.T @ share)
 
-    def scores(self, _weights):
+    def scores(self, _weights: FloatArray) -> tuple[FloatArray, float]:
         """(z_i.z for every point, |z|^2) at the last minimiser."""
         return self.points @ self.nearest, float(self.nearest @ self.nearest)
 
-    def _columns(self, members):
+    def _columns(self, members: list[int]) -> FloatArray:
         chosen = self.points[members]
         columns = np.zeros((self.r + self.n_groups, len(members)))
         columns[: self.r] = (chosen.toarray() if sparse.issparse(chosen) else chosen).T
         columns[self.r + self.groups[members], np.arange(len(members))] = self._weight
         return columns
 
-    def _factor(self):
+    def _factor(self) -> None:
         self._Q, self._R = qr(self._columns(self.members))
         self._updates = 0
 
-    def _count_update(self):
+    def _count_update(self) -> None:
         self._updates += 1
         if self._updates >= FRESH:
             self._factor()
 
 
-def _squares(points):
+def _squares(points: "Features") -> FloatArray:
     if sparse.issparse(points):
         return np.asarray(points.multiply(points).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", points, points)

@@ -6,18 +6,28 @@ data. Kernel values are squares of lengths, so they cannot tell a distance below
 from none.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg, sparse
 
 from mercer._errors import DataError
+from mercer._types import FloatArray
 from mercer.solvers.hard_margin.cholesky_corral import KernelCorral
 from mercer.solvers.hard_margin.qr_corral import FeatureCorral
 from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
 from mercer.solvers.linalg.definiteness import refuse_indefinite
 from mercer.solvers.linalg.pivoted_cholesky import pivoted_factor
 from mercer.solvers.result import Solution, Status
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Features
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.hard_margin import HardMargin
+    from mercer.solvers.hard_margin.wolfe_nearest_points import Nearest
+    from mercer.solvers.limits import Limits
 
 # Coordinates beyond this many cost more than kernel values do.
 MOST_FEATURES = 512
@@ -61,7 +71,9 @@ class Overlap:
     radius: float
 
 
-def separate_features(problem, features, limits, tol):
+def separate_features(
+    problem: "HardMargin", features: "Features", limits: "Limits", tol: float
+) -> Separation | Overlap:
     """Solve in coordinates.
 
     Where columns are of such different sizes that the widest margin is lost in rounding errors,
@@ -95,7 +107,9 @@ def separate_features(problem, features, limits, tol):
     return other
 
 
-def _separate(problem, features, units, limits, tol, error=0.0):
+def _separate(
+    problem: "HardMargin", features: "Features", units: FloatArray, limits: "Limits", tol: float, error: float = 0.0
+) -> Separation | Overlap:
     """`separate_features` with each column in a unit of its own; `error` is that of an inner product."""
     scaled, origin = _moved_and_scaled(problem, features, units)
     corral = FeatureCorral(_signed(scaled, problem.signs), problem.groups)
@@ -121,21 +135,21 @@ def _separate(problem, features, units, limits, tol, error=0.0):
     return separation
 
 
-def _overlap(problem, found, radius):
+def _overlap(problem: "HardMargin", found: "Nearest", radius: float) -> Overlap:
     """The common point; rounding errors are taken out of the sums of its weights."""
     groups = problem.groups[found.members]
     sums = np.bincount(groups, found.weights)
     return Overlap(found.members, found.weights / sums[groups], radius)
 
 
-def _has_met(found):
+def _has_met(found: "Nearest") -> bool:
     """Whether the search has ended, and not with a hyperplane but with a common point."""
     if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
         return not found.is_separating
     return found.status == Status.STALLED and found.square <= 2.75 * len(found.lows) * found.noise
 
 
-def _moved_and_scaled(problem, features, units):
+def _moved_and_scaled(problem: "HardMargin", features: "Features", units: FloatArray) -> "tuple[Features, FloatArray]":
     """(points in their units, what was subtracted)."""
     scaled = features @ sparse.diags_array(1.0 / units) if sparse.issparse(features) else features / units
     origin = np.zeros(len(units))
@@ -146,7 +160,9 @@ def _moved_and_scaled(problem, features, units):
     return scaled, origin
 
 
-def separate_matrix(problem, matrix, limits, tol, memory):
+def separate_matrix(
+    problem: "HardMargin", matrix: "KernelMatrix", limits: "Limits", tol: float, memory: int
+) -> Separation | Overlap:
     """Solve with kernel values; `memory` bounds the bytes of rows that are kept.
 
     A matrix of low rank, which is where kernel values are hard to work with, is factored into
@@ -181,7 +197,7 @@ def separate_matrix(problem, matrix, limits, tol, memory):
     return separation
 
 
-def _separate_factor(problem, features, limits, tol):
+def _separate_factor(problem: "HardMargin", features: "Features", limits: "Limits", tol: float) -> Separation | Overlap:
     """Solve in coordinates that reproduce kernel values, to the precision of those."""
     if problem.bias == "penalised":
         features = _with_constant(features)
@@ -196,7 +212,7 @@ def _separate_factor(problem, features, limits, tol):
     return answer
 
 
-def _distance(problem, margin, length):
+def _distance(problem: "HardMargin", margin: float, length: Callable[[], float]) -> float:
     """1 / |w_0|, from the margin where that has no bias in it; `length` gives |w_0|."""
     if problem.bias != "penalised" or margin <= 0.0:
         return margin
@@ -204,7 +220,9 @@ def _distance(problem, margin, length):
     return 1.0 / float(norm) if norm > 0.0 else np.inf
 
 
-def _separation(problem, found, scale, projections, bias, tol):
+def _separation(
+    problem: "HardMargin", found: "Nearest", scale: float, projections: FloatArray, bias: float, tol: float
+) -> Separation:
     """The solution in the units of the corral."""
     reach = max(found.square, np.finfo(np.float64).tiny)
     violation = max(found.square - float(found.lows.sum()), len(found.lows) * found.noise) / reach
@@ -220,23 +238,23 @@ def _separation(problem, found, scale, projections, bias, tol):
     )
 
 
-def _column_sizes(features):
+def _column_sizes(features: "Features") -> FloatArray:
     """The largest absolute value of each column."""
     largest = abs(features).max(axis=0)
     return largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest).ravel()
 
 
-def column_units(features):
+def column_units(features: "Features") -> FloatArray:
     """For each column, a power of two that is about its largest absolute value."""
     return np.array([_power_of_two(size) for size in _column_sizes(features)])
 
 
-def _power_of_two(size):
+def _power_of_two(size: float) -> float:
     """A unit in which `size` is about one, so that squares neither over- nor underflow; division is exact."""
     return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if size > 0.0 else 1.0
 
 
-def _with_constant(features):
+def _with_constant(features: "Features") -> "Features":
     """A penalised bias is the weight of a further feature."""
     column = np.ones((features.shape[0], 1))
     if sparse.issparse(features):
@@ -244,7 +262,7 @@ def _with_constant(features):
     return np.hstack([features, column])
 
 
-def _signed(features, signs):
+def _signed(features: "Features", signs: FloatArray) -> "Features":
     if sparse.issparse(features):
         return sparse.csr_array(sparse.diags_array(signs) @ features)
     return features * signs[:, None]

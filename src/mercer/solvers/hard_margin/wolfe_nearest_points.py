@@ -11,10 +11,16 @@ members. Needs: a corral, of coordinates (`qr_corral`) or of a kernel matrix (`c
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import Corral
+    from mercer.solvers.limits import Limits
 
 # Rounds without a shorter z after which only rounding errors are left.
 PATIENCE = 5
@@ -53,19 +59,19 @@ class Nearest:
     scores: np.ndarray
     square: float
     lows: np.ndarray
-    point: np.ndarray | None
+    point: np.ndarray | Any
     noise: float
     status: Status
     iterations: int
     trace: list[TracePoint] = field(default_factory=list)
 
     @property
-    def is_separating(self):
+    def is_separating(self) -> bool:
         """Whether the scores prove that the hulls are apart, or the origin outside."""
         return float(self.lows.sum()) > 2.0 * len(self.lows) * self.noise
 
 
-def nearest_points(corral, limits, tol=1e-12):
+def nearest_points(corral: "Corral", limits: "Limits", tol: float = 1e-12) -> Nearest:
     """Search from the shortest point of each group.
 
     Parameters
@@ -83,13 +89,16 @@ def nearest_points(corral, limits, tol=1e-12):
 
 
 class _Search:
-    def __init__(self, corral, limits, tol):
+    trace: list[TracePoint]
+    best: tuple[IndexArray, FloatArray, FloatArray, float, FloatArray, FloatArray | None]
+
+    def __init__(self, corral: "Corral", limits: "Limits", tol: float) -> None:
         self.corral, self.limits, self.tol = corral, limits, tol
         self.groups = [np.flatnonzero(corral.groups == g) for g in range(corral.n_groups)]
         self.trace = []
-        self.best = None
+        self.best = cast(Any, None)
 
-    def run(self):
+    def run(self) -> Nearest:
         corral, rounds, since_best = self.corral, 0, 0
         corral.start([int(group[corral.squares[group].argmin()]) for group in self.groups])
         weights = corral.minimiser()
@@ -106,14 +115,14 @@ class _Search:
                 return Nearest(*self.best, corral.noise(self.best[3]), status, rounds, self.trace)
             rounds += 1
 
-    def _remember(self, weights, scores, square, lows):
+    def _remember(self, weights: FloatArray, scores: FloatArray, square: float, lows: FloatArray) -> bool:
         """Keep the shortest z so far; whether this is it."""
         if self.best is not None and not square < self.best[3]:
             return False
         self.best = np.array(self.corral.members), weights, scores, square, lows, self.corral.nearest
         return True
 
-    def _report(self, rounds, gap, square):
+    def _report(self, rounds: int, gap: float, square: float) -> None:
         # In the units of the margin problem, of which |z|^2 is the reciprocal.
         dual = len(self.groups) ** 2 / (2.0 * square) if square > 0.0 else np.inf
         violation = gap / square if square > 0.0 else 0.0
@@ -121,7 +130,7 @@ class _Search:
         self.trace.append(point)
         self.limits.report(point)
 
-    def _ending(self, gap, square, rounds, since_best):
+    def _ending(self, gap: float, square: float, rounds: int, since_best: int) -> Status | None:
         corral = self.corral
         has_vanished = square <= (ZERO * corral.radius) ** 2
         if has_vanished or gap <= max(self.tol * square, len(self.groups) * corral.noise(square)):
@@ -132,7 +141,7 @@ class _Search:
             return Status.ITERATION_LIMIT
         return self.limits.reached()
 
-    def _improve(self, weights, scores, violation):
+    def _improve(self, weights: FloatArray, scores: FloatArray, violation: float) -> tuple[FloatArray, Status | None]:
         """(weights, status or None) after a point has joined; the status says why none could."""
         corral = self.corral
         own = corral.groups[corral.members]
@@ -148,7 +157,7 @@ class _Search:
             return weights, Status.MEMORY_LIMIT
         return weights, _by_rounding(violation)
 
-    def _into_the_hull(self, weights):
+    def _into_the_hull(self, weights: FloatArray) -> FloatArray:
         """Weights at the point of smallest norm of the members' affine hull, some having left."""
         target = self.corral.minimiser()
         while not (target > 0.0).all():
@@ -161,6 +170,6 @@ class _Search:
         return target
 
 
-def _by_rounding(violation):
+def _by_rounding(violation: float) -> Status:
     """The status where no point improves z, though the relative gap is not small enough."""
     return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED

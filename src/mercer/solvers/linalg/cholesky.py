@@ -9,12 +9,20 @@ Cost: n^3 / 3 multiplications; no memory beyond the triangle but a block for eac
 Needs: a positive definite matrix. The first column at which it is not is reported.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import lapack
 
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._types import Array, FloatArray
 from mercer.kernels.evaluation import tiles
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.packed_triangle import Triangle
 
 # Up to this size one thread is enough.
 _SMALL = 1024
@@ -25,7 +33,7 @@ _PIECE = 128
 class NotPositiveDefinite(Exception):
     """The leading minor of order `order`, where that is known, is not positive."""
 
-    def __init__(self, order=None):
+    def __init__(self, order: int | None = None) -> None:
         which = "a minor" if order is None else f"the leading minor of order {order}"
         super().__init__(f"{which} is not positive")
         self.order = order
@@ -34,17 +42,17 @@ class NotPositiveDefinite(Exception):
 class CholeskyFactor:
     """L with L L' = A, in a `Triangle`, and the inverses of its diagonal blocks."""
 
-    def __init__(self, triangle, inverses):
+    def __init__(self, triangle: "Triangle", inverses: list[FloatArray]) -> None:
         self.triangle, self.inverses = triangle, inverses
 
-    def half_solve(self, right):
+    def half_solve(self, right: FloatArray) -> FloatArray:
         """L^-1 right, in the precision of the factor; `right` has shape (n, k)."""
         out = np.array(right, dtype=self.triangle.dtype)
         for (begin, end, rows), inverse in zip(self.triangle, self.inverses, strict=True):
             out[begin:end] = inverse @ (out[begin:end] - rows[:, :begin] @ out[:begin])
         return out
 
-    def solve(self, right):
+    def solve(self, right: FloatArray) -> FloatArray:
         """A^-1 right, worked out in the precision of the factor."""
         out = self.half_solve(right)
         for (begin, end, rows), inverse in zip(reversed(list(self.triangle)), reversed(self.inverses), strict=True):
@@ -52,18 +60,18 @@ class CholeskyFactor:
             out[:begin] -= rows[:, :begin].T @ out[begin:end]
         return out.astype(np.float64)
 
-    def inverse_diagonal(self, n_jobs=None, stop=None):
+    def inverse_diagonal(self, n_jobs: int | None = None, stop: "Stop | None" = None) -> FloatArray:
         """The diagonal of A^-1: the column sums of squares of L^-1, n^3 / 3 more work."""
         out = np.empty(self.triangle.n)
 
-        def columns(place):
+        def columns(place: int) -> None:
             begin, end = self.triangle.spans[place]
             out[begin:end] = self._inverse_columns(place, stop)
 
         run_parallel(columns, range(len(self.inverses)), thread_count(n_jobs), stop)
         return out
 
-    def _inverse_columns(self, place, stop):
+    def _inverse_columns(self, place: int, stop: "Stop | None") -> FloatArray:
         """Sums of squares over the columns of L^-1 that belong to one diagonal block."""
         first = self.triangle.spans[place][0]
         part = np.zeros((self.triangle.n - first, len(self.inverses[place])), self.triangle.dtype)
@@ -77,7 +85,7 @@ class CholeskyFactor:
         return np.einsum("ij,ij->j", part, part, dtype=np.float64)
 
 
-def factorise(triangle, n_jobs=None, stop=None):
+def factorise(triangle: "Triangle", n_jobs: int | None = None, stop: "Stop | None" = None) -> CholeskyFactor:
     """Overwrite a `Triangle` by its Cholesky factor.
 
     Raises
@@ -97,10 +105,10 @@ def factorise(triangle, n_jobs=None, stop=None):
     return CholeskyFactor(triangle, inverses)
 
 
-def _updating_diagonal(own, begin):
+def _updating_diagonal(own: Array, begin: int) -> Callable[[tuple[int, int]], None]:
     """What one thread does to some rows of a diagonal block, up to their own columns."""
 
-    def update(span):
+    def update(span: tuple[int, int]) -> None:
         if begin:
             top, bottom = span
             product = scratch("panel", (bottom - top, bottom), own.dtype)
@@ -110,12 +118,12 @@ def _updating_diagonal(own, begin):
     return update
 
 
-def _updating(own, begin, end, finish):
+def _updating(own: Array, begin: int, end: int, finish: Array) -> Callable[[Array], None]:
     """What one thread does to some rows below: subtract what is left of the panel, then finish."""
     head = own[:, :begin].T
     steps = [(slice(0, right), slice(left, right)) for left, right in tiles.spans(end - begin, _PIECE)]
 
-    def update(rows):
+    def update(rows: Array) -> None:
         part = rows[:, begin:end]
         product = scratch("panel", part.shape, own.dtype)
         if begin:
@@ -128,7 +136,7 @@ def _updating(own, begin, end, finish):
     return update
 
 
-def _factorise_block(block, begin):
+def _factorise_block(block: Array, begin: int) -> Array:
     """Factorise a diagonal block in place; its inverse."""
     potrf, trtri = lapack.get_lapack_funcs(("potrf", "trtri"), dtype=block.dtype)
     factor, info = potrf(np.asfortranarray(block), lower=1, clean=1, overwrite_a=1)

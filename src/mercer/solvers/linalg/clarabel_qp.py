@@ -9,13 +9,19 @@ well scaled, and shares nothing with the other solvers.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._types import Array, FloatArray
 from mercer.solvers import other_process
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Features, Sparse, Stop
+    from mercer.solvers.other_process import Arrays
 
 TOLERANCE = 1e-11
 MOST_ITERATIONS = 200
@@ -45,7 +51,16 @@ class QuadraticSolution:
     iterations: int
 
 
-def solve_quadratic_program(Q, p, A, c, n_equalities=0, time_limit=None, max_iter=MOST_ITERATIONS, stop=None):
+def solve_quadratic_program(
+    Q: "Features",
+    p: FloatArray,
+    A: "Features",
+    c: FloatArray,
+    n_equalities: int = 0,
+    time_limit: float | None = None,
+    max_iter: int = MOST_ITERATIONS,
+    stop: "Stop | None" = None,
+) -> QuadraticSolution:
     """Minimise u'Qu/2 + p'u where A u >= c; the first rows of A may hold with equality.
 
     Parameters
@@ -78,7 +93,7 @@ def solve_quadratic_program(Q, p, A, c, n_equalities=0, time_limit=None, max_ite
     [0.5, 0.5, 1.0, 0.0]
     """
     p, c = np.asarray(p, dtype=np.float64), np.asarray(c, dtype=np.float64)
-    options = {"n_equalities": n_equalities, "time_limit": time_limit, "max_iter": int(max_iter)}
+    options: dict[str, Any] = {"n_equalities": n_equalities, "time_limit": time_limit, "max_iter": int(max_iter)}
     if stop is None or _numbers_in(Q) + _numbers_in(A) <= AT_ONCE:
         found = _solve(Q, p, sparse.csc_matrix(A, dtype=np.float64), c, stop=stop, **options)
     else:
@@ -91,11 +106,11 @@ def solve_quadratic_program(Q, p, A, c, n_equalities=0, time_limit=None, max_ite
     return QuadraticSolution(found["u"], found["multipliers"], float(found["value"]), status, iterations)
 
 
-def _numbers_in(matrix):
+def _numbers_in(matrix: "Features") -> int:
     return matrix.nnz if sparse.issparse(matrix) else np.size(matrix)
 
 
-def _as_arrays(name, matrix):
+def _as_arrays(name: str, matrix: "Features") -> "Arrays":
     """A matrix as named arrays: itself if it is dense, and else the parts of its columns."""
     if not sparse.issparse(matrix):
         return {name: np.asarray(matrix, dtype=np.float64)}
@@ -104,24 +119,35 @@ def _as_arrays(name, matrix):
     return {f"{name}_{part}": array for part, array in zip(_PARTS, (*_parts(columns), shape), strict=True)}
 
 
-def _parts(columns):
+def _parts(columns: "Sparse") -> tuple[Array, Array, Array]:
     return columns.data, columns.indices, columns.indptr
 
 
-def _from_arrays(name, arrays):
+def _from_arrays(name: str, arrays: "Arrays") -> "Features":
     if name in arrays:
         return arrays[name]
     *parts, shape = (arrays[f"{name}_{part}"] for part in _PARTS)
     return sparse.csc_matrix(tuple(parts), shape=tuple(shape))
 
 
-def solve_arrays(p, c, n_equalities, time_limit, max_iter, **arrays):
+def solve_arrays(
+    p: FloatArray, c: FloatArray, n_equalities: int, time_limit: float | None, max_iter: int, **arrays: Array
+) -> "Arrays":
     """The program whose matrices are given as `_as_arrays` has them; its solution as arrays."""
     A = sparse.csc_matrix(_from_arrays("A", arrays))
     return _solve(_from_arrays("Q", arrays), p, A, c, n_equalities, time_limit, max_iter)
 
 
-def _solve(Q, p, A, c, n_equalities, time_limit, max_iter, stop=None):
+def _solve(
+    Q: "Features",
+    p: FloatArray,
+    A: "Features",
+    c: FloatArray,
+    n_equalities: int,
+    time_limit: float | None,
+    max_iter: int,
+    stop: "Stop | None" = None,
+) -> "Arrays":
     import clarabel  # a compiled library that most fits never need
 
     cones = [clarabel.ZeroConeT(n_equalities)] if n_equalities else []
@@ -141,7 +167,7 @@ def _solve(Q, p, A, c, n_equalities, time_limit, max_iter, stop=None):
     }
 
 
-def _upper_triangle(Q):
+def _upper_triangle(Q: "Features") -> "Sparse":
     """The upper triangle of a symmetric matrix, by columns; a full one without the detour over all of its entries."""
     if sparse.issparse(Q) or 2 * np.count_nonzero(Q) < np.size(Q):
         return sparse.triu(sparse.csc_matrix(Q, dtype=np.float64), format="csc")
@@ -153,7 +179,7 @@ def _upper_triangle(Q):
     return sparse.csc_matrix((data, indices, ends), shape=(n, n))
 
 
-def _settings(clarabel, time_limit, max_iter):
+def _settings(clarabel: Any, time_limit: float | None, max_iter: int) -> Any:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = max_iter

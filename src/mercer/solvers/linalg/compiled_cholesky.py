@@ -7,10 +7,11 @@ functions take the leading block of order n, so that arrays may have room for mo
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import FloatArray
 
 
 @jit
-def factorise(A, n):
+def factorise(A: FloatArray, n: int) -> bool:
     """The lower triangle of A becomes its Cholesky factor; False, and A is lost, if A is not positive definite."""
     for i in range(n):
         row = A[i]
@@ -29,7 +30,7 @@ def factorise(A, n):
 
 
 @jit
-def forward(L, n, x):
+def forward(L: FloatArray, n: int, x: FloatArray) -> None:
     """Solve L y = x in place."""
     for i in range(n):
         row = L[i]
@@ -40,7 +41,7 @@ def forward(L, n, x):
 
 
 @jit
-def backward(L, n, x):
+def backward(L: FloatArray, n: int, x: FloatArray) -> None:
     """Solve L' y = x in place."""
     for i in range(n - 1, -1, -1):
         row = L[i]
@@ -50,7 +51,7 @@ def backward(L, n, x):
 
 
 @jit
-def substitute(L, n, x):
+def substitute(L: FloatArray, n: int, x: FloatArray) -> None:
     """Solve L L' y = x in place."""
     forward(L, n, x)
     backward(L, n, x)

@@ -11,24 +11,31 @@ Cost of an iteration: one product of the matrix with k columns, and one use of t
 Needs: a positive definite matrix and preconditioner, as functions of n by k arrays.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import Operation
+    from mercer.solvers.limits import Limits
 
 # So many iterations without a smaller residual, and rounding is all that is left.
 PATIENCE = 25
 
 
-def by_column(left, right):
+def by_column(left: FloatArray, right: FloatArray) -> FloatArray:
     """Inner products of columns: right-hand sides that have nothing to do with each other."""
     return np.einsum("ij,ij->j", left, right)
 
 
-def in_all(left, right):
+def in_all(left: FloatArray, right: FloatArray) -> float:
     """One inner product: all columns are one unknown."""
     return float(np.sum(left * right))
 
@@ -48,11 +55,22 @@ class Recursion:
         The first z, where it is known.
     """
 
-    def __init__(self, residual, precondition, inner=by_column, ahead=None):
+    residual: FloatArray
+    direction: FloatArray | Any
+    size: Any
+    _ahead: FloatArray | None
+
+    def __init__(
+        self,
+        residual: FloatArray,
+        precondition: "Operation",
+        inner: Callable[[FloatArray, FloatArray], Any] = by_column,
+        ahead: FloatArray | None = None,
+    ) -> None:
         self.residual, self.precondition, self.inner = residual, precondition, inner
         self.direction, self.size, self._ahead = None, None, ahead
 
-    def turn(self):
+    def turn(self) -> Any:
         """Find the next direction; r'z, about the square of the error as A measures it."""
         ahead = self.precondition(self.residual) if self._ahead is None else self._ahead
         size, self._ahead = self.inner(self.residual, ahead), None
@@ -60,7 +78,7 @@ class Recursion:
         self.size = size
         return size
 
-    def advance(self, bent):
+    def advance(self, bent: FloatArray) -> Any:
         """Go along the direction p until the error is least; the length of the step. `bent` is A p.
 
         Raises
@@ -87,7 +105,14 @@ class LinearSolution:
     trace: list
 
 
-def solve(apply, right, precondition, tol, limits, patience=PATIENCE):
+def solve(
+    apply: "Operation",
+    right: FloatArray,
+    precondition: "Operation",
+    tol: float,
+    limits: "Limits",
+    patience: int = PATIENCE,
+) -> LinearSolution:
     """Solve A X = right until |b - A x| <= tol |b| for every column.
 
     Parameters
@@ -117,7 +142,7 @@ def solve(apply, right, precondition, tol, limits, patience=PATIENCE):
     return LinearSolution(run.best, run.best_share, status, run.iterations, run.trace)
 
 
-def _ending(run, tol, limits, since, patience):
+def _ending(run: "_Run", tol: float, limits: "Limits", since: int, patience: int) -> Status | None:
     if run.share <= tol:
         return Status.OPTIMAL
     if run.iterations and limits.reached() is not None:
@@ -130,7 +155,13 @@ def _ending(run, tol, limits, since, patience):
 class _Run:
     """The recursion, x, and the best x so far, column by column."""
 
-    def __init__(self, apply, right, precondition):
+    X: FloatArray
+    best: FloatArray
+    best_share: FloatArray
+    norms: FloatArray
+    trace: list[TracePoint]
+
+    def __init__(self, apply: "Operation", right: FloatArray, precondition: "Operation") -> None:
         self.apply = apply
         self.norms = np.linalg.norm(right, axis=0)
         self.norms[self.norms == 0] = 1.0
@@ -140,14 +171,14 @@ class _Run:
         self.best, self.best_share = self.X.copy(), np.full(right.shape[1], np.inf)
         self._measure()
 
-    def step(self):
+    def step(self) -> None:
         self.recursion.turn()
         direction = self.recursion.direction
         self.X += self.recursion.advance(self.apply(direction)) * direction
         self.iterations += 1
         self._measure()
 
-    def _measure(self):
+    def _measure(self) -> None:
         """|r| / |b| of each column, of which `share` is the largest; the best so far of each is kept."""
         shares = np.linalg.norm(self.recursion.residual, axis=0) / self.norms
         self.share = float(shares.max(initial=0.0))
@@ -155,7 +186,7 @@ class _Run:
         self.best[:, better] = self.X[:, better]
         self.best_share = np.where(better, shares, self.best_share)
 
-    def note(self, limits):
+    def note(self, limits: "Limits") -> None:
         """Tell the callbacks."""
         n, k = self.X.shape
         point = TracePoint(limits.seconds, self.iterations, self.share, np.nan, k, n)
@@ -163,7 +194,7 @@ class _Run:
         limits.report(point)
 
 
-def _ratio(a, b):
+def _ratio(a: Any, b: Any) -> Any:
     """a / b, and zero where a is: a column that is solved stays as it is."""
     if np.ndim(a) == 0:
         return a / b if a != 0 else 0.0

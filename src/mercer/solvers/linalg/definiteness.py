@@ -1,10 +1,16 @@
 """A kernel matrix that turns out to be indefinite is refused, with a vector that shows it, or told by a status."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._errors import NotPositiveSemidefiniteError
+from mercer._types import FloatArray, IndexArray
 from mercer.kernels.given.precomputed import most_asymmetric
 from mercer.solvers.linalg import dense_eigen
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import RowSource
 
 # What a rounding error makes negative is above this share of the largest entry.
 INDEFINITE = -1e-8
@@ -12,7 +18,7 @@ INDEFINITE = -1e-8
 ROUNDING = 1e-7
 
 
-def is_seen_indefinite(gram, share=ROUNDING):
+def is_seen_indefinite(gram: FloatArray, share: float = ROUNDING) -> bool:
     """Whether a symmetric matrix has an eigenvalue below minus a share of the largest, or rather of its bound."""
     largest = float(np.abs(gram).max(initial=0.0))
     if not 0.0 < largest < np.inf:
@@ -21,7 +27,7 @@ def is_seen_indefinite(gram, share=ROUNDING):
     return not is_definite(gram, share * float(np.abs(gram).sum(axis=1).max()), is_symmetric=True)
 
 
-def refuse_indefinite(matrix, indices):
+def refuse_indefinite(matrix: "RowSource", indices: IndexArray | list[int]) -> None:
     """Raise if K[indices, indices] has a negative eigenvalue; its vector is the witness.
 
     Raises
@@ -42,14 +48,14 @@ def refuse_indefinite(matrix, indices):
     )
 
 
-def is_definite(gram, tolerance, is_symmetric=False):
+def is_definite(gram: FloatArray, tolerance: float, is_symmetric: bool = False) -> bool:
     """Whether a matrix is symmetric, and has no eigenvalue below minus `tolerance`: it can be factored then."""
     if not is_symmetric and most_asymmetric(np.array(gram, dtype=np.float64, order="C"))[2] > tolerance:
         return False
     return dense_eigen.is_definite(gram, tolerance)
 
 
-def are_definite(grams):
+def are_definite(grams: FloatArray) -> bool:
     """Whether all of several symmetric matrices can be factored."""
     try:
         np.linalg.cholesky(grams)

@@ -4,17 +4,27 @@ Cost: 4 n³ / 3 for values, 4 to 9 n³ with vectors, in one call. What takes lon
 person should wait for goes to another process (`other_process`).
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import linalg
 from scipy.linalg.lapack import dpotrf
 
+from mercer._types import FloatArray
 from mercer.solvers import other_process
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.solvers.other_process import Arrays
 
 # Up to this many rows it takes some tenths of a second, as a process does to begin.
 AT_ONCE = 800
 
 
-def eigenpairs(matrix, stop=None, *, count=None, driver="evd"):
+def eigenpairs(
+    matrix: FloatArray, stop: "Stop | None" = None, *, count: int | None = None, driver: str = "evd"
+) -> tuple[FloatArray, FloatArray]:
     """(values, vectors) of a symmetric matrix in double precision, ascending; the `count` largest, or all.
 
     `matrix` may be overwritten. Raises `Stopped` where `stop` says so.
@@ -24,23 +34,23 @@ def eigenpairs(matrix, stop=None, *, count=None, driver="evd"):
     return found["values"], found["vectors"]
 
 
-def eigenvalues(matrix, stop=None):
+def eigenvalues(matrix: FloatArray, stop: "Stop | None" = None) -> FloatArray:
     """All eigenvalues, ascending."""
     return _run(find_values, stop, matrix)["values"]
 
 
-def is_definite(matrix, tolerance, stop=None):
+def is_definite(matrix: FloatArray, tolerance: float, stop: "Stop | None" = None) -> bool:
     """Whether a symmetric matrix has no eigenvalue below minus `tolerance`: it can be factored then."""
     return bool(_run(find_definite, stop, matrix, tolerance=float(tolerance))["is_definite"])
 
 
-def _run(find, stop, matrix, **options):
+def _run(find: "Callable[..., Arrays]", stop: "Stop | None", matrix: FloatArray, **options: Any) -> "Arrays":
     if stop is None or len(matrix) <= AT_ONCE:
         return find(matrix, **options)
     return other_process.call(find, stop, {"matrix": matrix}, **options)
 
 
-def find_pairs(matrix, count, driver):
+def find_pairs(matrix: FloatArray, count: int, driver: str) -> "Arrays":
     """What `eigenpairs` asks for."""
     n = len(matrix)
     subset = None if count == n else [n - count, n - 1]
@@ -48,12 +58,12 @@ def find_pairs(matrix, count, driver):
     return {"values": values, "vectors": vectors}
 
 
-def find_values(matrix):
+def find_values(matrix: FloatArray) -> "Arrays":
     """What `eigenvalues` asks for."""
     return {"values": np.linalg.eigvalsh(matrix)}
 
 
-def find_definite(matrix, tolerance):
+def find_definite(matrix: FloatArray, tolerance: float) -> "Arrays":
     """What `is_definite` asks for."""
     shifted = np.array(matrix, dtype=np.float64, order="C")
     shifted.flat[:: len(matrix) + 1] += tolerance

@@ -11,13 +11,20 @@ Needs: a `SymmetricOperator` of moderate size; `dense` needs memory for two matr
 """
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import linalg
 
 from mercer._jit.threads import Stopped, one_blas_thread
+from mercer._types import FloatArray
 from mercer.solvers.linalg.dense_eigen import eigenpairs, is_definite
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.solvers.limits import Limits
 
 # The residual that tol=0 stands for, relative to the largest eigenvalue.
 FINEST = 1e-10
@@ -45,17 +52,19 @@ class EigenSolution:
     least: float = np.inf
 
     @classmethod
-    def none(cls, n, count, status):
+    def none(cls, n: int, count: int, status: Status) -> Self:
         """Zeros: what there is before the first step."""
         return cls(np.zeros(count), np.zeros((n, count)), np.zeros(count), status, 0)
 
 
-def dense_memory(n, count):
+def dense_memory(n: int, count: int) -> int:
     """Bytes that `dense` takes for n items, or what is made of its vectors after it, where that is more."""
     return 8 * n * max(2 * n, n + 2 * count, 5 * count)
 
 
-def dense(operator, count, stop=None, margin=None):
+def dense(
+    operator: "SymmetricOperator", count: int, stop: "Stop | None" = None, margin: float | None = None
+) -> EigenSolution:
     """By LAPACK, from the whole matrix.
 
     With a `margin` all eigenvalues are looked at, where one is below minus it: `least` is the least of them then.
@@ -75,12 +84,19 @@ def dense(operator, count, stop=None, margin=None):
     return EigenSolution(found[order], vectors, residuals, Status.OPTIMAL, 1, least=least)
 
 
-def _leading(found, count):
+def _leading(found: EigenSolution, count: int) -> EigenSolution:
     kept = slice(0, count)
     return replace(found, values=found.values[kept], vectors=found.vectors[:, kept], residuals=found.residuals[kept])
 
 
-def randomised(operator, count, power, rng, stop=None, oversample=10):
+def randomised(
+    operator: "SymmetricOperator",
+    count: int,
+    power: int,
+    rng: np.random.Generator,
+    stop: "Stop | None" = None,
+    oversample: int = 10,
+) -> EigenSolution:
     """By `power` products with a random block, and one more for the values."""
     width = min(operator.n, count + oversample)
     Q = linalg.qr(rng.standard_normal((operator.n, width)), mode="economic")[0]
@@ -94,19 +110,21 @@ def randomised(operator, count, power, rng, stop=None, oversample=10):
     return _leading(EigenSolution(values, vectors, residuals, Status.OPTIMAL, power + 1, least=least), count)
 
 
-def _ritz(V, AV):
+def _ritz(V: FloatArray, AV: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Ritz values, vectors and residuals of a basis, largest first."""
     values, S = _small_eigen(V.T @ AV)
     vectors = V @ S
     return values, vectors, np.linalg.norm(AV @ S - vectors * values, axis=0)
 
 
-def _small_eigen(T):
+def _small_eigen(T: FloatArray) -> tuple[FloatArray, FloatArray]:
     values, S = np.linalg.eigh((T + T.T) / 2)
     return values[::-1], S[:, ::-1]
 
 
-def krylov(operator, count, tol, rng, limits):
+def krylov(
+    operator: "SymmetricOperator", count: int, tol: float, rng: np.random.Generator, limits: "Limits"
+) -> EigenSolution:
     """The `count` largest eigenvalues, each with a residual of at most tol times the largest.
 
     An operator that errs says so by its `noise`; where that is too much, its `exact` goes on from what was found.
@@ -118,14 +136,23 @@ def krylov(operator, count, tol, rng, limits):
     return found if found.status != Status.OPTIMAL or is_exact else _refined(found, operator, tol, rng, limits)
 
 
-def _refined(found, operator, tol, rng, limits):
+def _refined(
+    found: EigenSolution, operator: Any, tol: float, rng: np.random.Generator, limits: "Limits"
+) -> EigenSolution:
     more = _lanczos(operator.exact, len(found.values), tol, rng, limits, found.vectors)
     more.iterations, more.trace = more.iterations + found.iterations, found.trace + more.trace
     more.least = min(more.least, found.least)
     return more
 
 
-def _lanczos(operator, count, tol, rng, limits, start=None):
+def _lanczos(
+    operator: "SymmetricOperator",
+    count: int,
+    tol: float,
+    rng: np.random.Generator,
+    limits: "Limits",
+    start: FloatArray | None = None,
+) -> EigenSolution:
     """The same to any `tol`; `start`, orthonormal columns, is taken in the place of random vectors."""
     run = _Lanczos(operator, count, rng, limits.stop, start)
     status = None
@@ -140,7 +167,7 @@ def _lanczos(operator, count, tol, rng, limits, start=None):
     return run.solution(status)
 
 
-def _ending(run, tol, limits):
+def _ending(run: "_Lanczos", tol: float, limits: "Limits") -> Status | None:
     if run.is_done(tol):
         return Status.OPTIMAL
     if limits.reached() is not None:
@@ -153,7 +180,23 @@ def _ending(run, tol, limits):
 class _Lanczos:
     """An orthonormal basis V, the product A V, and the block that is to join them."""
 
-    def __init__(self, operator, count, rng, stop, start=None):
+    V: FloatArray
+    AV: FloatArray
+    T: FloatArray
+    next: FloatArray
+    values: FloatArray | Any
+    S: FloatArray | Any
+    residuals: FloatArray | Any
+    trace: list[TracePoint]
+
+    def __init__(
+        self,
+        operator: "SymmetricOperator",
+        count: int,
+        rng: np.random.Generator,
+        stop: "Stop",
+        start: FloatArray | None = None,
+    ) -> None:
         self.operator, self.count, self.rng, self.stop = operator, count, rng, stop
         self.width = min(operator.n, max(8, min(32, count // 2)))
         self.most = min(operator.n, 2 * count + 8 * self.width)
@@ -166,11 +209,11 @@ class _Lanczos:
         # The largest size and the least of all Ritz values so far: restarts forget those that are not wanted.
         self.scale, self.least = float(np.finfo(np.float64).tiny), np.inf
 
-    def _random_block(self):
+    def _random_block(self) -> FloatArray:
         block = self.rng.standard_normal((self.operator.n, self.width))
         return self._orthonormal(block, floor=0.0)
 
-    def _orthonormal(self, block, floor):
+    def _orthonormal(self, block: FloatArray, floor: float) -> FloatArray:
         """What `block` adds to the basis, orthonormal; nothing where it adds no more than `floor`."""
         sizes = np.linalg.norm(block, axis=0)
         for _ in range(2):
@@ -184,7 +227,7 @@ class _Lanczos:
         Q = Q[:, sound]
         return linalg.qr(Q - self.V @ (self.V.T @ Q), mode="economic")[0] if Q.shape[1] else Q
 
-    def grow(self):
+    def grow(self) -> None:
         """Add the next block, and find out what follows it."""
         if self.next.shape[1] == 0:
             self.next = self._random_block()
@@ -203,14 +246,14 @@ class _Lanczos:
             if self.V.shape[1] + self.width > self.most:
                 self._restart()
 
-    def _append(self, product):
+    def _append(self, product: FloatArray) -> None:
         """The next block to V, its product to A V, and what follows of them to T = V'AV."""
         self.V, self.AV = np.hstack([self.V, self.next]), np.hstack([self.AV, product])
         border = self.V.T @ product
         old = len(self.T)
         self.T = np.block([[self.T, border[:old]], [border[:old].T, border[old:]]])
 
-    def _restart(self):
+    def _restart(self) -> None:
         """Keep the best Ritz vectors; with the next block they span all that matters."""
         S = self.S[:, : min(self.count + self.width, self.V.shape[1])]
         self.V, self.AV = self.V @ S, self.AV @ S
@@ -218,10 +261,10 @@ class _Lanczos:
         self.T = np.diag(self.values)
         self.residuals = self.residuals[: self.count]
 
-    def is_out_of_patience(self):
+    def is_out_of_patience(self) -> bool:
         return self.iterations * self.width > _PATIENCE * self.operator.n + _BLOCKS * self.width
 
-    def is_done(self, tol):
+    def is_done(self, tol: float) -> bool:
         if self.V.shape[1] >= self.operator.n:
             return True
         if len(self.residuals) < self.count or (self.residuals > tol * self.scale).any():
@@ -230,13 +273,13 @@ class _Lanczos:
         # must have had their chance.
         return self.next.shape[1] > 0 or self.probes > 0
 
-    def note(self, limits):
+    def note(self, limits: "Limits") -> None:
         share = float(self.residuals.max(initial=0.0)) / self.scale
         point = TracePoint(limits.seconds, self.iterations, share, np.nan, self.width, self.V.shape[1])
         self.trace.append(point)
         limits.report(point)
 
-    def solution(self, status):
+    def solution(self, status: Status) -> EigenSolution:
         if self.values is None:
             return EigenSolution.none(self.operator.n, self.count, status)
         found = EigenSolution(self.values, self.V @ self.S[:, : self.count], self.residuals, status, self.iterations)

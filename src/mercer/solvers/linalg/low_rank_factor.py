@@ -1,9 +1,16 @@
 """K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `smooth.newton`."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.nystroem import nystroem_factor
 from mercer.solvers.linalg.pivoted_cholesky import partial_factor
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import HessianRoot
+    from mercer.solvers.smooth.newton_gram import NewtonMatrix
 
 # Rank of the preconditioner, over all functions together.
 RANK = 160
@@ -16,7 +23,7 @@ DESCRIBED = 0.03
 SINGLE = float(np.finfo(np.float32).eps)
 
 
-def low_rank_factor(K, root):
+def low_rank_factor(K: "NewtonMatrix", root: "HessianRoot") -> FloatArray:
     """L for a `NewtonMatrix` and the root of the Hessian that there is to begin with."""
     factor = _pivoted(K, root) if K.rounded is None else _of_landmarks(K)
     if K.problem.bias == "penalised":
@@ -24,7 +31,7 @@ def low_rank_factor(K, root):
     return factor
 
 
-def _pivoted(K, root):
+def _pivoted(K: "NewtonMatrix", root: "HessianRoot") -> FloatArray:
     """From the rows that are described worst; of a kernel that is not convex, as far as it goes."""
     most, largest = max(8, min(RANK, RANK_OF_ALL // K.k)), float(K.matrix.diag.max(initial=0.0))
     curvature = float(np.max(root.total)) / K.n
@@ -35,7 +42,7 @@ def _pivoted(K, root):
     return factor.astype(np.float32) if is_mild else factor
 
 
-def _of_landmarks(K):
+def _of_landmarks(K: "NewtonMatrix") -> FloatArray:
     """From random rows of the rounded matrix."""
     most = min(K.n, max(8, min(LANDMARKS, LANDMARKS_OF_ALL // K.k)))
     jitter = max(2.0 * K.rounded.noise, most * K.rounded.unit)

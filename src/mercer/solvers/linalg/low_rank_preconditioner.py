@@ -7,18 +7,34 @@ K's spectrum decides how many iterations remain.
 Cost: r rows of K and n r^2 to make, 2 n r to apply.
 """
 
-import numpy as np
+from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mercer._types import FloatArray
 from mercer.kernels.gram.packed_triangle import Triangle
 from mercer.solvers.linalg.cholesky import factorise
 from mercer.solvers.linalg.nystroem import nystroem_factor
 from mercer.solvers.linalg.pivoted_cholesky import partial_factor
 
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.solvers._types import Operation
+
 # A squared distance below this share of the largest squared norm is rounding; and what makes landmarks independent.
 _NEGLIGIBLE, _JITTER = 1e-13, 1e-10
 
 
-def low_rank(operator, rank, shift, stop=None, rng=None, dtype=np.float64):
+def low_rank(
+    operator: "SymmetricOperator",
+    rank: int,
+    shift: float,
+    stop: "Stop | None" = None,
+    rng: np.random.Generator | None = None,
+    dtype: DTypeLike = np.float64,
+) -> "Operation":
     """A function R -> (L L' + shift I)^-1 R.
 
     With `rng`, landmarks drawn at random (Nystroem); without, pivots. L is kept in `dtype`.
@@ -33,7 +49,7 @@ def low_rank(operator, rank, shift, stop=None, rng=None, dtype=np.float64):
     inner[np.diag_indices_from(inner)] += shift
     factor = factorise(Triangle.of(inner), stop=stop)
 
-    def apply(right):
+    def apply(right: FloatArray) -> FloatArray:
         inside = factor.solve((columns.T @ right.astype(dtype, copy=False)).astype(np.float64))
         return (right - columns @ inside.astype(dtype, copy=False)) / shift
 

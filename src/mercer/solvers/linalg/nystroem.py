@@ -3,13 +3,19 @@
 Cost: r rows of K, and n r^2 multiplications in the precision of these rows.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 
+if TYPE_CHECKING:
+    from mercer.solvers._types import RowSource
 
-def nystroem_factor(matrix, rank, rng, jitter):
+
+def nystroem_factor(matrix: "RowSource", rank: int, rng: np.random.Generator, jitter: float) -> FloatArray:
     """L, shape (n, r), with L L' = K(., S) (K(S, S) + jitter I)^-1 K(S, .) for r items S.
 
     Parameters

@@ -7,16 +7,23 @@ negligible. K ≈ L L' then holds to that, and row i of L stands for psi(x_i).
 Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import lapack
 
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.solvers._types import PivotSource
 
 # A squared distance below this share of the largest squared norm is rounding.
 NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
 
 
-def pivoted_factor(matrix, most, stop=None):
+def pivoted_factor(matrix: "PivotSource", most: int, stop: "Stop | None" = None) -> FloatArray | None:
     """L with L L' = K, shape (n, r); None where r would exceed `most`, or if `stop` says so.
 
     Parameters
@@ -38,7 +45,9 @@ def pivoted_factor(matrix, most, stop=None):
     return None if is_partial else factor
 
 
-def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
+def partial_factor(
+    matrix: "PivotSource", most: int, negligible: float, stop: "Stop | None" = None, lowest: float = -np.inf
+) -> tuple[FloatArray, bool]:
     """(L, whether something is left): as `pivoted_cholesky`, but as far as `most` coordinates go.
 
     An item is described well enough where its squared distance to its description is at most
@@ -65,7 +74,7 @@ def partial_factor(matrix, most, negligible, stop=None, lowest=-np.inf):
     return np.ascontiguousarray(factor[:, :r]), True
 
 
-def dense_factor(K, negligible):
+def dense_factor(K: FloatArray, negligible: float) -> tuple[FloatArray, IndexArray]:
     """(L, pivots) of a whole matrix by LAPACK; rows of L at the pivots are a lower triangle."""
     packed, order, rank, _ = lapack.dpstrf(K, tol=negligible, lower=1)
     factor = np.empty((len(K), rank))

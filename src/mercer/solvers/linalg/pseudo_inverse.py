@@ -5,10 +5,16 @@ Cost: 9 n^3 operations, once. Needs: memory for four matrices.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.dense_eigen import eigenpairs
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -23,12 +29,14 @@ class LeastNorm:
     cutoff: float = 0.0
 
 
-def memory(n):
+def memory(n: int) -> int:
     """Bytes for n items: their matrix, its eigenvectors, and LAPACK's room to find those by dividing."""
     return 4 * 8 * n**2
 
 
-def solve(operator, right, cutoff=None, stop=None):
+def solve(
+    operator: "SymmetricOperator", right: FloatArray, cutoff: float | None = None, stop: "Stop | None" = None
+) -> LeastNorm:
     """The solution of least norm; eigenvalues of size below cutoff times the largest count as zero.
 
     `cutoff` None is n times the spacing of doubles.

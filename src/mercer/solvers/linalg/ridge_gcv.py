@@ -7,11 +7,17 @@ Cost: one eigenvalue decomposition, 9 n^3, and n^2 for each penalty. Needs: memo
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.linalg.dense_eigen import eigenpairs
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.solvers.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -22,12 +28,14 @@ class Choice:
     errors: np.ndarray
 
 
-def memory(n):
+def memory(n: int) -> int:
     """Bytes for n items: their matrix, its eigenvectors and the squares of those."""
     return 3 * 8 * n**2
 
 
-def choose_penalty(operator, problem, penalties, criterion, limits):
+def choose_penalty(
+    operator: "SymmetricOperator", problem: Ridge, penalties: FloatArray, criterion: str, limits: "Limits"
+) -> Choice:
     """The penalty of least error among `penalties`; those not reached in time have error infinity."""
     values, vectors = eigenpairs(operator.lower(np.float64, limits.stop).square(), limits.stop, driver="evr")
     projected, squares = vectors.T @ problem.right(), vectors**2
@@ -40,7 +48,15 @@ def choose_penalty(operator, problem, penalties, criterion, limits):
     return Choice(replace(problem, penalties=np.full(len(problem.penalties), best)), errors)
 
 
-def _error(values, vectors, projected, squares, problem, penalty, criterion):
+def _error(
+    values: FloatArray,
+    vectors: FloatArray,
+    projected: FloatArray,
+    squares: FloatArray,
+    problem: Ridge,
+    penalty: float,
+    criterion: str,
+) -> float:
     inverse = 1.0 / (np.maximum(values, 0.0) + penalty)
     alpha = problem.scale[:, None] * (vectors @ (inverse[:, None] * projected))
     diagonal = np.repeat((squares @ inverse)[:, None], alpha.shape[1], axis=1)

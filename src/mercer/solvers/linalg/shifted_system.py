@@ -17,10 +17,12 @@ and the status says so.
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
+from mercer._types import FloatArray
 from mercer.kernels.gram.fixed_point import FixedPointOperator
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.solvers.linalg import conjugate_gradient
@@ -28,6 +30,12 @@ from mercer.solvers.linalg.cholesky import NotPositiveDefinite, factorise
 from mercer.solvers.linalg.dense_eigen import eigenpairs
 from mercer.solvers.linalg.low_rank_preconditioner import low_rank
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.symmetric_operator import SymmetricOperator
+    from mercer.solvers._types import Operation
+    from mercer.solvers.limits import Limits
 
 METHODS = ("auto", "cholesky", "cg")
 # Single precision is tried where its entries err by no more than this share of the largest.
@@ -69,26 +77,26 @@ class Request:
     """What is asked of `solve`: tolerance, limits, memory in bytes, and by which method."""
 
     tol: float
-    limits: object
+    limits: "Limits"
     memory: float
     method: str = "auto"
     rank: int = 500
-    rng: object = None
+    rng: np.random.Generator | None = None
     with_inverse: bool = False
     n_jobs: int | None = None
 
-    def chosen(self, n):
+    def chosen(self, n: int) -> str:
         """The method for n items: direct where a triangle in single precision fits."""
         if self.method != "auto":
             return self.method
         return "cholesky" if self.factor_bytes(n) <= self.memory else "cg"
 
-    def factor_bytes(self, n):
+    def factor_bytes(self, n: int) -> int:
         """What the triangle takes that is factorised: in single precision, unless its inverse is asked for."""
         return n * n * (8 if self.with_inverse else 4) // 2
 
 
-def solve(operator, right, shift, request):
+def solve(operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request) -> RegularisedSolution:
     """Solve (K + shift I) X = right.
 
     Parameters
@@ -113,21 +121,21 @@ def solve(operator, right, shift, request):
         return RegularisedSolution(np.zeros(right.shape), Status.MEMORY_LIMIT, method)
 
 
-def _is_zero(operator, stop):
+def _is_zero(operator: "SymmetricOperator", stop: "Stop") -> bool:
     """Whether K = 0: no jitter is small beside it, and a diagonal of zeros alone may be that of an indefinite K."""
     if operator.diag.any():
         return False
     return not operator.product(np.random.default_rng(0).normal(size=(operator.n, 1)), stop).any()
 
 
-def _nothing(right, method, request):
+def _nothing(right: FloatArray, method: str, request: Request) -> RegularisedSolution:
     """X = 0, the least of all: with K = 0 and no penalty each X is as good, and none meets a target but zero."""
     status = Status.OPTIMAL_INACCURATE if right.any() else Status.OPTIMAL
     inverse = np.zeros(len(right)) if request.with_inverse else None
     return RegularisedSolution(np.zeros(right.shape), status, method, inverse_diagonal=inverse)
 
 
-def _by_factor(operator, right, shift, request):
+def _by_factor(operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request) -> RegularisedSolution:
     if not request.with_inverse and shift > 0 and operator.n > 1000 and operator.suits_single(COARSEST_ENTRY):
         found = _attempt(operator, right, shift, 0.0, np.float32, request)
         if found is not None and found.status != Status.STALLED:
@@ -140,7 +148,9 @@ def _by_factor(operator, right, shift, request):
     return _by_eigenvalues(operator, right, shift, request)
 
 
-def _attempt(operator, right, shift, jitter, dtype, request):
+def _attempt(
+    operator: "SymmetricOperator", right: FloatArray, shift: float, jitter: float, dtype: Any, request: Request
+) -> RegularisedSolution | None:
     """By a factor in `dtype` of K + (shift + jitter) I; None where it is not positive definite."""
     triangle = operator.lower(dtype, request.limits.stop)
     triangle.set_diagonal(operator.diag + (shift + jitter))
@@ -160,7 +170,15 @@ def _attempt(operator, right, shift, jitter, dtype, request):
     )
 
 
-def _certain(operator, right, shift, precondition, request, limits, patience):
+def _certain(
+    operator: "SymmetricOperator",
+    right: FloatArray,
+    shift: float,
+    precondition: "Operation",
+    request: Request,
+    limits: "Limits",
+    patience: int,
+) -> conjugate_gradient.LinearSolution:
     """By conjugate gradients; where rounding may have misled them, the residual is computed anew.
 
     Their own residual is right up to eps |A| |x|, and |A|, of what products sum, is at most its trace.
@@ -182,7 +200,7 @@ def _certain(operator, right, shift, precondition, request, limits, patience):
     return found
 
 
-def _judged(found, jitter, dtype):
+def _judged(found: conjugate_gradient.LinearSolution, jitter: float, dtype: Any) -> Status:
     if found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return found.status
     if found.status == Status.OPTIMAL:
@@ -191,7 +209,9 @@ def _judged(found, jitter, dtype):
     return Status.STALLED if dtype == np.float32 else Status.OPTIMAL_INACCURATE
 
 
-def _by_iterations(operator, right, shift, request):
+def _by_iterations(
+    operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request
+) -> RegularisedSolution:
     scale = operator.n * _EPS * float(operator.diag.max(initial=0.0))
     jitter = 0.0 if shift > scale else scale
     total = shift + jitter
@@ -201,7 +221,9 @@ def _by_iterations(operator, right, shift, request):
     return RegularisedSolution(found.X, status, "cg", found.iterations, jitter, found.residual, None, found.trace)
 
 
-def _by_refined_iterations(operator, right, shift, request):
+def _by_refined_iterations(
+    operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request
+) -> RegularisedSolution | None:
     """Conjugate gradients on a triangle of whole numbers; None where a factorisation is the better way."""
     size = float(operator.diag.max(initial=0.0)) * operator.n
     is_worth_it = request.method == "auto" and not request.with_inverse and operator.n >= ITERATED
@@ -218,17 +240,19 @@ def _by_refined_iterations(operator, right, shift, request):
         return _refined(kept, right, shift, precondition, request, most)
 
 
-def _refined(kept, right, shift, precondition, request, most):
+def _refined(
+    kept: FixedPointOperator, right: FloatArray, shift: float, precondition: "Operation", request: Request, most: int
+) -> RegularisedSolution | None:
     """Iterative refinement, each correction by conjugate gradients; None after `most` of their iterations."""
     limits, done, trace, method = request.limits, 0, [], "cg"
     sizes = np.linalg.norm(right, axis=0)
     sizes[sizes == 0] = 1.0
     X, left = np.zeros(right.shape), right
 
-    def rough(columns):
+    def rough(columns: FloatArray) -> FloatArray:
         return kept.rough_product(columns, limits.stop) + shift * columns
 
-    exact = kept
+    exact: SymmetricOperator = kept
     while True:
         found = conjugate_gradient.solve(rough, left, precondition, REFINED, limits.after(done).at_most(most - done))
         X, done, trace = X + found.X, done + found.iterations, trace + found.trace
@@ -247,7 +271,9 @@ def _refined(kept, right, shift, precondition, request, most):
             return RegularisedSolution(X, Status.OPTIMAL, method, done, 0.0, residual, None, trace)
 
 
-def _by_eigenvalues(operator, right, shift, request):
+def _by_eigenvalues(
+    operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request
+) -> RegularisedSolution:
     """The stationary point of least norm, for K that is not positive semidefinite."""
     stop = request.limits.stop
     values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
@@ -259,8 +285,8 @@ def _by_eigenvalues(operator, right, shift, request):
     return RegularisedSolution(X, Status.NOT_CONVEX, "eigenvalues", inverse_diagonal=diagonal)
 
 
-def _shifted(operator, shift, request):
-    def apply(columns):
+def _shifted(operator: "SymmetricOperator", shift: float, request: Request) -> "Operation":
+    def apply(columns: FloatArray) -> FloatArray:
         return operator.product(columns, request.limits.stop) + shift * columns
 
     return apply

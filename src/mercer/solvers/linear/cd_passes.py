@@ -11,10 +11,12 @@ moves to the bias. With a free bias, s without end, this is the method of multip
 """
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._jit.splitmix import GOLDEN
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linear.cd_steps import (
     BETA,
     CURVATURE,
@@ -29,6 +31,11 @@ from mercer.solvers.linear.cd_steps import (
     sweep,
 )
 from mercer.solvers.linear.loss_loops import BEYOND
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.linear.dual import LinearDual
+    from mercer.solvers.limits import Limits
 
 # Entries of rows in a slice: some 50 ms.
 SLICE_ENTRIES = 15_000_000
@@ -53,7 +60,14 @@ class Passes:
     seed : int
     """
 
-    def __init__(self, products, dual, start, seed):
+    credit: FloatArray | Any
+    w: FloatArray
+    points: FloatArray
+    preferences: FloatArray
+    pace: FloatArray
+    active: IndexArray
+
+    def __init__(self, products: "RowProducts", dual: "LinearDual", start: FloatArray | None, seed: int) -> None:
         self.products, self.dual = products, dual
         self.scale, self.price, self.bias = self._constant(), 0.0, 0.0
         self.points = self._points(start)
@@ -71,7 +85,7 @@ class Passes:
         self.credit, self.pace = None, np.array([1.0, 0.0, 0.0])
         self.active = self.all_rows()
 
-    def _constant(self):
+    def _constant(self) -> float:
         """The value of the constant feature that steps see."""
         dual = self.dual
         mean = float(np.mean(self.products.squares() + dual.ridge))
@@ -80,12 +94,12 @@ class Passes:
         scale = math.sqrt(CONSTANT * max(1.0, ENOUGH_ROWS / self.products.n) * mean)
         return scale if dual.has_equality else min(scale, dual.scale)
 
-    def hold(self, bias):
+    def hold(self, bias: float) -> None:
         """Move the centre of the proximal term to `bias`, which is what the rows saw last."""
         self.bias = bias
         self.price = bias if self.dual.has_equality else (1.0 - (self.scale / self.dual.scale) ** 2) * bias
 
-    def _points(self, start):
+    def _points(self, start: FloatArray | None) -> FloatArray:
         dual = self.dual
         points = np.zeros((self.products.n, WIDTH))
         points[:, LINEAR], points[:, LOWER], points[:, UPPER] = dual.linear, dual.lower, dual.upper
@@ -96,25 +110,25 @@ class Passes:
             points[:, BETA] = dual.feasible(start)
         return points.ravel()
 
-    def all_rows(self):
+    def all_rows(self) -> IndexArray:
         """Every row, in order."""
         return np.arange(self.products.n, dtype=np.int32 if self.products.n < 2**31 else np.int64)
 
-    def look_at(self, rows):
+    def look_at(self, rows: IndexArray) -> None:
         """The rows of the next passes, until they leave."""
         self.active = rows
         np.abs(self.preferences, out=self.preferences)
 
-    def sample(self, share):
+    def sample(self, share: int) -> None:
         """Look at one row in `share` only."""
         shuffle(self.active, self.state)
         self.look_at(self.active[: self.products.n // share])
 
     @property
-    def beta(self):
+    def beta(self) -> FloatArray:
         return self.points[BETA::WIDTH]
 
-    def run(self, limits):
+    def run(self, limits: "Limits") -> bool:
         """One pass in slices; False if a limit was met within."""
         order = self._order()
         self.pace[2] = 1.0 / max(1, len(order))
@@ -138,7 +152,7 @@ class Passes:
         self.done += is_whole
         return is_whole
 
-    def _order(self):
+    def _order(self) -> IndexArray:
         """The rows to visit, in order."""
         if not (self.has_preferences and self.done >= SETTLED):
             shuffle(self.active, self.state)

@@ -9,12 +9,18 @@ Rows whose steps have lately gained more than the mean are visited more often, t
 coordinate frequencies, Glasmachers & Dogan 2013): their *preference* says how often.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.prefetch import prefetch
 from mercer._jit.row_views import row_add, row_announce, row_dot_fresh, row_prefetch
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.solvers.linear.loss_loops import BEYOND, dual_slope, row_loss, shrunk
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
 
 # What `points[i]` holds of row i.
 LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA = range(6)
@@ -26,7 +32,7 @@ EAGERNESS, LEAST, MOST = 0.5, 0.2, 5.0
 
 
 @jit
-def next_random(state, below):
+def next_random(state: Array, below: int) -> np.int64:
     """A whole number in [0, below), below < 2^32, by xorshift (Marsaglia 2003)."""
     x = state[0]
     x ^= x << np.uint64(13)
@@ -37,7 +43,7 @@ def next_random(state, below):
 
 
 @jit
-def shuffle(order, state):
+def shuffle(order: IndexArray, state: Array) -> None:
     """Put the entries of `order` in random order."""
     for k in range(order.shape[0] - 1, 0, -1):
         j = next_random(state, k + 1)
@@ -45,7 +51,7 @@ def shuffle(order, state):
 
 
 @jit
-def _best(beta, gradient, curvature, epsilon, lower, upper):
+def _best(beta: float, gradient: float, curvature: float, epsilon: float, lower: float, upper: float) -> float:
     """The beta_i that maximises the dual when all others stay."""
     goal = shrunk(curvature * beta + gradient, epsilon) / curvature
     goal = goal if goal > lower else lower
@@ -53,7 +59,7 @@ def _best(beta, gradient, curvature, epsilon, lower, upper):
 
 
 @jit
-def _fetch(rows, points, active, k):
+def _fetch(rows: "RowView", points: FloatArray, active: IndexArray, k: int) -> None:
     """Ask for the rows that come after the k-th."""
     n = active.shape[0]
     if k + FAR_AHEAD < n:
@@ -65,7 +71,7 @@ def _fetch(rows, points, active, k):
 
 
 @jit
-def schedule(active, preferences, credit, order):
+def schedule(active: IndexArray, preferences: FloatArray, credit: FloatArray, order: IndexArray) -> tuple[int, float]:
     """Write the rows of the next pass to `order`, each as often as its preference says; (visits, mean preference)."""
     total = 0.0
     for k in range(active.shape[0]):
@@ -82,7 +88,7 @@ def schedule(active, preferences, credit, order):
 
 
 @jit
-def remaining(active, preferences):
+def remaining(active: IndexArray, preferences: FloatArray) -> int:
     """Move the rows that have not left to the front of `active`; how many they are."""
     kept = 0
     for k in range(active.shape[0]):
@@ -93,7 +99,7 @@ def remaining(active, preferences):
 
 
 @jit
-def _follow(preferences, i, gain, pace):
+def _follow(preferences: FloatArray, i: int, gain: float, pace: FloatArray) -> None:
     """Visit a row more or less often, after a step that gained this much."""
     mean = pace[1]
     if mean > 0.0:
@@ -104,7 +110,20 @@ def _follow(preferences, i, gain, pace):
 
 
 @jit
-def sweep(rows, points, epsilon, scale, price, w, order, begin, end, firm, preferences, pace):
+def sweep(
+    rows: "RowView",
+    points: FloatArray,
+    epsilon: float,
+    scale: float,
+    price: float,
+    w: FloatArray,
+    order: IndexArray,
+    begin: int,
+    end: int,
+    firm: float,
+    preferences: FloatArray,
+    pace: FloatArray | None,
+) -> tuple[float, float, float]:
     """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap, loss).
 
     A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,

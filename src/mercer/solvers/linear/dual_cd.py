@@ -10,10 +10,12 @@ many; on few, ill-conditioned features `proximal_newton` is faster.
 """
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._jit.once import computed_once
+from mercer._types import FloatArray
 from mercer.problems.linear.dual import balanced
 from mercer.solvers.linear.cd_passes import Passes
 from mercer.solvers.linear.loss_loops import (
@@ -26,6 +28,11 @@ from mercer.solvers.linear.loss_loops import (
 )
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.linear.dual import LinearDual
+    from mercer.solvers.limits import Limits
 
 FIRST_CHECK = 4
 # The first passes are over a share of the rows: most of what a first pass over all of them does is undone later.
@@ -42,7 +49,16 @@ SHARE_LEFT = 0.7
 HOPELESS = 3000
 
 
-def solve(products, dual, *, gap_tol, limits, start=None, seed=0, patience=math.inf):
+def solve(
+    products: "RowProducts",
+    dual: "LinearDual",
+    *,
+    gap_tol: float,
+    limits: "Limits",
+    start: FloatArray | None = None,
+    seed: int = 0,
+    patience: float = math.inf,
+) -> LinearSolution:
     """Solve a linear machine.
 
     Parameters
@@ -69,7 +85,12 @@ def solve(products, dual, *, gap_tol, limits, start=None, seed=0, patience=math.
 
 
 class _Descent:
-    def __init__(self, products, dual, start, seed, gap_tol):
+    best: tuple[FloatArray, float, FloatArray] | Any
+    trace: list[TracePoint]
+
+    def __init__(
+        self, products: "RowProducts", dual: "LinearDual", start: FloatArray | None, seed: int, gap_tol: float
+    ) -> None:
         self.products, self.dual, self.gap_tol = products, dual, gap_tol
         self.passes = Passes(products, dual, start, seed)
         self.is_sampled = start is None and products.n >= SAMPLE * FEWEST_SAMPLED
@@ -81,7 +102,7 @@ class _Descent:
         self.primal, self.dual_value = math.inf, -math.inf
         self.best, self.trace = None, []
 
-    def run(self, limits, patience):
+    def run(self, limits: "Limits", patience: float) -> Status | None:
         """Passes and checks until an end; the status, or None if patience is out."""
         wait = FIRST_CHECK
         last_better = last_check = 0
@@ -109,7 +130,7 @@ class _Descent:
                 return None
             wait = next_wait(left, self.epochs)
 
-    def _descend(self, count, limits):
+    def _descend(self, count: int, limits: "Limits") -> Status | None:
         """Passes over the active rows until the gap seems small enough, and until it will be by the next one.
 
         A status, if a limit was met.
@@ -132,14 +153,14 @@ class _Descent:
                 break
         return None
 
-    def _rough_primal(self):
+    def _rough_primal(self) -> float:
         """The primal objective of the last check, or before the first one what the last pass saw of it."""
         if self.primal < math.inf:
             return abs(self.primal)
         w = self.passes.w
         return self.passes.loss + 0.5 * float(w[:-1] @ w[:-1])
 
-    def _check(self):
+    def _check(self) -> None:
         """Both objectives, the best of each kept; which rows to look at next."""
         dual, passes = self.dual, self.passes
         w, beta = passes.w[:-1], np.ascontiguousarray(passes.beta)
@@ -154,7 +175,7 @@ class _Descent:
         )
         passes.look_at(rows[:count] if count else passes.all_rows())
 
-    def _settle_bias(self, values, beta):
+    def _settle_bias(self, values: FloatArray, beta: FloatArray) -> None:
         """Move the bias to the best one for w, where the gap is mostly about it, or no row is left that could move it.
 
         Such are rows much shorter than the constant feature: all of them sit at their bounds long before the bias is
@@ -170,7 +191,7 @@ class _Descent:
             if is_left_alone or distance > 0.5 * (self.primal - self.dual_value):
                 passes.hold(self._penalised_bias(values, passes.bias))
 
-    def _keep_primal(self, w, values):
+    def _keep_primal(self, w: FloatArray, values: FloatArray) -> None:
         """The best point between w, with the best bias for it, and the best so far.
 
         A loss with a kink feels the noise of the last steps in first order, the dual only in second: without these
@@ -191,11 +212,11 @@ class _Descent:
         if self.best is None or primal < self.primal:
             self.primal, self.best = primal, point
 
-    def _loss(self, values):
+    def _loss(self, values: FloatArray) -> float:
         dual = self.dual
         return total_loss(values, 0.0, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon)
 
-    def _penalised_bias(self, values, bias):
+    def _penalised_bias(self, values: FloatArray, bias: float) -> float:
         """The bias that minimises the primal for the present w, where it has a price."""
         scale = self.dual.scale
         step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, self._rounded)
@@ -203,7 +224,9 @@ class _Descent:
         before, after = (0.5 * (b / scale) ** 2 + self._loss(values + b) for b in (bias, better))
         return better if after < before else bias
 
-    def _between(self, best, point):
+    def _between(
+        self, best: tuple[FloatArray, float, FloatArray], point: tuple[FloatArray, float, FloatArray]
+    ) -> tuple[FloatArray, float, FloatArray]:
         """The best point on the line from `best` through `point`."""
         (w, bias, values), (other, other_bias, other_values) = best, point
         step, shift, direction = other - w, other_bias - bias, other_values - values
@@ -212,7 +235,7 @@ class _Descent:
         t = bracketed_minimum(values, direction, along, square, 1.0, self._rounded)
         return w + t * step, bias + t * shift, values + t * direction
 
-    def _keep_dual(self, beta, w):
+    def _keep_dual(self, beta: FloatArray, w: FloatArray) -> None:
         if self.dual.has_equality:
             feasible = balanced(beta)
             w = self.products.combination(feasible - beta, w.copy())
@@ -223,36 +246,36 @@ class _Descent:
         if value > self.dual_value:
             self.dual_value, self.best_beta = value, beta
 
-    def _free_bias(self, values):
+    def _free_bias(self, values: FloatArray) -> float:
         """The bias that minimises the primal for the present w, where it has no price."""
         return settled_bias(values, self._rounded)
 
     @computed_once
-    def _rounded(self):
+    def _rounded(self) -> RoundedLosses:
         """What searches want to know of the losses: a proximal term too small to be seen gives a kink its slope."""
         dual = self.dual
         tiny = np.where(dual.ridge == 0.0, 1e-9 / np.where(dual.reach > 0.0, dual.reach, 1.0), 0.0)
         return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual)))
 
-    def solution(self, status):
+    def solution(self, status: Status | None) -> LinearSolution:
         """The best that was met."""
         w, bias, _ = self.best
         return LinearSolution(w, float(bias), self.best_beta, status, self.epochs, self.trace)
 
 
-def _expected_gap(before, now):
+def _expected_gap(before: float, now: float) -> float:
     """The gap after a pass, from that of its rows on the way and of the pass before."""
     if before == math.inf:
         return now
     return now * min(1.0, now / before) if before > 0.0 else 0.0
 
 
-def next_wait(left, done):
+def next_wait(left: float, done: int) -> int:
     """Passes until the next check: most of those that seem to be left, but not too many blindly."""
     return int(max(1, min(1.5 * left + 0.5, max(2 * FIRST_CHECK, LONGEST_WAIT * done))))
 
 
-def passes_left(before, now, gap_tol):
+def passes_left(before: tuple[float, int], now: tuple[float, int], gap_tol: float) -> float:
     """How many more passes there are if the gap goes on falling as it did."""
     if not (math.isfinite(before[0]) and now[0] < before[0]) or now[1] <= before[1]:
         return now[1] * 2.0

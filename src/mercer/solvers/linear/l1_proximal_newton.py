@@ -9,14 +9,22 @@ gradient, and two operations for each entry of the columns in the working set in
 Needs the columns: a transposed copy of the rows.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
 from mercer._jit.compile import jit
 from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import row_add, row_dot, row_weighted_add, row_weighted_square, view_rows
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
+    from mercer.problems.linear.l1 import SparseMargin
+    from mercer.solvers.limits import Limits
 
 MOST_ROUNDS = 2000
 INNER_PASSES = 50
@@ -32,7 +40,17 @@ MOST_PRODUCTS = 1e8
 
 
 @jit
-def _lasso_pass(columns, working, curvature, slope, residual, goal, scale, weight, balance):
+def _lasso_pass(
+    columns: "RowView",
+    working: IndexArray,
+    curvature: FloatArray,
+    slope: FloatArray,
+    residual: FloatArray,
+    goal: FloatArray,
+    scale: float,
+    weight: float,
+    balance: FloatArray,
+) -> float:
     """One cyclic pass of coordinate descent on the model; the largest decrease of a coordinate.
 
     `goal` is the point being built (its last entry the weight of the constant feature `scale`, which
@@ -65,19 +83,19 @@ def _lasso_pass(columns, working, curvature, slope, residual, goal, scale, weigh
 
 
 @jit
-def _curvatures(columns, working, slope, out):
+def _curvatures(columns: "RowView", working: IndexArray, slope: FloatArray, out: FloatArray) -> None:
     for k in range(working.shape[0]):
         out[working[k]] = row_weighted_square(columns, working[k], slope)
 
 
 @jit
-def _spread(columns, chosen, out):
+def _spread(columns: "RowView", chosen: FloatArray, out: FloatArray) -> None:
     """Add the chosen columns to the rows of `out`."""
     for k in range(chosen.shape[0]):
         row_add(columns, chosen[k], 1.0, out[k])
 
 
-def columns_of(X):
+def columns_of(X: Rows) -> RowProducts:
     """The transposed matrix as rows, in the same floating point type."""
     if sparse.issparse(X):
         turned = sparse.csr_array(X).T.tocsr()
@@ -85,7 +103,16 @@ def columns_of(X):
     return RowProducts(view_rows(np.ascontiguousarray(X.T)), X.shape[0])
 
 
-def solve(products, columns, problem, *, gap_tol, limits, start=None, polish=False):
+def solve(
+    products: RowProducts,
+    columns: RowProducts,
+    problem: "SparseMargin",
+    *,
+    gap_tol: float,
+    limits: "Limits",
+    start: LinearSolution | None = None,
+    polish: bool = False,
+) -> LinearSolution:
     """Solve a `SparseMargin`.
 
     Parameters
@@ -112,7 +139,15 @@ def solve(products, columns, problem, *, gap_tol, limits, start=None, polish=Fal
 
 
 class _State:
-    def __init__(self, products, columns, problem, start):
+    w: FloatArray
+    values: FloatArray
+    best: tuple[FloatArray, float]
+    best_beta: FloatArray
+    trace: list[TracePoint]
+
+    def __init__(
+        self, products: RowProducts, columns: RowProducts, problem: "SparseMargin", start: LinearSolution | None
+    ) -> None:
         self.products, self.columns, self.problem = products, columns, problem
         d = products.n_features
         self.scale = {"free": 1.0, "penalised": problem.scale, "none": 0.0}[problem.bias]
@@ -128,7 +163,7 @@ class _State:
         self.best, self.best_beta = (np.zeros(d), 0.0), np.zeros(products.n)
         self.rounds, self.trace = 0, []
 
-    def run(self, gap_tol, limits):
+    def run(self, gap_tol: float, limits: "Limits") -> Status | None:
         """Rounds until an end; the status."""
         last_better, gap = 0, np.inf
         while True:
@@ -153,7 +188,7 @@ class _State:
                 return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
             self.rounds += 1
 
-    def _check(self):
+    def _check(self) -> tuple[FloatArray, FloatArray]:
         """Both objectives at the present w, the best of each kept; the response and its gradient."""
         problem, d = self.problem, len(self.w) - 1
         bias = self.scale * self.w[d]
@@ -172,12 +207,12 @@ class _State:
             self.dual, self.best_beta = value, candidate
         return beta, gradient
 
-    def _working_set(self, gradient):
+    def _working_set(self, gradient: FloatArray) -> IndexArray:
         """Features that are not zero, and those whose gradient says they should not be, or nearly."""
         near = np.abs(gradient) > 1.0 - 1e-2
         return np.flatnonzero(near | (self.w[:-1] != 0))
 
-    def _step(self, beta, working, limits):
+    def _step(self, beta: FloatArray, working: IndexArray, limits: "Limits") -> bool:
         """A proximal Newton step; False where it does not decrease the objective any more."""
         problem = self.problem
         slope = np.where(beta != 0, 2.0 * problem.C, 0.0)
@@ -195,7 +230,7 @@ class _State:
             self._face_step(goal, residual, slope)
         return self._line_search(goal - self.w)
 
-    def _face_step(self, goal, residual, slope):
+    def _face_step(self, goal: FloatArray, residual: FloatArray, slope: FloatArray) -> None:
         """Newton's method on the model with the signs of the weights held, up to the first that would change."""
         last = len(goal) - 1
         chosen = np.flatnonzero(goal)
@@ -217,7 +252,7 @@ class _State:
         goal[chosen] = np.where(ratios <= t, 0.0, goal[chosen] + t * step)
         residual -= t * slope * (step @ Z)
 
-    def _line_search(self, step):
+    def _line_search(self, step: FloatArray) -> bool:
         direction = self.products.dots(step[:-1]) + self.scale * step[-1]
         now, slope = self._objective(self.w, self.values), abs(self._slope(self.w, self.values, step, direction))
         t = 1.0
@@ -232,11 +267,11 @@ class _State:
             t *= 0.5
         return False
 
-    def _slope(self, w, values, step, direction):
+    def _slope(self, w: FloatArray, values: FloatArray, step: FloatArray, direction: FloatArray) -> float:
         """How the objective changes along `step`, ahead of w."""
         weights = np.append(np.ones(len(w) - 1), self.weight)
         penalty = np.where(w == 0, np.abs(step), np.sign(w) * step)
         return float(weights @ penalty - self.problem.response(values) @ direction)
 
-    def _objective(self, w, values):
+    def _objective(self, w: FloatArray, values: FloatArray) -> float:
         return self.problem.primal(w[:-1], self.scale * w[-1], values)

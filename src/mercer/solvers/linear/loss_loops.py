@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._types import FloatArray, IndexArray
 
 # Compiled code does not know infinity; a bracket that is still open ends here.
 BEYOND = 1e300
@@ -37,13 +38,13 @@ class RoundedLosses(NamedTuple):
 
 
 @jit
-def shrunk(z, epsilon):
+def shrunk(z: float, epsilon: float) -> float:
     """z moved towards zero by epsilon."""
     return z - epsilon if z > epsilon else (z + epsilon if z < -epsilon else 0.0)
 
 
 @jit
-def row_loss(z, lower, upper, ridge, epsilon):
+def row_loss(z: float, lower: float, upper: float, ridge: float, epsilon: float) -> float:
     """h_i where p_i - f = z."""
     excess = shrunk(z, epsilon)
     if excess == 0.0:
@@ -57,7 +58,15 @@ def row_loss(z, lower, upper, ridge, epsilon):
 
 
 @jit
-def total_loss(values, shift, linear, lower, upper, ridge, epsilon):
+def total_loss(
+    values: FloatArray,
+    shift: float,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    ridge: FloatArray,
+    epsilon: float,
+) -> float:
     """Sum of h_i at values + shift."""
     total = 0.0
     for i in range(values.shape[0]):
@@ -66,7 +75,9 @@ def total_loss(values, shift, linear, lower, upper, ridge, epsilon):
 
 
 @jit
-def _response(z, lower, upper, curvature, pull, epsilon):
+def _response(
+    z: float, lower: float, upper: float, curvature: float, pull: float, epsilon: float
+) -> tuple[float, bool]:
     """(beta, whether it moves with z): the maximiser of (z + pull) b - epsilon |b| - curvature b^2 / 2."""
     goal = shrunk(z + pull, epsilon) / curvature
     if goal <= lower:
@@ -77,7 +88,9 @@ def _response(z, lower, upper, curvature, pull, epsilon):
 
 
 @jit
-def respond(values, losses, beta, change, slope):
+def respond(
+    values: FloatArray, losses: RoundedLosses, beta: FloatArray, change: FloatArray, slope: FloatArray
+) -> tuple[float, float]:
     """Responses to `values` with the proximal term; returns (total loss, size of the proximal term).
 
     `change` receives how far each beta moved, `slope` its derivative (0 at a bound or at a kink).
@@ -97,7 +110,7 @@ def respond(values, losses, beta, change, slope):
 
 
 @jit
-def slope_along(t, values, direction, losses):
+def slope_along(t: float, values: FloatArray, direction: FloatArray, losses: RoundedLosses) -> tuple[float, float]:
     """First and second derivative of the rounded losses at values + t direction."""
     linear, lower, upper, ridge, epsilon, inverse, centre = losses
     first, second = 0.0, 0.0
@@ -112,7 +125,9 @@ def slope_along(t, values, direction, losses):
 
 
 @jit
-def line_minimum(values, direction, along, square, losses):
+def line_minimum(
+    values: FloatArray, direction: FloatArray, along: float, square: float, losses: RoundedLosses
+) -> float:
     """t > 0 at which along t + square t^2 / 2 + rounded losses(values + t direction) has its minimum.
 
     Newton steps on the derivative, which rises and is piecewise linear, between bounds that close in.
@@ -138,7 +153,9 @@ def line_minimum(values, direction, along, square, losses):
 
 
 @jit
-def bracketed_minimum(values, direction, along, square, step, losses):
+def bracketed_minimum(
+    values: FloatArray, direction: FloatArray, along: float, square: float, step: float, losses: RoundedLosses
+) -> float:
     """t, of either sign, near which along t + square t^2 / 2 + losses(values + t direction) has its minimum.
 
     False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a tenth of what it
@@ -174,7 +191,7 @@ def bracketed_minimum(values, direction, along, square, step, losses):
 
 
 @jit
-def settled_bias(values, losses):
+def settled_bias(values: FloatArray, losses: RoundedLosses) -> float:
     """The shift of all values at which the responses add up to zero."""
     ones, low, high, t = np.ones(values.shape[0]), -BEYOND, BEYOND, 0.0
     reach = 1.0
@@ -202,7 +219,17 @@ def settled_bias(values, losses):
 
 
 @jit
-def steepest(values, linear, lower, upper, ridge, epsilon, beta, firm, active):
+def steepest(
+    values: FloatArray,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    ridge: FloatArray,
+    epsilon: float,
+    beta: FloatArray,
+    firm: float,
+    active: IndexArray,
+) -> tuple[int, float]:
     """Write to `active` the rows whose slope in the dual is not below -firm; how many, and the largest."""
     count, largest = 0, 0.0
     for i in range(values.shape[0]):
@@ -216,7 +243,7 @@ def steepest(values, linear, lower, upper, ridge, epsilon, beta, firm, active):
 
 
 @jit
-def dual_slope(beta, gradient, epsilon, lower, upper):
+def dual_slope(beta: float, gradient: float, epsilon: float, lower: float, upper: float) -> float:
     """How fast the dual can grow by moving beta_i; negative where it sits firmly at a bound or a kink."""
     rise = gradient - epsilon if beta >= 0.0 else gradient + epsilon
     fall = -gradient - epsilon if beta <= 0.0 else epsilon - gradient
@@ -226,7 +253,7 @@ def dual_slope(beta, gradient, epsilon, lower, upper):
 
 
 @jit
-def separable_dual(beta, linear, ridge, epsilon):
+def separable_dual(beta: FloatArray, linear: FloatArray, ridge: FloatArray, epsilon: float) -> tuple[float, float]:
     """(p'b - epsilon |b|_1 - b'Rb / 2, sum of b)."""
     value, total = 0.0, 0.0
     for i in range(beta.shape[0]):
@@ -236,7 +263,17 @@ def separable_dual(beta, linear, ridge, epsilon):
 
 
 @jit
-def improve_dual(best, best_sum, value, beta, total, linear, ridge, epsilon, scale):
+def improve_dual(
+    best: FloatArray,
+    best_sum: FloatArray,
+    value: float,
+    beta: FloatArray,
+    total: FloatArray,
+    linear: FloatArray,
+    ridge: FloatArray,
+    epsilon: float,
+    scale: float,
+) -> float:
     """Move `best` (with its sum of rows and its dual value) towards beta as far as the dual grows.
 
     The dual is concave along the segment: its values at the ends and its curvature give the parabola
@@ -265,7 +302,9 @@ def improve_dual(best, best_sum, value, beta, total, linear, ridge, epsilon, sca
 
 
 @jit
-def dual_value(beta, total, linear, ridge, epsilon, scale):
+def dual_value(
+    beta: FloatArray, total: FloatArray, linear: FloatArray, ridge: FloatArray, epsilon: float, scale: float
+) -> float:
     """The dual objective at beta, given the sum of beta_i x_i."""
     separable, balance = separable_dual(beta, linear, ridge, epsilon)
     square = (scale * balance) ** 2

@@ -11,8 +11,11 @@ kept. A step costs two passes over the rows (the second only over those whose re
 system of `proximal_newton_system`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.problems.linear.dual import balanced
 from mercer.solvers.linear import small_newton
 from mercer.solvers.linear.loss_loops import (
@@ -28,6 +31,11 @@ from mercer.solvers.linear.small_newton import INNER, NARROWER, Best, Constant, 
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.linear.dual import LinearDual
+    from mercer.solvers.limits import Limits
+
 # The rounded zone at first, in mean residuals.
 FIRST_WIDTH = 3.0
 MOST_STEPS = 1000
@@ -41,7 +49,15 @@ ROUNDING = 1e-11
 MOST_POLISHING = 20
 
 
-def solve(products, dual, *, gap_tol, limits, start=None, polish=False):
+def solve(
+    products: "RowProducts",
+    dual: "LinearDual",
+    *,
+    gap_tol: float,
+    limits: "Limits",
+    start: LinearSolution | None = None,
+    polish: bool = False,
+) -> LinearSolution:
     """Solve a linear machine.
 
     Parameters
@@ -67,7 +83,20 @@ def solve(products, dual, *, gap_tol, limits, start=None, polish=False):
 
 
 class _Newton:
-    def __init__(self, products, dual, start):
+    w: FloatArray
+    values: FloatArray
+    beta: FloatArray
+    sum: FloatArray
+    change: FloatArray
+    slope: FloatArray
+    inverse: FloatArray
+    centre: FloatArray
+    best_beta: FloatArray
+    best_sum: FloatArray
+    best: tuple[FloatArray, float]
+    trace: list[TracePoint]
+
+    def __init__(self, products: "RowProducts", dual: "LinearDual", start: LinearSolution | None) -> None:
         self.products, self.dual = products, dual
         n, d = products.n, products.n_features
         self.w = np.zeros(d + 1)  # the last is the weight of the constant feature
@@ -92,7 +121,7 @@ class _Newton:
         self.best, self.steps, self.trace = (self.w.copy(), 0.0), 0, []
         self.flat_steps = 0
 
-    def _begin_from(self, start):
+    def _begin_from(self, start: LinearSolution) -> None:
         dual = self.dual
         self.w[:-1] = start.w
         self.w[-1] = start.bias / dual.scale if dual.scale else 0.0
@@ -103,26 +132,26 @@ class _Newton:
         self.values += self._bias
 
     @property
-    def _bias(self):
+    def _bias(self) -> float:
         return self.dual.scale * self.w[-1]
 
     @property
-    def _rounded(self):
+    def _rounded(self) -> RoundedLosses:
         """What the compiled loops want to know of the rounded losses."""
         dual = self.dual
         return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, self.inverse, self.centre)
 
     @property
-    def _point(self):
+    def _point(self) -> Point:
         return Point(self.w, self.values, self.beta, self.sum, self.change, self.slope)
 
-    def _narrow(self, times):
+    def _narrow(self, times: float) -> None:
         self.width /= times
         reach = self.dual.reach
         inverse = np.maximum(self.width / np.where(reach > 0.0, reach, 1.0), small_newton.SMALLEST)
         self.inverse = np.where(self.dual.ridge == 0.0, inverse, 0.0)
 
-    def run(self, gap_tol, limits, polish):
+    def run(self, gap_tol: float, limits: "Limits", polish: int) -> Status:
         """Newton steps until an end; the status."""
         last_better, gap, before = 0, np.inf, np.inf
         patience = HOPELESS * (5 if self.has_kinks else 1)
@@ -154,13 +183,13 @@ class _Newton:
                 residual = self._restarted()
             self._step(residual)
 
-    def _is_stuck(self):
+    def _is_stuck(self) -> bool:
         """Whether steps have long been tiny: all responses are at bounds, and a free bias and w hold each other."""
         if self.has_kinks and self.dual.has_equality and not self.slope.any():
             self.flat_steps += 1
         return self.flat_steps == STUCK
 
-    def _restarted(self):
+    def _restarted(self) -> FloatArray:
         """Begin again at the w of the best dual point, which may be solved by then; the residual there."""
         self.flat_steps = 0
         self.w[:-1] = self.best_sum
@@ -169,7 +198,7 @@ class _Newton:
         self._respond()
         return self._residual()
 
-    def _run_in_one(self, gap_tol, steps):
+    def _run_in_one(self, gap_tol: float, steps: int) -> None:
         """The first steps in one compiled call, which no callback would see one by one."""
         best = Best(self.w.copy(), self.best_beta, self.best_sum, np.array([1e300, self.dual_value]))
         before = self.inverse.max(initial=0.0)
@@ -182,7 +211,7 @@ class _Newton:
         if before > 0.0:
             self.width *= self.inverse.max() / before
 
-    def _limit(self, limits, last_better, patience, gap):
+    def _limit(self, limits: "Limits", last_better: int, patience: int, gap: float) -> Status | None:
         """The status that ends the steps now, or None."""
         if limits.iterations_left(self.steps) <= 0:
             return Status.ITERATION_LIMIT
@@ -190,18 +219,18 @@ class _Newton:
             return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
         return None
 
-    def _is_rough(self, residual, distance):
+    def _is_rough(self, residual: FloatArray, distance: float) -> bool:
         """Whether another step would change more than rounding does."""
-        size = self.w @ self.w + 1e-300
+        size: Any = self.w @ self.w + 1e-300
         return residual @ residual > ROUNDING**2 * size or distance > ROUNDING**2 * size
 
-    def _report(self, gap, limits):
+    def _report(self, gap: float, limits: "Limits") -> None:
         moving = int(np.count_nonzero(self.slope))
         point = TracePoint(limits.seconds, self.steps, gap, self.dual_value, moving, len(self.beta), gap=gap)
         self.trace.append(point)
         limits.report(point)
 
-    def _respond(self):
+    def _respond(self) -> float:
         """Responses of the rows, both objectives, the best of each; the length of the proximal step."""
         dual = self.dual
         if dual.has_equality:
@@ -223,7 +252,7 @@ class _Newton:
         )  # fmt: skip
         return distance
 
-    def _residual(self):
+    def _residual(self) -> FloatArray:
         """Minus the gradient of the rounded primal."""
         out = np.empty_like(self.w)
         out[:-1] = self.sum
@@ -234,7 +263,7 @@ class _Newton:
             out -= self.w
         return out
 
-    def _step(self, residual):
+    def _step(self, residual: FloatArray) -> None:
         self.steps += 1
         if self.is_fused and small_newton.fused_step(
             self.products.rows, self._rounded, self._point, residual, self.constant, self.room
@@ -251,7 +280,7 @@ class _Newton:
         self.w += t * step
         self.values += t * direction
 
-    def solution(self, status):
+    def solution(self, status: Status) -> LinearSolution:
         """The best that was met."""
         (w, bias), beta = self.best, self.best_beta
         if self.dual.has_equality:

@@ -6,14 +6,22 @@ factorised; beyond that, conjugate gradients with the diagonal as preconditioner
 each entry of those rows in a step.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_add, row_dot, row_outer, row_square_add
 from mercer._jit.threads import one_blas_thread
+from mercer._types import FloatArray
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer._jit.row_views import DenseRows, RowView
 
 DIRECT = 1200
 # Multiplications above which forming the matrix of sparse rows costs more than it saves.
@@ -26,7 +34,7 @@ CG_TOL = 0.05
 
 
 @jit
-def _outer(rows, slope, scale, H, begin, end):
+def _outer(rows: "RowView", slope: FloatArray, scale: float, H: FloatArray, begin: int, end: int) -> None:
     last = H.shape[0] - 1
     for i in range(begin, end):
         if slope[i] != 0.0:
@@ -37,7 +45,9 @@ def _outer(rows, slope, scale, H, begin, end):
 
 
 @jit
-def _multiply(rows, slope, scale, s, out, begin, end):
+def _multiply(
+    rows: "RowView", slope: FloatArray, scale: float, s: FloatArray, out: FloatArray, begin: int, end: int
+) -> None:
     last = s.shape[0] - 1
     for i in range(begin, end):
         if slope[i] != 0.0:
@@ -47,7 +57,7 @@ def _multiply(rows, slope, scale, s, out, begin, end):
 
 
 @jit
-def _diagonal(rows, slope, scale, out, begin, end):
+def _diagonal(rows: "RowView", slope: FloatArray, scale: float, out: FloatArray, begin: int, end: int) -> None:
     last = out.shape[0] - 1
     for i in range(begin, end):
         if slope[i] != 0.0:
@@ -67,24 +77,24 @@ class NewtonSystem:
         r: 1 where the bias is penalised, 0 where it is free.
     """
 
-    def __init__(self, products, scale, weight):
+    def __init__(self, products: "RowProducts", scale: float, weight: float) -> None:
         self.products, self.scale, self.weight = products, scale, weight
         self.size = products.n_features + 1
         mean = products.n_entries / max(1, products.n)
         is_cheap = products.is_dense or mean**2 * products.n <= MOST_PRODUCTS
         self.is_direct = self.size <= DIRECT and is_cheap
 
-    def solve(self, slope, g):
+    def solve(self, slope: FloatArray, g: FloatArray) -> FloatArray:
         """s for these slopes and this right-hand side."""
         return self._direct(slope, g) if self.is_direct else self._conjugate_gradients(slope, g)
 
-    def _regulariser(self):
+    def _regulariser(self) -> FloatArray:
         diagonal = np.ones(self.size)
         # Without a bias, or with a free one that no row holds, the last unknown is decoupled.
         diagonal[-1] = self.weight if self.scale else 1.0
         return diagonal
 
-    def _direct(self, slope, g):
+    def _direct(self, slope: FloatArray, g: FloatArray) -> FloatArray:
         H = self._matrix(slope)
         H[np.diag_indices(self.size)] += self._regulariser()
         if H[-1, -1] == 0.0:
@@ -95,11 +105,11 @@ class NewtonSystem:
             except np.linalg.LinAlgError:
                 return self._conjugate_gradients(slope, g)
 
-    def _matrix(self, slope):
+    def _matrix(self, slope: FloatArray) -> FloatArray:
         blas = self.products.is_dense and self.size > SHORT_ROW
         parts = {chunk: np.zeros((self.size, self.size)) for chunk in self.products.chunks}
 
-        def add(begin, end):
+        def add(begin: int, end: int) -> None:
             if blas:
                 self._add_blocks(slope, parts[begin, end], begin, end)
             else:
@@ -111,8 +121,8 @@ class NewtonSystem:
             H += other
         return H
 
-    def _add_blocks(self, slope, H, begin, end):
-        values = self.products.rows.values
+    def _add_blocks(self, slope: FloatArray, H: FloatArray, begin: int, end: int) -> None:
+        values = cast("DenseRows", self.products.rows).values
         chosen = begin + np.flatnonzero(slope[begin:end])
         for k in range(0, len(chosen), BLOCK):
             rows = chosen[k : k + BLOCK]
@@ -121,7 +131,7 @@ class NewtonSystem:
             block[:, -1] = np.sqrt(slope[rows]) * self.scale
             H += block.T @ block
 
-    def _conjugate_gradients(self, slope, g):
+    def _conjugate_gradients(self, slope: FloatArray, g: FloatArray) -> FloatArray:
         """Preconditioned conjugate gradients (Hestenes & Stiefel 1952), to a twentieth of g."""
         diagonal = self._regulariser()
         precondition = 1.0 / np.maximum(diagonal + self._sum(_diagonal, slope), 1e-300)
@@ -137,7 +147,7 @@ class NewtonSystem:
                 break
         return s
 
-    def _sum(self, compiled, slope, *vectors):
+    def _sum(self, compiled: Callable[..., None], slope: FloatArray, *vectors: FloatArray) -> FloatArray:
         """The sum over the chunks of what a compiled loop adds up."""
         parts = {chunk: np.zeros(self.size) for chunk in self.products.chunks}
         self.products.run(

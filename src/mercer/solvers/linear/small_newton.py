@@ -4,14 +4,19 @@ On a few hundred rows a step takes microseconds, and the calls between its parts
 the parts. Beyond `LARGEST` unknowns the factorisation of LAPACK is faster than the one here.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_add, row_dot, row_outer
+from mercer._types import FloatArray
 from mercer.solvers.linalg.compiled_cholesky import factorise, substitute
 from mercer.solvers.linear.loss_loops import improve_dual, line_minimum, respond, settled_bias
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
+    from mercer.solvers.linear.loss_loops import RoundedLosses
 
 LARGEST = 72
 # Entries of all rows above which two threads are faster than one piece.
@@ -72,7 +77,7 @@ class Room(NamedTuple):
 
 
 @jit
-def fused_response(rows, losses, point):
+def fused_response(rows: "RowView", losses: "RoundedLosses", point: Point) -> tuple[float, float, float]:
     """`respond`, and `total` += the sum of change_i x_i; (loss, length of the proximal step, sum of beta)."""
     beta, change = point.beta, point.change
     loss, distance = respond(point.values, losses, beta, change, point.slope)
@@ -85,7 +90,7 @@ def fused_response(rows, losses, point):
 
 
 @jit
-def _system(rows, slope, scale, weight, H):
+def _system(rows: "RowView", slope: FloatArray, scale: float, weight: float, H: FloatArray) -> None:
     last = H.shape[0] - 1
     H[:, :] = 0.0
     for i in range(slope.shape[0]):
@@ -102,7 +107,9 @@ def _system(rows, slope, scale, weight, H):
 
 
 @jit
-def fused_step(rows, losses, point, step, constant, room):
+def fused_step(
+    rows: "RowView", losses: "RoundedLosses", point: Point, step: FloatArray, constant: Constant, room: Room
+) -> bool:
     """Solve the system for the right-hand side in `step`, search the line, move w and the values.
 
     False, with nothing moved, if the system cannot be factorised.
@@ -131,7 +138,17 @@ def fused_step(rows, losses, point, step, constant, room):
 
 
 @jit
-def fused_run(rows, losses, point, best, constant, room, has_kinks, gap_tol, steps):
+def fused_run(
+    rows: "RowView",
+    losses: "RoundedLosses",
+    point: Point,
+    best: Best,
+    constant: Constant,
+    room: Room,
+    has_kinks: bool,
+    gap_tol: float,
+    steps: int,
+) -> int:
     """Up to `steps` steps of `proximal_newton` in one call; how many were made."""
     w, values = point.w, point.values
     scale, weight = constant.scale, constant.weight
@@ -168,7 +185,7 @@ def fused_run(rows, losses, point, best, constant, room, has_kinks, gap_tol, ste
 
 
 @jit
-def narrow(inverse, times):
+def narrow(inverse: FloatArray, times: float) -> None:
     """Divide the proximal weights, in place, as far as they have an inverse: those of a huge box would become zero."""
     for i in range(inverse.shape[0]):
         if inverse[i] > 0.0:
@@ -176,7 +193,7 @@ def narrow(inverse, times):
 
 
 @jit
-def _residual(total, w, pull, weight, out):
+def _residual(total: FloatArray, w: FloatArray, pull: FloatArray, weight: float, out: FloatArray) -> float:
     """Minus the gradient of the rounded primal, and its square."""
     last = w.shape[0] - 1
     out[last] = pull - weight * w[last]

@@ -5,10 +5,18 @@ which needs a dozen passes where features are many and sparse. Where it turns ou
 correlated features) Newton's method takes over from where it stands.
 """
 
+from typing import TYPE_CHECKING
+
 from mercer._errors import ParameterError
 from mercer._jit.threads import one_blas_thread
 from mercer.solvers.linear import dual_cd, proximal_newton
 from mercer.solvers.linear.proximal_newton_system import DIRECT
+
+if TYPE_CHECKING:
+    from mercer._jit.row_products import RowProducts
+    from mercer.problems.linear.dual import LinearDual
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.linear_result import LinearSolution
 
 SOLVERS = ("auto", "dual_cd", "newton")
 # Passes that coordinate descent may still seem to need before Newton's method takes over.
@@ -17,7 +25,16 @@ PATIENCE = 2000
 TINY = 100
 
 
-def solve(products, dual, *, gap_tol, limits, solver="auto", start=None, seed=0):
+def solve(
+    products: "RowProducts",
+    dual: "LinearDual",
+    *,
+    gap_tol: float,
+    limits: "Limits",
+    solver: str = "auto",
+    start: "LinearSolution | None" = None,
+    seed: int = 0,
+) -> "LinearSolution":
     """Solve a linear machine by the solver of that name.
 
     Parameters
@@ -52,11 +69,11 @@ def solve(products, dual, *, gap_tol, limits, solver="auto", start=None, seed=0)
         return after
 
 
-def is_tiny(products):
+def is_tiny(products: "RowProducts") -> bool:
     """Whether a few more steps cost nothing: then the order of rows, dense or sparse storage, and weights in
     the place of repeated rows do not show in the answer."""
     return max(products.n, products.n_features) <= TINY
 
 
-def _has_small_systems(products):
+def _has_small_systems(products: "RowProducts") -> bool:
     return products.n_features < min(DIRECT, products.n) or is_tiny(products)

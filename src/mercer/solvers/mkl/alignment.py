@@ -4,12 +4,18 @@ Method: Clarabel's interior point (Goulart & Chen 2024); its answer is in the mi
 equally good, so that equal kernels have equal weights. Cost: the cube of the number of kernels.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
 
+if TYPE_CHECKING:
+    from mercer.problems.mkl.alignment import AlignmentProblem
 
-def align(problem):
+
+def align(problem: "AlignmentProblem") -> FloatArray:
     """Weights of sum 1; equal ones where no kernel agrees with the targets at all."""
     size = np.sqrt(np.maximum(np.diag(problem.M), 0.0))
     size = np.where(size > 0, size, 1.0)

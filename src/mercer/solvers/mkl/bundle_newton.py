@@ -19,10 +19,19 @@ beta, a factorisation of the free support vectors and a quadratic program of M +
 p = 1.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import linalg
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
+
+if TYPE_CHECKING:
+    from mercer.problems.mkl.weighted_kernels import Judged
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.solvers.mkl.search import WeightSearch
+    from mercer.solvers.result import Status
 
 # The share of the majorant in the Newton term: at first, at least, at most.
 DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.1, 1e-9, 1.0
@@ -45,7 +54,9 @@ NO_GAP = 1e-13
 NO_GAIN, FEW_TRIES, MANY_TRIES = 1e-11, 4, 60
 
 
-def curvature_of(dual, beta, free_block, free_products):
+def curvature_of(
+    dual: "DualProblem", beta: FloatArray, free_block: FloatArray, free_products: FloatArray
+) -> FloatArray:
     """Second derivatives of the best value of one machine by the weights.
 
     Parameters
@@ -77,9 +88,9 @@ def curvature_of(dual, beta, free_block, free_products):
     return 0.5 * (H + H.T)
 
 
-def minimise(search, n_kernels):
+def minimise(search: "WeightSearch", n_kernels: int) -> "Status | None":
     """Search the simplex for the weights of the smallest gap; returns a status, None where a limit was met."""
-    cuts = _approach(search, n_kernels)
+    cuts: list[Any] = _approach(search, n_kernels)
     centre = min(cuts, key=lambda cut: cut.primal, default=None)
     machines, damping, H = search.machines, DAMPING, None
     while centre is not None and (status := search.ended()) is None:
@@ -110,9 +121,9 @@ def minimise(search, n_kernels):
     return status if centre is not None else None
 
 
-def _approach(search, n_kernels):
+def _approach(search: "WeightSearch", n_kernels: int) -> "list[Judged]":
     """The points of a few steps that never make it worse: far from the best weights no Newton step is to be trusted."""
-    points = [search.visit(search.allowed.equal(n_kernels))]
+    points: list[Any] = [search.visit(search.allowed.equal(n_kernels))]
     while points[-1] is not None and search.ended() is None and len(points) < MOST_APPROACH:
         points.append(search.visit(points[-1].better_weights(search.allowed)))
         if points[-1] is not None and points[-1].primal > (1.0 - SLOW) * points[-2].primal:
@@ -120,7 +131,7 @@ def _approach(search, n_kernels):
     return [point for point in points if point is not None] if points[-1] is not None else []
 
 
-def _majorant(centre):
+def _majorant(centre: "Judged") -> FloatArray:
     r"""Second derivatives of :math:`\tfrac12\sum_m\|w_m\|^2/\mu_m`, which is above the objective: with all of them a
     step can hardly fail. Kernels without a weight have that of a small one, so that they can come back."""
     least = 0.05 / len(centre.weights)
@@ -128,7 +139,7 @@ def _majorant(centre):
     return sizes / np.maximum(centre.weights, least) + 1e-9 * centre.scale
 
 
-def _bounded(H, majorant):
+def _bounded(H: FloatArray, majorant: FloatArray) -> FloatArray:
     """H, with rows and columns shrunk until its diagonal is nowhere above the majorant's.
 
     Where the machine has no unique beta the objective has a kink, and H is a large number that means nothing.
@@ -138,7 +149,7 @@ def _bounded(H, majorant):
     return H * np.outer(shrink, shrink)
 
 
-def _step(centre, cuts, H):
+def _step(centre: "Judged", cuts: "list[Judged]", H: FloatArray) -> tuple[FloatArray, float, FloatArray]:
     """(weights, what the model promises there, the share of each cut in it)."""
     M = len(centre.weights)
     scale = centre.scale
@@ -159,7 +170,7 @@ def _step(centre, cuts, H):
     return weights, float(promised), shares / max(shares.sum(), 1e-300)
 
 
-def _newton(centre, H, weights):
+def _newton(centre: "Judged", H: FloatArray, weights: FloatArray) -> FloatArray:
     """The Newton step over the kernels that have a weight, to the last digits; `weights` where it leaves the simplex.
 
     The program gives steps only to the square root of its accuracy in the objective.
@@ -177,13 +188,13 @@ def _newton(centre, H, weights):
     return found / found.sum() if found[active].min() > 0 else weights
 
 
-def _kept(cuts, shares, centre, found):
+def _kept(cuts: "list[Judged]", shares: FloatArray, centre: "Judged", found: "Judged") -> "list[Judged]":
     """The cuts that hold the model up, with the centre's and the new one."""
     used = [cut for cut, share in zip(cuts, shares, strict=True) if share > 1e-8 or cut is centre]
     return [*used[-MOST_CUTS:], found]
 
 
-def _mixed(search, centre, cuts, shares):
+def _mixed(search: "WeightSearch", centre: "Judged", cuts: "list[Judged]", shares: FloatArray) -> "Status | None":
     """Mix the solutions as the cuts are mixed, and see whether that proves the weights to be best."""
     if shares.max() > 1.0 - ONE_ALONE:
         return None

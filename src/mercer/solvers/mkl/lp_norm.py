@@ -10,9 +10,16 @@ Cost of a step: one solution of the machines from the last one, and M products o
 beta. Needs p > 1.
 """
 
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.problems.mkl.weighted_kernels import Judged
+    from mercer.solvers.mkl.search import WeightSearch
 
 # Steps that are extrapolated from.
 DEPTH = 5
@@ -22,7 +29,7 @@ LOWEST = -60.0
 STILL = 1e-11
 
 
-def minimise(search, n_kernels):
+def minimise(search: "WeightSearch", n_kernels: int) -> Status | None:
     """Search the p-norm sphere for the weights of the smallest gap; returns a status."""
     centre = search.visit(search.allowed.equal(n_kernels))
     past = []
@@ -39,21 +46,21 @@ def minimise(search, n_kernels):
     return status
 
 
-def _logarithms(search, judged):
+def _logarithms(search: "WeightSearch", judged: "Judged") -> tuple[FloatArray, FloatArray]:
     """Logarithms of the weights, and of those that are best for the same w_m."""
     with np.errstate(divide="ignore"):
         here = np.maximum(np.log(judged.weights), LOWEST)
         sizes = 2.0 * here + np.log(np.maximum(judged.q, 0.0))
-    there = np.maximum(sizes / (search.allowed.p + 1.0), LOWEST)
+    there = np.maximum(sizes / (cast(float, search.allowed.p) + 1.0), LOWEST)
     return here, np.log(_weights(search, there))
 
 
-def _weights(search, logarithms):
+def _weights(search: "WeightSearch", logarithms: FloatArray) -> FloatArray:
     found = np.exp(np.maximum(logarithms - logarithms.max(), LOWEST))
     return search.allowed.normalised(found)
 
 
-def _extrapolated(past):
+def _extrapolated(past: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """Anderson's mixture of the last steps: that whose residuals cancel best."""
     here, residual = past[-1]
     if len(past) == 1:

@@ -1,10 +1,17 @@
 """The search for kernel weights: where it has been, what is best, and when it ends."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.problems.mkl.weighted_kernels import Judged, WeightSet
+    from mercer.solvers._types import Machines
+    from mercer.solvers.limits import Limits
 
 # So many points whose machines alone have a larger gap than is asked for: rounding does not let them be solved, and to
 # look for better weights for them takes for ever.
@@ -51,12 +58,15 @@ class WeightSearch:
         Points whose machines could not be solved as finely as the gap asks for.
     """
 
-    def __init__(self, allowed, machines, gap_tol, limits):
+    best: "Judged | Any"
+    trace: list[WeightPoint]
+
+    def __init__(self, allowed: "WeightSet", machines: "Machines", gap_tol: float, limits: "Limits") -> None:
         self.allowed, self.machines, self.gap_tol, self.limits = allowed, machines, gap_tol, limits
         self.best, self.trace, self.iterations = None, [], 0
         self.since_best, self.unsolved = 0, 0
 
-    def visit(self, weights):
+    def visit(self, weights: FloatArray) -> "Judged | None":
         """Solve the machines at these weights; None if that was ended early."""
         judged = self.machines.solve(weights, self.best)
         if judged is None:
@@ -64,7 +74,7 @@ class WeightSearch:
         self.unsolved += not judged.machines_gap <= self.gap_tol * judged.scale
         return self.note(judged)
 
-    def note(self, judged):
+    def note(self, judged: "Judged") -> "Judged":
         """Remember a point, and keep the one with the smallest gap."""
         self.iterations += 1
         self.since_best += 1
@@ -86,7 +96,7 @@ class WeightSearch:
         self.limits.report(point)
         return judged
 
-    def ended(self):
+    def ended(self) -> Status | None:
         """The status that ends the search now, or None."""
         if self.best is not None and self.best.gap(self.allowed) <= self.gap_tol:
             return Status.OPTIMAL
@@ -95,7 +105,7 @@ class WeightSearch:
             return Status.ITERATION_LIMIT
         return self.short_of() if status is None and self.unsolved >= MOST_UNSOLVED else status
 
-    def short_of(self):
+    def short_of(self) -> Status:
         """The status of a search that can do no better, and has not closed the gap."""
         is_near = self.best.gap(self.allowed) <= NEARLY * self.gap_tol
         return Status.OPTIMAL_INACCURATE if is_near else Status.STALLED

@@ -14,12 +14,18 @@ Cost: a fit from a warm start for each C; about 1 / sqrt(tolerance) of them a de
 Needs: whatever the dual solver needs; the matrix need not fit into memory.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
 
 # The share of the tolerance that the solutions themselves may use up.
 OWN_SHARE = 0.25
@@ -41,7 +47,7 @@ class Node:
     status: Status
 
     @property
-    def gap(self):
+    def gap(self) -> float:
         """How far either value may be from the optimum."""
         return self.primal - self.dual
 
@@ -58,13 +64,13 @@ class ChordPath:
     status : Status
     """
 
-    def __init__(self, nodes, status):
+    def __init__(self, nodes: list[Node], status: Status) -> None:
         self.nodes, self.status = nodes, status
         self.breakpoints = np.array([node.C for node in nodes])
         self.bounds = np.array([chord_bound(left, right) for left, right in pairwise(nodes)])
         self.C_end = float(self.breakpoints[-1])
 
-    def at(self, C):
+    def at(self, C: float) -> tuple[FloatArray, float]:
         """(beta, bias) at C."""
         place = min(max(int(np.searchsorted(self.breakpoints, C, side="right")) - 1, 0), len(self.nodes) - 1)
         left = self.nodes[place]
@@ -75,14 +81,20 @@ class ChordPath:
         return (1.0 - share) * left.beta + share * right.beta, (1.0 - share) * left.bias + share * right.bias
 
 
-def chord_bound(left, right):
+def chord_bound(left: Node, right: Node) -> float:
     """A bound on gap / primal over the interval between two solutions."""
     bend = max(0.0, (right.C - left.C) * (left.loss - right.loss) / 4.0)
     # The optimum grows with C, so the dual value on the left is below every primal value.
     return (max(left.gap, right.gap) + bend) / max(left.dual, 1e-300)
 
 
-def approximate_path(solve, C_min, C_max, gap_tol, limits):
+def approximate_path(
+    solve: Callable[[float, FloatArray | None, float], Node],
+    C_min: float,
+    C_max: float,
+    gap_tol: float,
+    limits: "Limits",
+) -> ChordPath:
     """Solutions at so many C between the two that the gap is at most `gap_tol` of the primal everywhere.
 
     Parameters

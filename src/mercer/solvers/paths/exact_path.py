@@ -18,10 +18,12 @@ matrix in memory in double precision; a positive semidefinite kernel.
 """
 
 from dataclasses import dataclass
+from typing import Any, Self, cast
 
 import numpy as np
 
 from mercer._jit.threads import one_blas_thread
+from mercer._types import FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.problems.svm.soft_margin import SoftMargin
@@ -54,7 +56,7 @@ class Leg:
     end: float
 
     @classmethod
-    def of(cls, homotopy, initial):
+    def of(cls, homotopy: Homotopy, initial: IndexArray) -> Self:
         """What a homotopy that began with the sets `initial` has logged."""
         t = homotopy.track
         pieces, events, values = t.counts[[N_PIECES, N_EVENTS, N_VALUES]]
@@ -62,14 +64,14 @@ class Leg:
         # Views: who has logged this goes nowhere else, and what is behind the end was never written to.
         return cls(initial, t.log[:events], t.begins[:pieces], t.frees[:values], t.free_values[:values], end)
 
-    def status(self, piece):
+    def status(self, piece: int) -> IndexArray:
         """The set of every point on a piece: the last event of each before it counts."""
         out = self.initial.copy()
         events = self.log[: int(self.begins[piece, 3])]
         out[events // 4] = events % 4
         return out
 
-    def at(self, C, signs, weights):
+    def at(self, C: float, signs: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
         """(beta, bias) at C, within this leg."""
         piece = max(0, int(np.searchsorted(self.begins[:, 0], C, side="right")) - 1)
         begin, bias, rate, _, first = self.begins[piece]
@@ -93,13 +95,13 @@ class PiecewisePath:
     n_events : int
     """
 
-    def __init__(self, legs, signs, weights, status):
+    def __init__(self, legs: list[Leg], signs: FloatArray, weights: FloatArray, status: Status) -> None:
         self.legs, self.signs, self.weights, self.status = legs, signs, weights, status
         self.breakpoints = np.concatenate([leg.begins[:, 0] for leg in legs])
         self.C_end = legs[-1].end
         self.n_events = sum(len(leg.log) for leg in legs)
 
-    def at(self, C):
+    def at(self, C: float) -> tuple[FloatArray, float]:
         """(beta, bias) at C: signed coefficients y_i alpha_i, and b."""
         before = None
         for leg in self.legs:
@@ -110,19 +112,21 @@ class PiecewisePath:
             before = leg
         raise ValueError(f"the path ends at C = {self.C_end}, before {C}")
 
-    def _between(self, left, right, C):
+    def _between(self, left: Leg, right: Leg, C: float) -> tuple[FloatArray, float]:
         """On the chord over the stretch in which the sets could not be told."""
         begin, end = left.end, float(right.begins[0, 0])
         share = (C - begin) / (end - begin)
-        ends = left.at(begin, self.signs, self.weights), right.at(end, self.signs, self.weights)
-        return tuple((1.0 - share) * a + share * b for a, b in zip(*ends, strict=True))
+        ends: Any = left.at(begin, self.signs, self.weights), right.at(end, self.signs, self.weights)
+        return cast(
+            "tuple[FloatArray, float]", tuple((1.0 - share) * a + share * b for a, b in zip(*ends, strict=True))
+        )
 
-    def sets(self, C):
+    def sets(self, C: float) -> IndexArray:
         """The set of every point at C: 0 for zero, 1 for bounded, 2 for free."""
         leg = next(leg for leg in self.legs if leg.end >= C)
         return leg.status(max(0, int(np.searchsorted(leg.begins[:, 0], C, side="right")) - 1))
 
-    def events(self):
+    def events(self) -> list[tuple[float, int, str]]:
         """(C, point, what it becomes) for every event, in order."""
         out = []
         for leg in self.legs:
@@ -137,7 +141,14 @@ class PiecewisePath:
 
 # Its threads would wait in a loop, on cores that others need, for products that are too small for them.
 @one_blas_thread()
-def follow_path(matrix, signs, weights, bias="free", C_max=np.inf, limits=None):
+def follow_path(
+    matrix: StoredMatrix,
+    signs: FloatArray,
+    weights: FloatArray,
+    bias: str = "free",
+    C_max: float = np.inf,
+    limits: Limits | None = None,
+) -> PiecewisePath:
     """The exact path from C = 0 to `C_max`.
 
     Parameters
@@ -179,7 +190,7 @@ def follow_path(matrix, signs, weights, bias="free", C_max=np.inf, limits=None):
     return PiecewisePath(legs, signs, weights, Status.STALLED if is_stuck else status)
 
 
-def _lead(homotopy, C_max, limits, events):
+def _lead(homotopy: Homotopy, C_max: float, limits: Limits, events: int) -> bool:
     """Follow in slices; every slice is shown to the callbacks."""
     while True:
         left = limits.iterations_left(events + homotopy.n_events)
@@ -194,7 +205,9 @@ def _lead(homotopy, C_max, limits, events):
             return False
 
 
-def _beginning(values, signs, weights, has_equality, limits):
+def _beginning(
+    values: FloatArray, signs: FloatArray, weights: FloatArray, has_equality: bool, limits: Limits
+) -> Homotopy:
     """The solution at C = 0, with the sets of the first piece."""
     n = len(signs)
     homotopy, sets, bias = Homotopy(values, signs, signs, np.zeros(n), has_equality), np.full(n, BOUNDED), 0.0
@@ -208,7 +221,9 @@ def _beginning(values, signs, weights, has_equality, limits):
     return homotopy
 
 
-def _lightest_share(values, signs, weights, heavy, limits):
+def _lightest_share(
+    values: FloatArray, signs: FloatArray, weights: FloatArray, heavy: IndexArray, limits: Limits
+) -> Homotopy:
     """How the heavier class shares the weight of the lighter one, per unit of C: exactly."""
     n = len(signs)
     light = np.setdiff1d(np.arange(n), heavy)
@@ -220,7 +235,9 @@ def _lightest_share(values, signs, weights, heavy, limits):
     scale = max(float(np.abs(linear).max()), 1e-300)
     for tol in NEARLY:
         found = solve_dual(problem, part, tol=tol * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
-        first = Homotopy(part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=problem.total)
+        first = Homotopy(
+            part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=cast(float, problem.total)
+        )
         try:
             return first.settle(found.beta, limits)
         except Cycling:
@@ -228,7 +245,9 @@ def _lightest_share(values, signs, weights, heavy, limits):
     raise Cycling
 
 
-def _again(homotopy, values, signs, weights, bias, limits):
+def _again(
+    homotopy: Homotopy, values: FloatArray, signs: FloatArray, weights: FloatArray, bias: str, limits: Limits
+) -> Homotopy:
     """The exact solution a little further on than where a path got stuck."""
     C = homotopy.time * (1.0 + NUDGE)
     problem = SoftMargin(signs, C * weights, bias=bias if bias == "free" else "none").dual()

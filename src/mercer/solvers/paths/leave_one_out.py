@@ -10,12 +10,19 @@ rows at a time on two cores. Needs: twice the matrix in memory in double precisi
 kernel.
 """
 
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
+from mercer._types import FloatArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.paths.parametric_qp import Cycling, Homotopy, Infeasible
+
+if TYPE_CHECKING:
+    from mercer.problems.svm.soft_margin import SoftMargin
+    from mercer.solvers.limits import Limits
 
 # Bounds beyond this never bind.
 LARGEST_BOUND = 1e150
@@ -40,7 +47,7 @@ class ExactSolution:
     """
 
     @one_blas_thread()
-    def __init__(self, problem, matrix, limits):
+    def __init__(self, problem: "SoftMargin", matrix: StoredMatrix, limits: "Limits") -> None:
         self.problem, self.dual, n = problem, problem.dual(), matrix.n
         dual = self.dual
         self.values = matrix.values.copy() if dual.shift or dual.ridge is not None else matrix.values
@@ -53,22 +60,22 @@ class ExactSolution:
         self.homotopy = homotopy.settle(found.beta, limits)
 
     @property
-    def bounds(self):
+    def bounds(self) -> FloatArray:
         """The largest alpha of each point."""
         return np.minimum(np.maximum(self.dual.upper, -self.dual.lower), LARGEST_BOUND)
 
     @property
-    def beta(self):
+    def beta(self) -> FloatArray:
         """Signed coefficients."""
         return self.homotopy.beta
 
     @property
-    def decision_values(self):
+    def decision_values(self) -> FloatArray:
         """f(x_i) = (K beta)_i + b, without what the squared hinge adds to the diagonal."""
         own = 0.0 if self.dual.ridge is None else self.dual.ridge * self.beta
         return self.dual.linear - self.homotopy.gradient - own + self.homotopy.bias
 
-    def values_left_out(self, limits, n_jobs=None):
+    def values_left_out(self, limits: "Limits", n_jobs: int | None = None) -> FloatArray:
         """The value at each row of a model that never saw it.
 
         Raises
@@ -78,14 +85,14 @@ class ExactSolution:
         """
         out, matrix = self.decision_values, StoredMatrix(self.values)
 
-        def leave_out(point):
+        def leave_out(point: int) -> None:
             out[point] = _without(self.homotopy, point, self.problem, matrix, limits)
 
         run_parallel(leave_out, np.flatnonzero(self.beta), thread_count(n_jobs), limits.stop)
         return out
 
 
-def _without(whole, point, problem, matrix, limits):
+def _without(whole: Homotopy, point: int, problem: "SoftMargin", matrix: StoredMatrix, limits: "Limits") -> float:
     """f(x_point) of the solution without that point."""
     alone = np.count_nonzero(problem.signs == problem.signs[point]) == 1
     if alone and problem.bias == "free":
@@ -99,7 +106,7 @@ def _without(whole, point, problem, matrix, limits):
         return _solved_without(point, problem, matrix, limits)
 
 
-def _solved_without(point, problem, matrix, limits):
+def _solved_without(point: int, problem: "SoftMargin", matrix: StoredMatrix, limits: "Limits") -> float:
     """The same by solving again: where ties do not end."""
     held = np.zeros(matrix.n, bool)
     held[point] = True
@@ -107,4 +114,4 @@ def _solved_without(point, problem, matrix, limits):
     found = solve_dual(dual, matrix, tol=1e-9, limits=limits.unwatched(), convex=True)
     if limits.stop():
         raise Stopped
-    return float(matrix.rows(np.array([point]))[0] @ found.beta) + found.bias
+    return float(matrix.rows(np.array([point]))[0] @ found.beta) + cast(float, found.bias)

@@ -1,5 +1,7 @@
 """What ends a piece of a parametric active-set method, and when (see `parametric_steps`)."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
@@ -17,6 +19,9 @@ from mercer.solvers.paths.parametric_state import (
     ZERO,
 )
 
+if TYPE_CHECKING:
+    from mercer.solvers.paths.parametric_state import Track
+
 # Rates below this, relative to what was summed up, are rounding.
 NO_RATE = 1e-11
 FOREVER = 1e300
@@ -24,7 +29,7 @@ UNBOUNDED = 1e308
 
 
 @jit
-def _next_at_margin(t, noise):
+def _next_at_margin(t: "Track", noise: float) -> tuple[float, int]:
     """(step, point): which of the points that are not free meets the margin first."""
     vector_loop()
     best, side = FOREVER, t.side
@@ -46,7 +51,7 @@ def _next_at_margin(t, noise):
 
 
 @jit
-def _noise(t):
+def _noise(t: "Track") -> float:
     """The size of a rate that is rounding only."""
     vector_loop()
     total = abs(t.scalars[HELD_RATE])
@@ -63,7 +68,7 @@ def _noise(t):
 
 
 @jit
-def _noise_of_free(t):
+def _noise_of_free(t: "Track") -> float:
     """The size of a rate of a coefficient that is rounding only."""
     largest = 1.0
     for i in range(t.counts[N_FREE]):
@@ -72,7 +77,7 @@ def _noise_of_free(t):
 
 
 @jit
-def stand_still(t):
+def stand_still(t: "Track") -> None:
     """Rates that are rounding only become 0: of a piece without an end, they would not stay small."""
     noise, n = _noise_of_free(t), t.status.shape[0]
     for i in range(t.counts[N_FREE]):
@@ -84,7 +89,7 @@ def stand_still(t):
 
 
 @jit
-def _next_at_bound(t):
+def _next_at_bound(t: "Track") -> tuple[float, int, int]:
     """(step, place, new status): which free point meets a bound first."""
     best, which, kind, noise = FOREVER, -1, ZERO, _noise_of_free(t)
     for i in range(t.counts[N_FREE]):
@@ -99,7 +104,7 @@ def _next_at_bound(t):
 
 
 @jit
-def ends(t, ahead, weight):
+def ends(t: "Track", ahead: float, weight: float) -> tuple[int, int]:
     """Among the points at bounds: (which may rise and has the largest value, which may fall and has the smallest),
     of the values weight g + ahead g'."""
     highest, lowest, up, down = -UNBOUNDED, UNBOUNDED, -1, -1
@@ -116,7 +121,7 @@ def ends(t, ahead, weight):
 
 
 @jit
-def _next_pair(t, noise):
+def _next_pair(t: "Track", noise: float) -> tuple[float, int, int]:
     """(step, rising, falling) at which no bias is left between the two kinds of bounded points.
 
     What is left between them is a concave function of the step; Newton's method from the right
@@ -137,7 +142,7 @@ def _next_pair(t, noise):
 
 
 @jit
-def _middle(t, ahead, weight):
+def _middle(t: "Track", ahead: float, weight: float) -> float:
     """Halfway between the two values of `ends`, or the one there is, or 0."""
     up, down = ends(t, ahead, weight)
     if up >= 0 and down >= 0:
@@ -147,13 +152,13 @@ def _middle(t, ahead, weight):
 
 
 @jit
-def middle_bias(t):
+def middle_bias(t: "Track") -> float:
     """A bias between the two kinds of bounded points, where none is free."""
     return _middle(t, 0.0, 1.0) + t.shift * t.scalars[TOTAL]
 
 
 @jit
-def bias_rate_between(t, length):
+def bias_rate_between(t: "Track", length: float) -> float:
     """How the bias moves where no point is free: between the middles at the two ends of the piece.
 
     What it may be is a convex set in the plane of parameter and bias, so it may be all of that line.
@@ -167,7 +172,7 @@ def bias_rate_between(t, length):
 
 
 @jit
-def next_event(t, is_empty):
+def next_event(t: "Track", is_empty: bool) -> tuple[float, int, int, int, int]:
     """(step, point, place, new status, other): what ends the piece, and when.
 
     A free point that meets a bound has a place in their list; two points that meet where none is

@@ -9,9 +9,12 @@ Cost: see `parametric_steps`. Needs: the matrix in memory, in double precision, 
 semidefinite kernel.
 """
 
+from typing import TYPE_CHECKING, Any, Self, cast
+
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.dual_qp.bias import common_bias
 from mercer.solvers.linalg.definiteness import refuse_indefinite
@@ -44,6 +47,9 @@ from mercer.solvers.paths.parametric_state import (
 )
 from mercer.solvers.paths.sweep_tableau import SMALL, Tableau, carry_out, has_room, read_column, take_in_order
 
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
+
 # How often sweeps are carried out before values and rates are computed from scratch: rounding adds up slowly.
 RENEW = 3
 # A solution that leaves more than this share shows that a tableau has become rough.
@@ -75,7 +81,15 @@ class Homotopy:
         That sum.
     """
 
-    def __init__(self, values, linear, signs, bound, has_equality, total=0.0):
+    def __init__(
+        self,
+        values: FloatArray,
+        linear: FloatArray,
+        signs: FloatArray,
+        bound: FloatArray,
+        has_equality: bool,
+        total: float = 0.0,
+    ) -> None:
         self.values, self.n_carried, self.owns_matrix = values, 0, True
         n, diagonal = len(values), values.diagonal()
         shift = max(float(diagonal.mean()), 1e-300) if has_equality else 0.0
@@ -84,7 +98,8 @@ class Homotopy:
         scalars[LARGEST], scalars[RATES_SCALE] = np.abs(diagonal).max(initial=0.0), 1.0
         scalars[TOTAL], counts[HELD_POINT] = total, -1
         self.track = Track(
-            tableau, *np.zeros((2, len(tableau.column))), np.zeros(n), diagonal.copy(),
+            tableau, *cast("tuple[FloatArray, FloatArray]", np.zeros((2, len(tableau.column)))),
+            np.zeros(n), diagonal.copy(),
             linear.astype(np.float64), np.zeros(n), signs.astype(np.float64), bound.astype(np.float64), np.zeros(n),
             np.zeros(n, np.int8), np.zeros(n, np.bool_), np.zeros(n + 1, np.int64), np.zeros(n),
             scalars, counts, *new_logs(n), shift, has_equality,
@@ -93,16 +108,16 @@ class Homotopy:
     # --- what there is --------------------------------------------------------------------
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Number of points."""
         return len(self.values)
 
     @property
-    def beta(self):
+    def beta(self) -> FloatArray:
         """The signed coefficients."""
         return self._of_all(self.track.state, self.track.bound, HELD_BETA)
 
-    def _of_all(self, free, bound, held):
+    def _of_all(self, free: FloatArray, bound: FloatArray, held: int) -> FloatArray:
         """Coefficients, or their rates, from those of free points, the bounds and the scalar of the point held."""
         t = self.track
         out = np.where(t.status == FREE, free[: self.n], np.where(t.status == BOUNDED, t.signs * bound, 0.0))
@@ -111,13 +126,13 @@ class Homotopy:
         return out
 
     @property
-    def gradient(self):
+    def gradient(self) -> FloatArray:
         """p - K beta."""
         t = self.track
         return np.where(t.status == FREE, 0.0, t.state[: self.n]) + self._own_bias(t.state) + t.shift * t.scalars[TOTAL]
 
     @property
-    def bias(self):
+    def bias(self) -> float:
         """b: that of the free points, or the middle of what is allowed."""
         t = self.track
         if not t.has_equality:
@@ -126,26 +141,26 @@ class Homotopy:
         beta = np.where(t.status == HELD, 0.0, self.beta)
         return float(common_bias(beta, self.gradient, np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
 
-    def _own_bias(self, values):
+    def _own_bias(self, values: FloatArray) -> float:
         """The bias of the tableau in its state or rate, in which c times the sum is missing; 0 where it has none."""
         return values[self.n] if self.track.has_equality and self.track.counts[N_FREE] else 0.0
 
     @property
-    def time(self):
+    def time(self) -> float:
         """The parameter."""
         return float(self.track.scalars[TIME])
 
     @property
-    def free(self):
+    def free(self) -> IndexArray:
         """The free points, in the order in which they became free."""
         return self.track.places[: self.track.counts[N_FREE]]
 
     @property
-    def n_events(self):
+    def n_events(self) -> int:
         """Changes of the sets so far."""
         return int(self.track.counts[N_EVENTS])
 
-    def copy(self):
+    def copy(self) -> "Homotopy":
         """Another solution that may be led elsewhere; the matrices are shared, the log begins anew."""
         self._carry_out()
         other = object.__new__(Homotopy)
@@ -153,19 +168,19 @@ class Homotopy:
         shared = {"diagonal", "signs", "shift", "has_equality"}
         t = self.track
         fields = {k: v if k in shared else v.copy() for k, v in t._asdict().items() if k not in (*LOGS, "tableau")}
-        logs = dict(zip(LOGS, new_logs(self.n, short=True), strict=True))
+        logs: dict[str, Any] = dict(zip(LOGS, new_logs(self.n, short=True), strict=True))
         other.track = Track(**fields, **logs, tableau=t.tableau.branch())
         other.forget()
         return other
 
-    def forget(self):
+    def forget(self) -> None:
         """Begin the log anew, at parameter 0."""
         self.track.counts[[N_PIECES, N_EVENTS, N_VALUES, TIES]] = 0
         self.track.scalars[TIME] = 0.0
 
     # --- where it is led ------------------------------------------------------------------
 
-    def drive(self, bound_rate, linear_rate=None, total_rate=0.0):
+    def drive(self, bound_rate: FloatArray, linear_rate: FloatArray | None = None, total_rate: float = 0.0) -> None:
         """Move the bounds, the linear term and the sum of beta at these rates from here on."""
         t = self.track
         t.bound_rate[:] = bound_rate
@@ -174,7 +189,7 @@ class Homotopy:
         t.scalars[HELD_RATE], t.counts[HELD_POINT] = 0.0, -1
         self.renew()
 
-    def take_back(self, point):
+    def take_back(self, point: int) -> None:
         """Lead the coefficient of one point to zero, as if it were not there; nothing else may move."""
         t, beta = self.track, float(self.beta[point])
         t.scalars[RATES_SCALE] = 1.0
@@ -182,11 +197,11 @@ class Homotopy:
         self.follow(abs(beta))
         self.track.scalars[HELD_BETA] = 0.0
 
-    def value_at(self, point):
+    def value_at(self, point: int) -> float:
         """f of a point."""
         return float(self.values[point, : self.n] @ self.beta) + self.bias
 
-    def follow(self, until, limits=None, max_events=2**62):
+    def follow(self, until: float, limits: "Limits | None" = None, max_events: int = 2**62) -> bool:
         """Lead the solution until the parameter has this value; False where limits ended it before."""
         until, done, retries = min(until, FOREVER), 0, 0
         while True:
@@ -215,7 +230,7 @@ class Homotopy:
             if done >= max_events or (limits is not None and limits.stop()):
                 return False
 
-    def _make_room(self):
+    def _make_room(self) -> None:
         """For more sweeps; and now and then what rounding has added up goes."""
         self.n_carried += 1
         if self.n <= SMALL or self.n_carried % RENEW == 0:
@@ -223,12 +238,12 @@ class Homotopy:
         else:
             self._carry_out()
 
-    def _carry_out(self):
+    def _carry_out(self) -> None:
         tableau = carry_out(self.track.tableau, self.owns_matrix)
         self.owns_matrix |= tableau.matrix is not self.track.tableau.matrix
         self.track = self.track._replace(tableau=tableau)
 
-    def renew(self):
+    def renew(self) -> None:
         """Values and rates of all points from scratch; what rounding has left in them is taken out."""
         self._carry_out()
         self.track.rate[self._inside] = 0.0
@@ -240,14 +255,14 @@ class Homotopy:
         self._solve_for(*rest)
         self.track.counts[AGE] = 0
 
-    def _solve_for(self, left, push):
+    def _solve_for(self, left: FloatArray, push: FloatArray) -> None:
         """Add to values and rates what the tableau says of their rests."""
         t, inside = self.track, self._inside
         t.state[:] = np.where(inside, t.state, left) - t.tableau.times(np.where(inside, left, 0.0))
         t.rate[:] = np.where(inside, t.rate, push) - t.tableau.times(np.where(inside, push, 0.0))
 
     @property
-    def _inside(self):
+    def _inside(self) -> FloatArray:
         """Which indices the tableau has taken in."""
         t = self.track
         out = np.zeros(len(t.state), bool)
@@ -256,7 +271,7 @@ class Homotopy:
             out[self.n] = t.counts[N_FREE] > 0
         return out
 
-    def _what_is_left(self):
+    def _what_is_left(self) -> tuple[FloatArray, FloatArray]:
         """What the equations of the tableau leave, for the values and for the rates of free points that there are."""
         t, n, beta = self.track, self.n, self.beta
         moved = self._of_all(t.rate, t.bound_rate, HELD_RATE)
@@ -270,7 +285,7 @@ class Homotopy:
             left[n], push[n] = t.scalars[TOTAL] - beta.sum(), t.scalars[TOTAL_RATE] - moved.sum()
         return left, push
 
-    def _sweep_anew(self):
+    def _sweep_anew(self) -> None:
         """The tableau of the free points from the beginning."""
         t = self.track
         tableau = Tableau.of(self.values, self.n, t.shift, t.has_equality)
@@ -283,7 +298,7 @@ class Homotopy:
 
     # --- how it begins --------------------------------------------------------------------
 
-    def settle(self, beta, limits=None):
+    def settle(self, beta: FloatArray, limits: "Limits | None" = None) -> Self:
         """Make `beta`, which nearly solves the problem, its exact solution.
 
         Coefficients near a bound are put there and the others made independent; p is moved to
@@ -311,13 +326,13 @@ class Homotopy:
         self.forget()
         return self
 
-    def begin(self, sets, beta, bias):
+    def begin(self, sets: IndexArray, beta: FloatArray, bias: float) -> None:
         """Stand where these are the sets, the coefficients of the free points and the bias; then `drive`."""
         self._assign(sets, beta)
         if self.track.has_equality and self.track.counts[N_FREE]:
             self.track.state[self.n] = bias - self.track.shift * self.track.scalars[TOTAL]
 
-    def _bias_for(self, gradient):
+    def _bias_for(self, gradient: FloatArray) -> float:
         """A bias to begin with."""
         t = self.track
         if not t.has_equality:
@@ -329,14 +344,14 @@ class Homotopy:
         t.state[self.n] = bias - t.shift * t.scalars[TOTAL]
         return bias
 
-    def _sort(self, beta):
+    def _sort(self, beta: FloatArray) -> None:
         """Give every point its set by its coefficient."""
         t = self.track
         alpha = t.signs * beta
         slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
         self._assign(np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE)), beta)
 
-    def _assign(self, sets, beta):
+    def _assign(self, sets: IndexArray, beta: FloatArray) -> None:
         """Give every point its set, and take the free ones into the tableau."""
         t = self.track
         t.status[:] = sets
@@ -351,7 +366,7 @@ class Homotopy:
                     self._move_along(point)
             free = free[1:]
 
-    def _take_in(self, point):
+    def _take_in(self, point: int) -> bool:
         """Make a point one of the free ones, with the coefficient it has; False where its row depends on theirs."""
         if not has_room(self.track.tableau, steps.MOST_SWEEPS):
             self._carry_out()
@@ -360,12 +375,12 @@ class Homotopy:
             self._refuse()
         return ending == steps.TAKEN
 
-    def _refuse(self):
+    def _refuse(self) -> None:
         """The kernel is not positive semidefinite."""
         refuse_indefinite(StoredMatrix(self.values), self.track.places[: self.track.counts[N_FREE] + 1])
         raise Cycling
 
-    def _move_along(self, point):
+    def _move_along(self, point: int) -> None:
         """Where the row of a point depends on those of the free ones, f can be had without one of
         them: move along the dependence, which changes nothing, to the first bound."""
         t = self.track

@@ -1,9 +1,10 @@
 """Where a parametric active-set method stands: its arrays (see `parametric_steps` for what they mean)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer._types import Array
 from mercer.solvers.paths.sweep_tableau import Tableau
 
 ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
@@ -82,18 +83,18 @@ class Track(NamedTuple):
     has_equality: bool
 
 
-def new_logs(n, short=False):
+def new_logs(n: int, short: bool = False) -> tuple[Array, Array, Array, Array]:
     """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
     room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
     return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
 
 
-def with_longer_logs(track):
+def with_longer_logs(track: Track) -> Track:
     """The same with four times the room in each log."""
     return track._replace(**{name: _longer(getattr(track, name)) for name in LOGS})
 
 
-def _longer(values):
+def _longer(values: Array) -> Any:
     out = np.empty((4 * len(values), *values.shape[1:]), values.dtype)
     out[: len(values)] = values
     return out

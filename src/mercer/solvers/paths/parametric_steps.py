@@ -19,8 +19,11 @@ are free, so that it never has to join them; what rounding says to the contrary 
 Cost of an event: that of a column and of a sweep of the tableau, and a few loops over n points.
 """
 
+from typing import TYPE_CHECKING
+
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linalg.definiteness import INDEFINITE
 from mercer.solvers.paths.parametric_events import FOREVER, bias_rate_between, ends, next_event, stand_still
 from mercer.solvers.paths.parametric_state import (
@@ -47,6 +50,9 @@ from mercer.solvers.paths.parametric_state import (
 )
 from mercer.solvers.paths.sweep_tableau import has_room, read_column, sweep
 
+if TYPE_CHECKING:
+    from mercer.solvers.paths.parametric_state import Track
+
 # What becomes of a point that meets the margin.
 TAKEN, DEPENDS, INDEFINITE_ROW, CROSSED = 0, 1, 2, 3
 ARRIVED, SLICE, LOG_FULL, SWEEPS_FULL, CYCLING, INFEASIBLE, REFUSED, AGED = range(8)
@@ -63,7 +69,7 @@ AT_BOUND = 1e-10
 
 
 @jit
-def _change_rates(t, share):
+def _change_rates(t: "Track", share: float) -> None:
     """All rates fall by `share` times the column that was read last."""
     vector_loop()
     column, rate = t.tableau.column, t.rate
@@ -73,7 +79,7 @@ def _change_rates(t, share):
 
 
 @jit
-def _join(t, index, old_rate):
+def _join(t: "Track", index: int, old_rate: float) -> None:
     """An index of the tableau, whose column was read, comes to F; its value moved at `old_rate` until now."""
     share = t.rate[index] / t.tableau.column[index]
     _change_rates(t, share)
@@ -82,7 +88,7 @@ def _join(t, index, old_rate):
 
 
 @jit
-def _part(t, index, new_rate):
+def _part(t: "Track", index: int, new_rate: float) -> None:
     """An index leaves F; its value moves at `new_rate` from now on."""
     pivot = read_column(t.tableau, index)
     share = (t.rate[index] - new_rate) / pivot
@@ -92,7 +98,7 @@ def _part(t, index, new_rate):
 
 
 @jit
-def _shift_states(t, amount):
+def _shift_states(t: "Track", amount: float) -> None:
     """Values of all points but the free ones rise."""
     for i in range(t.status.shape[0]):
         if t.status[i] != FREE:
@@ -100,7 +106,7 @@ def _shift_states(t, amount):
 
 
 @jit
-def take_in(t, point, beta, old_rate):
+def take_in(t: "Track", point: int, beta: float, old_rate: float) -> int:
     """Set a point free, unless its row depends on those of the free ones; what became of it."""
     pivot, own, f = read_column(t.tableau, point), t.diagonal[point] + t.shift, t.counts[N_FREE]
     t.places[f] = point
@@ -121,7 +127,7 @@ def take_in(t, point, beta, old_rate):
 
 
 @jit
-def take_in_all(t, points):
+def take_in_all(t: "Track", points: IndexArray) -> int:
     """Set points free, whose state is their beta, up to one that cannot be; how many were."""
     for k in range(points.shape[0]):
         if not has_room(t.tableau, MOST_SWEEPS):
@@ -132,7 +138,7 @@ def take_in_all(t, points):
 
 
 @jit
-def let_go(t, place, kind, rate):
+def let_go(t: "Track", place: int, kind: int, rate: float) -> None:
     """A free point is at a bound from now on, or held; it moves at `rate`."""
     point, f, n = t.places[place], t.counts[N_FREE], t.status.shape[0]
     for i in range(place, f - 1):
@@ -149,7 +155,7 @@ def let_go(t, place, kind, rate):
 
 
 @jit
-def hold(t, point, beta, rate):
+def hold(t: "Track", point: int, beta: float, rate: float) -> None:
     """From a standstill, move the coefficient of a point at a rate, whatever that does to it."""
     t.scalars[HELD_BETA], t.scalars[HELD_RATE], t.counts[HELD_POINT] = beta, rate, point
     if t.status[point] == FREE:
@@ -164,20 +170,20 @@ def hold(t, point, beta, rate):
 
 
 @jit
-def side_of(t, point, kind):
+def side_of(t: "Track", point: int, kind: int) -> float:
     """The sign with which g - b of a point that is not free falls to 0 as it comes to the margin."""
     return t.signs[point] if kind == ZERO else -t.signs[point] if kind == BOUNDED else 0.0
 
 
 @jit
-def _bar(t, point):
+def _bar(t: "Track", point: int) -> None:
     """A point is not to be set free until another one leaves."""
     t.barred[point], t.side[point] = True, 0.0
     t.counts[N_BARRED] += 1
 
 
 @jit
-def _unbar(t):
+def _unbar(t: "Track") -> None:
     if t.counts[N_BARRED] > 0:
         for i in range(t.barred.shape[0]):
             if t.barred[i]:
@@ -186,14 +192,14 @@ def _unbar(t):
 
 
 @jit
-def _note(t, point, kind):
+def _note(t: "Track", point: int, kind: int) -> None:
     """Log an event."""
     t.log[t.counts[N_EVENTS]] = 4 * point + kind
     t.counts[N_EVENTS] += 1
 
 
 @jit
-def admit(t, point):
+def admit(t: "Track", point: int) -> bool:
     """Set a point free, unless its row depends on those of the free ones; False where the kernel
     is not positive semidefinite."""
     ending = _take_in_as_it_moves(t, point)
@@ -209,7 +215,7 @@ def admit(t, point):
 
 
 @jit
-def _take_in_as_it_moves(t, point):
+def _take_in_as_it_moves(t: "Track", point: int) -> int:
     """Set a point free with the value and the rate that it has at its bound."""
     if t.status[point] == BOUNDED:
         return take_in(t, point, t.signs[point] * t.bound[point], t.signs[point] * t.bound_rate[point])
@@ -217,7 +223,7 @@ def _take_in_as_it_moves(t, point):
 
 
 @jit
-def _settle(t, place, kind):
+def _settle(t: "Track", place: int, kind: int) -> None:
     """A free point stays at a bound from now on."""
     point = t.places[place]
     let_go(t, place, kind, t.signs[point] * t.bound_rate[point] if kind == BOUNDED else 0.0)
@@ -226,7 +232,7 @@ def _settle(t, place, kind):
 
 
 @jit
-def _exchange(t, point):
+def _exchange(t: "Track", point: int) -> int:
     """While p itself moves, a point may meet the margin though its row depends on those of the free
     ones: it takes the place of one of them. Along the dependence the function stays, and the first
     bound on the way says which; CROSSED where the point comes to its own other bound before.
@@ -254,7 +260,7 @@ def _exchange(t, point):
 
 
 @jit
-def _settle_last(t):
+def _settle_last(t: "Track") -> None:
     """A single free point that moves with a bound is at it."""
     if t.counts[N_FREE] != 1 or not t.has_equality:
         return
@@ -268,7 +274,7 @@ def _settle_last(t):
 
 
 @jit
-def _compensate(t):
+def _compensate(t: "Track") -> bool:
     """Where a point is moved and none is free, one must answer; False where none can."""
     up, down = ends(t, 0.0, 1.0)
     point = up if t.rate[t.status.shape[0]] > 0.0 else down
@@ -279,7 +285,7 @@ def _compensate(t):
 
 
 @jit
-def _bias_line(t, is_empty, length):
+def _bias_line(t: "Track", is_empty: bool, length: float) -> tuple[float, float]:
     """(bias, its rate) on the piece that begins."""
     n = t.status.shape[0]
     if is_empty:
@@ -290,7 +296,7 @@ def _bias_line(t, is_empty, length):
 
 
 @jit
-def _log_piece(t, is_empty, length):
+def _log_piece(t: "Track", is_empty: bool, length: float) -> None:
     bias, bias_rate = _bias_line(t, is_empty, length)
     f, piece, first = t.counts[N_FREE], t.counts[N_PIECES], t.counts[N_VALUES]
     t.begins[piece, 0], t.begins[piece, 1], t.begins[piece, 2] = t.scalars[TIME], bias, bias_rate
@@ -303,7 +309,7 @@ def _log_piece(t, is_empty, length):
 
 
 @jit
-def _advance(t, length):
+def _advance(t: "Track", length: float) -> None:
     """Go to the end of a piece."""
     vector_loop()
     for k in range(t.state.shape[0]):
@@ -317,7 +323,7 @@ def _advance(t, length):
 
 
 @jit
-def _full(t):
+def _full(t: "Track") -> int:
     """Why there is no room for another event, or SLICE."""
     if not has_room(t.tableau, MOST_SWEEPS):
         return SWEEPS_FULL
@@ -328,7 +334,7 @@ def _full(t):
 
 
 @jit
-def _take_event(t, point, place, kind, other):
+def _take_event(t: "Track", point: int, place: int, kind: int, other: int) -> bool:
     """Change the sets; False where the kernel is not positive semidefinite."""
     if place >= 0:
         _settle(t, place, kind)
@@ -338,7 +344,7 @@ def _take_event(t, point, place, kind, other):
 
 
 @jit
-def follow(t, until, max_events):
+def follow(t: "Track", until: float, max_events: int) -> int:
     """Follow the solution until the parameter is `until`, or for `max_events` events.
 
     Returns
@@ -377,7 +383,9 @@ def follow(t, until, max_events):
 
 
 @jit
-def symmetric_products(values, first, second, out_first, out_second):
+def symmetric_products(
+    values: FloatArray, first: FloatArray, second: FloatArray, out_first: FloatArray, out_second: FloatArray
+) -> None:
     """Add the products of a symmetric matrix, of which the upper triangle is read, with two vectors."""
     vector_loop()
     for i in range(values.shape[0]):

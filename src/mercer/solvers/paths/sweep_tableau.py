@@ -12,13 +12,14 @@ Cost: m k multiplications for a column, k vectors waiting; m^2 / 2 for each swee
 Needs: the upper triangle of T in memory.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.linalg.blas import dsymv, dsyrk
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels.evaluation.row_cache import weighted_rows
 
 # Sweeps that may wait: with more, columns take longer to read than is saved where they are carried out. Of a small
@@ -54,7 +55,7 @@ class Tableau(NamedTuple):
     column: np.ndarray
 
     @classmethod
-    def of(cls, values, n, shift, has_border):
+    def of(cls, values: FloatArray, n: int, shift: float, has_border: bool) -> Self:
         """That of K + shift 11', with a border of ones and a zero in the corner, if there is one; nothing is swept."""
         size = -(-(n + has_border) // 8) * 8
         matrix = np.empty((size, size))
@@ -64,21 +65,21 @@ class Tableau(NamedTuple):
             matrix[:n, n] = 1.0
         return cls(matrix, *_nothing_waits(size))
 
-    def branch(self):
+    def branch(self) -> Self:
         """Another one that begins as this one is; carries out nothing in place."""
         return self._replace(**dict(zip(self._fields[1:], _nothing_waits(len(self.column)), strict=True)))
 
-    def times(self, vector):
+    def times(self, vector: FloatArray) -> FloatArray:
         """T times a vector; nothing may wait."""
         return dsymv(1.0, self.matrix.T, vector, lower=1)
 
 
-def _nothing_waits(size):
+def _nothing_waits(size: int) -> tuple[Array, Array, Array, Array, Array]:
     room = SMALL_ROOM if size <= SMALL else ROOM
     return np.empty((room, size)), np.empty(room), np.empty(room, np.int64), np.zeros(1, np.int64), np.empty(size)
 
 
-def carry_out(tableau, in_place=True):
+def carry_out(tableau: Tableau, in_place: bool = True) -> Tableau:
     """The tableau with nothing waiting; the same arrays if `in_place`."""
     count = int(tableau.n_waiting[0])
     if count == 0:
@@ -96,7 +97,7 @@ def carry_out(tableau, in_place=True):
 
 
 @jit
-def _set_to_zero(matrix, indices):
+def _set_to_zero(matrix: FloatArray, indices: IndexArray) -> None:
     """Rows and columns, of the upper triangle."""
     for i in range(matrix.shape[0]):
         for index in indices:
@@ -108,13 +109,13 @@ def _set_to_zero(matrix, indices):
 
 
 @jit
-def has_room(tableau, sweeps):
+def has_room(tableau: Tableau, sweeps: int) -> bool:
     """Whether so many more may wait."""
     return tableau.n_waiting[0] + sweeps <= tableau.waiting.shape[0]
 
 
 @jit
-def read_column(tableau, index):
+def read_column(tableau: Tableau, index: int) -> float:
     """Write the column of T at an index, with all that waits; its diagonal entry."""
     vector_loop()
     matrix, waiting, pivots, column = tableau.matrix, tableau.waiting, tableau.pivots, tableau.column
@@ -138,7 +139,7 @@ def read_column(tableau, index):
 
 
 @jit
-def sweep(tableau, index, is_taken_in):
+def sweep(tableau: Tableau, index: int, is_taken_in: bool) -> None:
     """Take an index into F, or out of it; its column is the one that was read last."""
     vector_loop()
     count, column, waiting = tableau.n_waiting[0], tableau.column, tableau.waiting
@@ -153,7 +154,7 @@ def sweep(tableau, index, is_taken_in):
 
 
 @jit
-def take_in_order(tableau, indices):
+def take_in_order(tableau: Tableau, indices: IndexArray) -> None:
     """Take indices into F, one after the other."""
     for k in range(indices.shape[0]):
         read_column(tableau, indices[k])

@@ -10,9 +10,13 @@ coefficient that changed. The chunk grows to all the support vectors, so they mu
 `decomposition` has no such need, and is what `solver="auto"` uses.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp.decomposition import MOST_STEPS
 from mercer.solvers.dual_qp.solve import solve_dual
@@ -20,6 +24,9 @@ from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.dual_qp.working_set_selection import Violations
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
 # Violators that join the support vectors in each chunk.
 CHUNK = 500
@@ -29,8 +36,17 @@ ROUNDS_WITHOUT_PROGRESS = 5
 
 
 def solve(
-    problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, inner=solve_dual, chunk=CHUNK, **options
-):
+    problem: DualProblem,
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    memory: int = 2**30,
+    inner: Callable[..., Solution] = solve_dual,
+    chunk: int = CHUNK,
+    **options: Any,
+) -> Solution:
     """As `decomposition.solve`; `inner`, of the same kind, solves each chunk of `chunk` new points."""
     problem.require_one_zero_sum("chunking")
     return _Chunks(problem, matrix.in_double(), tol, limits or Limits(), start, memory, inner, chunk, options).run()
@@ -39,7 +55,18 @@ def solve(
 class _Chunks:
     """The rounds of `solve`."""
 
-    def __init__(self, problem, matrix, tol, limits, start, memory, inner, chunk, options):
+    def __init__(
+        self,
+        problem: DualProblem,
+        matrix: "KernelMatrix",
+        tol: float,
+        limits: Limits,
+        start: FloatArray | None,
+        memory: int,
+        inner: Callable[..., Solution],
+        chunk: int,
+        options: dict[str, Any],
+    ) -> None:
         self.problem, self.tol, self.limits = problem, tol, limits
         self.state = DualState(problem, matrix, start, limits.stop)
         self.inner, self.chunk, self.options = inner, chunk, options
@@ -49,7 +76,7 @@ class _Chunks:
         self.iterations, self.trace = 0, []
         self.rounds_since_best = 0
 
-    def run(self):
+    def run(self) -> Solution:
         try:
             status = self._rounds()
         except Stopped:
@@ -61,7 +88,7 @@ class _Chunks:
         bias = self.problem.bias(state.beta, state.gradient)
         return Solution(state.beta, state.gradient, bias, status, self.iterations, state.is_current, self.trace)
 
-    def _rounds(self):
+    def _rounds(self) -> Status:
         while True:
             highest, lowest = self.state.extremes()
             violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
@@ -77,13 +104,13 @@ class _Chunks:
             if status != Status.OPTIMAL and self.rounds_since_best > ROUNDS_WITHOUT_PROGRESS:
                 return Status.STALLED if status == Status.OPTIMAL_INACCURATE else status
 
-    def _gap_is_small(self):
+    def _gap_is_small(self) -> bool:
         if self.gap_tol is None or self.gap(self.state.beta, self.state.gradient) <= self.gap_tol:
             return True
         self.target *= 0.1
         return False
 
-    def _early_end(self):
+    def _early_end(self) -> Status | None:
         reached = self.limits.reached()
         if reached is None and self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
@@ -91,7 +118,7 @@ class _Chunks:
             return Status.STALLED
         return reached
 
-    def _choose(self, bias):
+    def _choose(self, bias: float | FloatArray) -> IndexArray:
         """The support vectors, and the worst violators on either side."""
         state = self.state
         violations = Violations(self.problem, state.active, state.beta, state.gradient, bias)
@@ -103,7 +130,7 @@ class _Chunks:
         chosen[[violations.upward.argmax(), violations.downward.argmax()]] = True
         return np.flatnonzero(chosen)
 
-    def _round(self, places, violation):
+    def _round(self, places: IndexArray, violation: float) -> Status:
         state, part = self.state, self.state.matrix.view(places).stored(self.limits.stop)
         before = state.beta[places]
         found = self.inner(
@@ -129,7 +156,7 @@ class _Chunks:
         return found.status
 
 
-def _restricted(problem, places, state, part):
+def _restricted(problem: DualProblem, places: IndexArray, state: DualState, part: "KernelMatrix") -> DualProblem:
     """The problem over `places` with everything else held fixed (at zero: no one else is a
     support vector), so that its gradient is the present one."""
     beta = state.beta[places]

@@ -13,17 +13,28 @@ n² numbers of memory for the first. For a few thousand points. An interior poin
 the box; which coordinates are at a bound is read off, and pair steps finish from there.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.linalg.clarabel_qp import MOST_ITERATIONS, solve_quadratic_program
 from mercer.solvers.linalg.dense_eigen import eigenvalues
 from mercer.solvers.linalg.pivoted_cholesky import partial_factor
 from mercer.solvers.result import Solution, Status
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.linalg.clarabel_qp import QuadraticSolution
 
 # A sixth of what there is (`memory` is that share): 80 bytes a pair were seen, most of them Clarabel's factor.
 BYTES_A_PAIR = 16
@@ -37,8 +48,18 @@ SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 
 
 def solve(
-    problem, matrix, *, tol=1e-3, limits, convex=True, start=None, gap=None, gap_tol=None, memory=2**30, **finish
-):
+    problem: "DualProblem",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: "Limits",
+    convex: bool = True,
+    start: FloatArray | None = None,
+    gap: Callable[..., float] | None = None,
+    gap_tol: float | None = None,
+    memory: int = 2**30,
+    **finish: Any,
+) -> Solution:
     """As `decomposition.solve`. An interior point begins in the middle of the box, wherever `start` is;
     pair steps begin there should it fail."""
     problem.require_one_zero_sum("qp")
@@ -70,13 +91,15 @@ def solve(
     return solution
 
 
-def _as_far_as_it_came(problem, stored, beta, status, iterations):
+def _as_far_as_it_came(
+    problem: "DualProblem", stored: "StoredMatrix", beta: FloatArray, status: Status, iterations: int
+) -> Solution:
     beta = problem.feasible(beta)
     gradient = problem.gradient(stored, beta)
     return Solution(beta, gradient, problem.bias(beta, gradient), status, iterations)
 
 
-def _polished(problem, stored, beta, stop):
+def _polished(problem: "DualProblem", stored: "StoredMatrix", beta: FloatArray, stop: "Stop") -> FloatArray:
     """`beta` after Newton steps on the face where it lies: ten digits become sixteen."""
     beta = problem.feasible(beta)
     whole = WorkingSet(problem, stored, np.arange(len(beta)), beta, problem.gradient(stored, beta))
@@ -85,7 +108,7 @@ def _polished(problem, stored, beta, stop):
     return whole.beta
 
 
-def _require_convex(K, stop):
+def _require_convex(K: FloatArray, stop: "Stop") -> None:
     lowest, *_, highest = eigenvalues(K, stop)
     if lowest < -1e-9 * max(abs(highest), 1e-300):
         raise ParameterError(
@@ -94,7 +117,7 @@ def _require_convex(K, stop):
         )
 
 
-def _interior_point(problem, stored, limits):
+def _interior_point(problem: "DualProblem", stored: "StoredMatrix", limits: "Limits") -> tuple[FloatArray, int, bool]:
     """(beta at the bounds that it points to, iterations, whether it was solved)."""
     K = stored.values[:, : stored.n]
     floor = RANK_TOL * max(stored.diag.max(initial=0.0), 1e-300)
@@ -110,7 +133,7 @@ def _interior_point(problem, stored, limits):
     return _snapped(problem, beta, residual), found.iterations, found.status in SOLVED
 
 
-def _dual_form(problem, K, ends):
+def _dual_form(problem: "DualProblem", K: FloatArray, ends: Any) -> "tuple[FloatArray, FloatArray, QuadraticSolution]":
     n = len(problem)
     Q = K + problem.shift
     if problem.ridge is not None:
@@ -125,7 +148,9 @@ def _dual_form(problem, K, ends):
     return found.u, problem.linear - Q @ found.u - bias, found
 
 
-def _primal_form(problem, L, ends):
+def _primal_form(
+    problem: "DualProblem", L: FloatArray, ends: Any
+) -> "tuple[FloatArray, FloatArray, QuadraticSolution]":
     """Variables (w, b, ξ): a slack for each side of p_i on which point i can be penalised."""
     n = len(problem)
     features = np.column_stack([L, *([np.full(n, problem.shift**0.5)] if problem.shift else [])])
@@ -145,13 +170,13 @@ def _primal_form(problem, L, ends):
     positive = sparse.hstack([sparse.csr_matrix((len(soft), n_weights + n_bias)), sparse.identity(len(soft))])
     c = np.concatenate([signs * problem.linear[sides], np.zeros(len(soft))])
     found = solve_quadratic_program(Q, p, sparse.vstack([margins, positive]), c, **ends)
-    beta = np.bincount(sides, weights=signs * found.multipliers[: len(sides)], minlength=n)
+    beta: Any = np.bincount(sides, weights=signs * found.multipliers[: len(sides)], minlength=n)
     bias = found.u[n_weights] if n_bias else 0.0
     residual = problem.linear - features @ found.u[:n_weights] - bias
     return beta, residual if problem.ridge is None else residual - problem.ridge * beta, found
 
 
-def _snapped(problem, beta, residual):
+def _snapped(problem: "DualProblem", beta: FloatArray, residual: FloatArray) -> FloatArray:
     """`beta` with those coordinates set to a bound that lie nearer to it than their residual,
     the multiplier of that bound, lies to zero (strict complementarity)."""
     scale = max(np.abs(beta).max(initial=0.0), 1e-300)

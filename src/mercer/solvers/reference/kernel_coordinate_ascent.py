@@ -10,14 +10,21 @@ Cost of a pass: n for each coefficient that changes. Needs the matrix in memory;
 and many points, `mercer.LinearSVC` does the same on the features.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
+    from mercer.problems.svm.signed_dual import DualProblem
 
 # Passes stop at this multiple of the tolerance, and pair steps take over.
 HANDOVER = 10.0
@@ -26,14 +33,24 @@ SMALLEST_CURVATURE = 1e-12
 
 
 @jit
-def _step_back(row, step, gradient):
+def _step_back(row: Array, step: float, gradient: FloatArray) -> None:
     vector_loop()
     for k in range(gradient.shape[0]):
         gradient[k] -= step * row[k]
 
 
 @jit
-def one_pass(matrix, order, lower, upper, beta, gradient, price, penalty, total):
+def one_pass(
+    matrix: Array,
+    order: IndexArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    beta: FloatArray,
+    gradient: FloatArray,
+    price: float,
+    penalty: FloatArray,
+    total: float,
+) -> tuple[float, float]:
     """Best values for the coordinates in `order`, one after the other.
 
     `gradient` is p - Q beta; the price and the penalty of the sum are added here. Returns the
@@ -56,7 +73,16 @@ def one_pass(matrix, order, lower, upper, beta, gradient, price, penalty, total)
     return total, worst
 
 
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, **finish):
+def solve(
+    problem: "DualProblem",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    memory: int = 2**30,
+    **finish: Any,
+) -> Solution:
     """As `decomposition.solve`."""
     problem.require_one_zero_sum("dual_cd")
     n, limits = len(problem), limits or Limits()
@@ -71,7 +97,9 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, memory=2**30, *
     return solution
 
 
-def _passes(problem, stored, beta, tol, limits):
+def _passes(
+    problem: "DualProblem", stored: "StoredMatrix", beta: FloatArray, tol: float, limits: Limits
+) -> tuple[int, list[TracePoint]]:
     """Change `beta` in place; returns how many steps it took, and a trace of the passes."""
     n = len(problem)
     whole = WorkingSet(problem, stored, np.arange(n), beta, problem.gradient(stored, beta))

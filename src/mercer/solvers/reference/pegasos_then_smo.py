@@ -10,20 +10,36 @@ Cost of a step: a kernel entry for each support vector so far. Needs the hinge l
 weights; a free bias is left to the pair steps.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._types import FloatArray
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.stochastic.kernel_pegasos import KernelIterate
 from mercer.solvers.stochastic.pegasos import Steps, run_steps
 from mercer.solvers.stochastic.visit_order import Sampler
 
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.solvers.result import Solution
+
 # How often each point is drawn, on average.
 EPOCHS = 10
 
 
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, **finish):
+def solve(
+    problem: "DualProblem",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    **finish: Any,
+) -> "Solution":
     """As `decomposition.solve`; a `start` is as good as what the stochastic steps would give, and taken."""
     problem.require_one_zero_sum("sgd")
     limits = limits or Limits()
@@ -33,7 +49,7 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, **finish):
     return solution
 
 
-def _stochastic_steps(problem, matrix, limits):
+def _stochastic_steps(problem: "DualProblem", matrix: "KernelMatrix", limits: Limits) -> tuple[FloatArray, int]:
     """(coefficients of the mean iterate, steps taken)."""
     if problem.ridge is not None:
         raise ParameterError('solver="sgd" minimises the hinge loss only; solver="smo" takes loss="squared_hinge"')

@@ -15,13 +15,21 @@ factor comes from a QR decomposition of :math:`A^T L` on top of I, in which noth
 Cost of a step: k^2 n r^2 / 2 + (k r)^3 / 3 for k functions and r coordinates.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, lapack, qr
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.pivoted_cholesky import NEGLIGIBLE, dense_factor
 from mercer.solvers.result import Status
 from mercer.solvers.smooth.newton_reports import early_end, gap, parts, report
 from mercer.solvers.smooth.optimal_bias import best_bias, flat
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import Candidate, HessianRoot, SmoothRisk
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import TracePoint
 
 DOUBLE = float(np.finfo(np.float64).eps)
 # What L L' may differ from K by, as a share of its largest entry, where K has no negative eigenvalue.
@@ -41,7 +49,7 @@ INACCURATE = 1e-6
 EXPLAINED, OF_USE = 100.0, 1e-2
 
 
-def coordinates(K, is_definite):
+def coordinates(K: FloatArray, is_definite: bool) -> FloatArray | None:
     """L with L L' = K, shape (n, r), by Cholesky with pivots; None where K has none.
 
     Parameters
@@ -76,7 +84,22 @@ class CoordinateSteps:
         Feasible coefficients.
     """
 
-    def __init__(self, problem, K, factor, tol, gap_tol, limits, start):
+    best: "Candidate"
+    begin: "Candidate"
+    w: FloatArray
+    b: FloatArray
+    trace: "list[TracePoint]"
+
+    def __init__(
+        self,
+        problem: "SmoothRisk",
+        K: FloatArray,
+        factor: FloatArray,
+        tol: float,
+        gap_tol: float | None,
+        limits: "Limits",
+        start: FloatArray,
+    ) -> None:
         self.problem, self.K, self.L = problem, K, factor
         self.tol, self.gap_tol, self.limits = tol, gap_tol, limits
         self.has_bias = problem.bias == "free"
@@ -88,12 +111,12 @@ class CoordinateSteps:
         self.best = np.inf, start, K @ start, self.b
         self.begin = self._kept(start)
 
-    def run(self):
+    def run(self) -> Status:
         """A `Status`; afterwards `beta`, `image` and `b` are those of the best coefficients."""
         while True:
             if self._violation <= self.goal:
                 if self._is_reached():
-                    status = Status.OPTIMAL
+                    status: Status | Any = Status.OPTIMAL
                     break
                 self.goal *= 0.1
             status = early_end(self.limits, self.iterations, MOST_STEPS)
@@ -112,27 +135,27 @@ class CoordinateSteps:
 
     # --- a point ------------------------------------------------------------------------------
 
-    def _see(self):
+    def _see(self) -> None:
         """What follows from w and b: values, what the losses ask for there, how far that is from its own response."""
         self.values = self.L @ self.w + self.b
         self.response = self._asked(self.values)
         self._towards = self.L.T @ self.response
         self._violation = self._distance(self.response, self.L @ self._towards + self.b)
 
-    def _asked(self, values):
+    def _asked(self, values: FloatArray) -> FloatArray:
         return self.problem.response(flat(values)).reshape(values.shape)
 
-    def _distance(self, beta, values):
+    def _distance(self, beta: FloatArray, values: FloatArray) -> float:
         found = np.max(np.abs(self._asked(values) - beta) / self.problem.C[:, None], initial=0.0)
         return float(found) if np.isfinite(found) else np.inf
 
-    def _objective(self, w, values):
+    def _objective(self, w: FloatArray, values: FloatArray) -> float:
         value = 0.5 * float(np.sum(w * w)) + self.problem.risk(flat(values))
         return value if np.isfinite(value) else np.inf
 
     # --- a step -------------------------------------------------------------------------------
 
-    def _step(self):
+    def _step(self) -> bool:
         """A Newton step with a line search; whether something was gained."""
         self.iterations += 1
         length = self._search()
@@ -141,7 +164,7 @@ class CoordinateSteps:
             length = max(length, self._search())
         return length > 0.0
 
-    def _search(self):
+    def _search(self) -> float:
         """The length of the step that was taken, 0 if none was."""
         slope_w, slope_b = self.w - self._towards, -self.response.sum(axis=0)
         self.hessian = _Hessian(self.problem.root(flat(self.values)), self.L, self.has_bias, self.is_careful)
@@ -163,7 +186,7 @@ class CoordinateSteps:
             length *= 0.5
         return self._take_if_closer(dw, db)
 
-    def _take_if_closer(self, dw, db):
+    def _take_if_closer(self, dw: FloatArray, db: FloatArray) -> float:
         """Where rounding hides whether the objective falls, the violation decides."""
         before, violation = (self.w, self.b), self._violation
         self.w, self.b = self.w + dw, self.b + db
@@ -176,11 +199,11 @@ class CoordinateSteps:
 
     # --- coefficients -------------------------------------------------------------------------
 
-    def _is_reached(self):
+    def _is_reached(self) -> bool:
         """Whether the coefficients that the losses ask for are a solution; they are kept if they are the best."""
         return self._is_solution(self._kept(self.response))
 
-    def _kept(self, beta):
+    def _kept(self, beta: FloatArray) -> "Candidate":
         """The feasible coefficients next to some, with all that belongs to them; the best ones are kept."""
         beta = self.problem.feasible(flat(beta)).reshape(beta.shape)
         image = self.K @ beta
@@ -190,19 +213,19 @@ class CoordinateSteps:
             self.best = point
         return point
 
-    def _is_solution(self, point):
+    def _is_solution(self, point: "Candidate") -> bool:
         if self.gap_tol is not None:
             return self._gap(point) <= self.gap_tol
         return point[0] <= self.tol and self._gap(point) <= self.tol
 
-    def _primal(self, point):
+    def _primal(self, point: "Candidate") -> float:
         _, beta, image, b = point
         return self.problem.primal(flat(beta), *parts(self.problem, beta, image, b))
 
-    def _gap(self, point):
+    def _gap(self, point: "Candidate") -> float:
         return abs(gap(self.problem, *point[1:]))
 
-    def _corrected(self):
+    def _corrected(self) -> Status:
         """The status after some steps on the coefficients themselves, whose values are those that K gives."""
         self._is_reached()
         for _ in range(MOST_CORRECTIONS):
@@ -215,7 +238,7 @@ class CoordinateSteps:
             return Status.OPTIMAL
         return Status.OPTIMAL_INACCURATE if self._is_explained() else Status.STALLED
 
-    def _correction(self, beta, image, b):
+    def _correction(self, beta: FloatArray, image: FloatArray, b: FloatArray) -> FloatArray | None:
         values = image + b
         rho, root = self._asked(values) - beta, self.problem.root(flat(values))
         found = _Hessian(root, self.L, self.has_bias, self.is_careful).solved(self.L.T @ rho, rho.sum(axis=0))
@@ -224,7 +247,7 @@ class CoordinateSteps:
         dw, db = found
         return beta + rho - root.times(root.transposed_times(self.L @ dw + db))
 
-    def _is_explained(self):
+    def _is_explained(self) -> bool:
         """Whether rounding is why the violation is not smaller."""
         violation, beta, image, b = self.best
         apart = self._gap(self.best)
@@ -234,7 +257,7 @@ class CoordinateSteps:
         curvature = self.problem.root(flat(image + b)).largest
         return violation <= EXPLAINED * curvature * float(np.max(uncertain / self.problem.C[:, None], initial=0.0))
 
-    def _record(self):
+    def _record(self) -> None:
         image = self.L @ self._towards
         self.trace.append(report(self.problem, self.limits, self.iterations, self._violation, self.response, image))
 
@@ -242,7 +265,7 @@ class CoordinateSteps:
 class _Hessian:
     """Of the objective in w and b, factored; functions one after another, each with its w and then its b."""
 
-    def __init__(self, root, factor, has_bias, is_careful):
+    def __init__(self, root: "HessianRoot", factor: FloatArray, has_bias: bool, is_careful: bool) -> None:
         self.root, self.r, self.has_bias = root, factor.shape[1], has_bias
         self.inside = np.column_stack([factor, np.ones(len(factor))]) if has_bias else factor
         total = root.total
@@ -251,13 +274,13 @@ class _Hessian:
         self.shift = max(float(np.trace(total)), 1e-300) / self.k if has_bias and self.k > 1 else 0.0
         self.upper = self._by_rows() if is_careful else self._by_blocks()
 
-    def _penalty(self):
+    def _penalty(self) -> FloatArray:
         """The diagonal that w has, and b has not."""
         own = np.ones(self.width)
         own[self.r :] = 0.0
         return np.tile(own, self.k)
 
-    def _by_blocks(self):
+    def _by_blocks(self) -> FloatArray | None:
         matrix = self.root.blocks(self.inside)
         matrix[np.diag_indices_from(matrix)] += self._penalty()
         if self.shift:
@@ -265,7 +288,7 @@ class _Hessian:
         found, failed = lapack.dpotrf(matrix, lower=0, clean=1)
         return None if failed else found
 
-    def _by_rows(self):
+    def _by_rows(self) -> FloatArray | None:
         rows = [(self._halves(c)[:, :, None] * self.inside[:, None, :]) for c in range(self.k)]
         stacked = np.concatenate(rows, axis=2).reshape(-1, self.k * self.width)
         own = np.diag(self._penalty())[self._penalty() > 0]
@@ -277,13 +300,13 @@ class _Hessian:
             return None
         return upper[: self.k * self.width]
 
-    def _halves(self, c):
+    def _halves(self, c: int) -> FloatArray:
         """A' of a unit of the values of one function, for every point."""
         unit = np.zeros((len(self.inside), self.k))
         unit[:, c] = 1.0
         return self.root.transposed_times(unit)
 
-    def solved(self, right_w, right_b):
+    def solved(self, right_w: FloatArray, right_b: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """(dw, db) with the Hessian times them equal to these; None where rounding leaves none."""
         if self.upper is None:
             return None

@@ -17,9 +17,12 @@ each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `res
 as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`, `rows`.
 """
 
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from mercer._jit.threads import Stopped, one_blas_thread
+from mercer._types import FloatArray
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.low_rank_factor import low_rank_factor
@@ -29,6 +32,12 @@ from mercer.solvers.smooth.newton_gram import SAMPLED, NewtonMatrix
 from mercer.solvers.smooth.newton_reports import early_end, gap, report
 from mercer.solvers.smooth.newton_system import Preconditioner, solve_factored, solve_iterated
 from mercer.solvers.smooth.optimal_bias import EXACTLY, best_bias, flat
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.kernel_methods.kernel_risk import DiagonalRoot
+    from mercer.solvers._types import HessianRoot, SmoothRisk
+    from mercer.solvers.result import TracePoint
 
 DOUBLE = float(np.finfo(np.float64).eps)
 # From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
@@ -61,7 +70,17 @@ INACCURATE = 1e-6
 ROUNDED = (Status.STALLED, Status.OPTIMAL_INACCURATE)
 
 
-def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, convex=True, memory=2**30):
+def solve(
+    problem: "SmoothRisk",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-4,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    gap_tol: float | None = None,
+    convex: bool = True,
+    memory: int = 2**30,
+) -> Solution:
     """Minimise a regularised risk over a kernel matrix.
 
     Parameters
@@ -93,7 +112,25 @@ def solve(problem, matrix, *, tol=1e-4, limits=None, start=None, gap_tol=None, c
 class _Steps:
     """The steps of `solve`. All arrays have a column for each function."""
 
-    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex, memory, is_sample=False):
+    beta: FloatArray
+    image: FloatArray
+    b: FloatArray
+    factor: FloatArray | Any
+    _last_response: tuple[Any, Any, Any]
+    trace: "list[TracePoint]"
+
+    def __init__(
+        self,
+        problem: "SmoothRisk",
+        matrix: "KernelMatrix",
+        tol: float,
+        limits: Limits,
+        start: FloatArray | None,
+        gap_tol: float | None,
+        convex: bool,
+        memory: int,
+        is_sample: bool = False,
+    ) -> None:
         self.is_sample = is_sample
         self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
         self.gap_tol, self.memory = gap_tol, memory
@@ -106,12 +143,12 @@ class _Steps:
         self.factor, self._last_response = None, (None, None, None)
         self.goal, self.forcing, self.landing = tol, FORCING, FORCING
 
-    def _column(self, values):
+    def _column(self, values: FloatArray) -> FloatArray:
         return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
 
     # --- the steps ----------------------------------------------------------------------------
 
-    def run(self):
+    def run(self) -> Solution:
         # BLAS threads that are woken between products with K wait for each other more than they work.
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             try:
@@ -124,7 +161,7 @@ class _Steps:
             self.K.release()
             return solution
 
-    def _run(self):
+    def _run(self) -> Status:
         self.K.keep()
         if self.K.is_steep and (found := self._in_coordinates()) is not None:
             return found
@@ -136,19 +173,21 @@ class _Steps:
             return found
         return status
 
-    def _in_coordinates(self):
+    def _in_coordinates(self) -> Status | None:
         """The status of a problem that has coordinates, else None."""
         factor = self.K.coordinates(self.convex)
         if factor is None:
             return None
         limits, start = self.limits.after(self.iterations), self.beta if self.start is None else self.start
-        steps = CoordinateSteps(self.problem, self.K.in_memory(), factor, self.tol, self.gap_tol, limits, start)
+        steps = CoordinateSteps(
+            self.problem, cast("FloatArray", self.K.in_memory()), factor, self.tol, self.gap_tol, limits, start
+        )
         status = steps.run()
         self.beta, self.image, self.b = steps.beta, steps.image, steps.b
         self.iterations, self.trace = self.iterations + steps.iterations, self.trace + steps.trace
         return status
 
-    def _in_coefficients(self):
+    def _in_coefficients(self) -> Status:
         if self.start is not None:
             self.beta, self.image = self.start, self.K.products_in_double(self.start)
         elif self.n >= SAMPLED:
@@ -176,7 +215,7 @@ class _Steps:
             else:
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
-    def _begin_with_sample(self):
+    def _begin_with_sample(self) -> None:
         """Begin with the solution for every few rows, in which each counts for as many."""
         sample = self.problem.sample(SHARE if self.k < MANY else SHARE_OF_MANY)
         if sample is None:
@@ -194,32 +233,32 @@ class _Steps:
         if self._objective(beta, image, image + b) < self._objective(self.beta, self.image, self._values()):
             self.beta, self.image, self.b, self.is_exact = beta, image, b, self.K.rounded is None
 
-    def _holds_without_rounding(self, response, violation):
+    def _holds_without_rounding(self, response: FloatArray, violation: float) -> bool:
         """Whether what rounding does to the values of some points leaves the violation at the goal."""
         image = self.K.checked(self.beta, self.image)
         moved = self._column(self.problem.response(flat(image + self.b))) - response
         shift = float(np.max(np.abs(moved) / self.problem.C[:, None], initial=0.0))
         return violation + 2.0 * shift <= self.goal
 
-    def _compute_exactly(self):
+    def _compute_exactly(self) -> None:
         """The values of these coefficients, without what rounding has done to them."""
         self.image, self.is_exact = self.K.products_in_double(self.beta), True
         self._best_bias()
 
-    def _values(self):
+    def _values(self) -> FloatArray:
         return self.image + self.b
 
-    def _response(self):
+    def _response(self) -> FloatArray:
         image, b, found = self._last_response
         if image is not self.image or b is not self.b:
             found = self._column(self.problem.response(flat(self._values())))
             self._last_response = self.image, self.b, found
         return found
 
-    def _violation(self, response):
+    def _violation(self, response: FloatArray) -> float:
         return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
 
-    def _is_accepted(self):
+    def _is_accepted(self) -> bool:
         """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
         if self.is_sample:
             return True
@@ -235,15 +274,15 @@ class _Steps:
         self.goal *= 0.1
         return False
 
-    def _is_stationary(self):
+    def _is_stationary(self) -> bool:
         return self._violation(self._response()) <= self.tol
 
-    def _verdict(self):
+    def _verdict(self) -> Status:
         """Feasible coefficients may be less stationary than those they are near to; then that is said."""
         is_reached = self.is_sample or self.gap_tol is not None or self._is_stationary()
         return Status.OPTIMAL if is_reached else Status.OPTIMAL_INACCURATE
 
-    def _make_feasible(self):
+    def _make_feasible(self) -> None:
         before, self.beta = self.beta, self._column(self.problem.feasible(flat(self.beta)))
         change = self.beta - before
         rounded = self.K.rounded
@@ -253,7 +292,7 @@ class _Steps:
             self.image = self.K.products_in_double(self.beta)
         self._best_bias()
 
-    def _step(self, response):
+    def _step(self, response: FloatArray) -> bool:
         """A Newton step with a line search; whether the objective fell."""
         rho, root = response - self.beta, self.problem.root(flat(self._values()))
         self.iterations += 1
@@ -268,12 +307,12 @@ class _Steps:
             return self._search(change, image, is_last)
         return self._search_rounded(change, image, is_last)
 
-    def _direction(self, root, rho):
+    def _direction(self, root: "HessianRoot", rho: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
         """(the change of the coefficients that is tried, that of their values, whether time is up)."""
         K, has_bias = self.K.to_factor(), self.problem.bias == "free"
         if K is not None:
             towards = self._through(rho)
-            moved, image = solve_factored(K, root, towards, has_bias)
+            moved, image = solve_factored(K, cast("DiagonalRoot", root), towards, has_bias)
             return rho - moved, towards - image, False
         if self.factor is None:
             self.factor = low_rank_factor(self.K, root)
@@ -287,13 +326,13 @@ class _Steps:
         moved, image, _ = solve_iterated(self.K.products, root, towards, x, precondition, accuracy, stop)
         return begin - moved, towards - image, self.limits.stop()
 
-    def _through(self, change):
+    def _through(self, change: FloatArray) -> FloatArray:
         """What a change of the coefficients does to the values."""
         if self.K.rounded is None:
             return self.K.products(self.beta + change) - self.image
         return self.K.products(change)
 
-    def _search_rounded(self, change, image, is_last):
+    def _search_rounded(self, change: FloatArray, image: FloatArray, is_last: bool) -> bool:
         """As `_search`, where rounding may hide that the objective falls: then, values are computed from the items."""
         if self._search(change, image, is_last):
             self.is_exact = False
@@ -304,14 +343,14 @@ class _Steps:
             return True
         return self._go_on_without_rounding() and not is_last
 
-    def _go_on_without_rounding(self):
+    def _go_on_without_rounding(self) -> bool:
         self.factor = None
         self.K.keep_without_rounding()
         if not self.is_exact:
             self._compute_exactly()
         return True
 
-    def _accuracy(self, first):
+    def _accuracy(self, first: float) -> float:
         """The error to stop at, from that of no step at all, about.
 
         Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some.
@@ -320,7 +359,7 @@ class _Steps:
         least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
         return min(max(min(self.forcing, self.landing, first / scale) * first, least), COARSEST * first)
 
-    def _search(self, change, image, is_last):
+    def _search(self, change: FloatArray, image: FloatArray, is_last: bool) -> bool:
         """Go along `change` until the objective has fallen by a fair share of what its slope says."""
         values = self._values()
         slope = float(np.sum(change * self.image)) - float(np.sum(self._response() * image))
@@ -341,7 +380,7 @@ class _Steps:
             length *= 0.5
         return False
 
-    def _is_hidden(self, beta, image, b, now):
+    def _is_hidden(self, beta: FloatArray, image: FloatArray, b: FloatArray, now: float) -> bool:
         """Whether the objective at a point is what it was, up to the rounding of the squared norm.
 
         Coefficients that are large and cancel, as those of equal rows with different labels do, leave little else.
@@ -349,7 +388,7 @@ class _Steps:
         size = (float(self.K.matrix.diag.max(initial=0.0)) + 1.0) * float(np.abs(beta).sum()) ** 2
         return abs(self._objective(beta, image, image + b) - now) <= DOUBLE * size
 
-    def _is_better(self, beta, image, b):
+    def _is_better(self, beta: FloatArray, image: FloatArray, b: FloatArray) -> bool:
         """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""
         before, violation = (self.beta, self.image, self.b), self._violation(self._response())
         self.beta, self.image, self.b = beta, image, b
@@ -358,32 +397,32 @@ class _Steps:
         self.beta, self.image, self.b = before
         return False
 
-    def _objective(self, beta, image, values):
+    def _objective(self, beta: FloatArray, image: FloatArray, values: FloatArray) -> float:
         value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(flat(values))
         return value if np.isfinite(value) else np.inf
 
     # --- the bias ---------------------------------------------------------------------------
 
-    def _best_bias(self):
+    def _best_bias(self) -> None:
         self.b = self._bias_of(self.image)
 
-    def _bias_of(self, image, share=EXACTLY):
+    def _bias_of(self, image: FloatArray, share: float = EXACTLY) -> FloatArray:
         return best_bias(self.problem, image, self.b, share)
 
     # --- the end ----------------------------------------------------------------------------
 
-    def _record(self):
+    def _record(self) -> None:
         violation = self._violation(self._response())
         self.trace.append(report(self.problem, self.limits, self.iterations, violation, self.beta, self.image))
 
-    def _solution(self, status):
+    def _solution(self, status: Status) -> Solution:
         if status != Status.OPTIMAL and self.iterations:
             self._end_feasible()
         bias = float(self.b[0]) if self.k == 1 else self.b
         gradient = flat(self._response() - self.beta)
         return Solution(flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
 
-    def _end_feasible(self):
+    def _end_feasible(self) -> None:
         """Coefficients with a dual value to report, unless they are much worse."""
         before = self.beta, self.image, self.b
         value = self._objective(self.beta, self.image, self._values())

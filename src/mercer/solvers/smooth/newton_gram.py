@@ -5,14 +5,22 @@ what that changes is less than a Newton step leaves to the next one anyway. Smal
 those without room are evaluated product by product.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from mercer._types import FloatArray
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.symmetric_product import symmetric_product
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.quantised import RoundedMatrix
 from mercer.solvers.smooth.feature_newton import coordinates
 from mercer.solvers.smooth.optimal_bias import flat
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers._types import SmoothRisk
+    from mercer.solvers.limits import Limits
 
 # Up to this many points a step is a Cholesky factorisation, or the matrix is factored once and for all, if all
 # functions together have no more coordinates than that.
@@ -47,13 +55,16 @@ class NewtonMatrix:
         What products see in its place.
     """
 
-    def __init__(self, problem, matrix, limits, memory):
+    rounded: RoundedMatrix | Any
+    matrix: Any  # a KernelMatrix; what else it can do, its class is asked for
+
+    def __init__(self, problem: "SmoothRisk", matrix: "KernelMatrix", limits: "Limits", memory: int) -> None:
         self.problem, self.limits, self.memory = problem, limits, memory
         self.given = self.matrix = matrix
         self.n, self.k = matrix.n, problem.n_functions
         self.rounded, self.is_hard = None, False
 
-    def keep(self):
+    def keep(self) -> None:
         """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
         matrix, n = self.matrix, self.n
         self.matrix = matrix.in_double() if matrix.is_rough or self._is_small else matrix
@@ -65,24 +76,24 @@ class NewtonMatrix:
             self._keep_whole()
 
     @property
-    def _is_small(self):
+    def _is_small(self) -> bool:
         return self.n <= FACTORED
 
-    def _keep_whole(self):
+    def _keep_whole(self) -> None:
         if self.n**2 * self.matrix.dtype.itemsize <= self.memory:
             self.matrix = self.matrix.stored(self.limits.stop)
 
-    def _if_fine(self, rounded):
+    def _if_fine(self, rounded: RoundedMatrix | None) -> RoundedMatrix | None:
         """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
         curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
         return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
 
-    def keep_without_rounding(self):
+    def keep_without_rounding(self) -> None:
         """Leave the rounded matrix behind."""
         self.rounded = None
         self._keep_whole()
 
-    def keep_for_factors(self):
+    def keep_for_factors(self) -> bool:
         """All of it in double precision, for factorisations of one function; whether that is possible, and new."""
         is_new = self.matrix.dtype != np.float64 or (self.k == 1 and self.n > FACTORED)
         if self.is_hard or not is_new or self.n > FACTORED_AT_LAST or 8 * self.n**2 > self.memory:
@@ -92,11 +103,11 @@ class NewtonMatrix:
         return True
 
     @property
-    def is_steep(self):
+    def is_steep(self) -> bool:
         """Whether C k(x, x) is large."""
         return float(self.problem.C.max(initial=0.0)) * float(self.matrix.diag.max(initial=0.0)) > LARGE
 
-    def coordinates(self, is_definite):
+    def coordinates(self, is_definite: bool) -> FloatArray | None:
         """L with K + t 11' = L L', where that is small, in memory and definite, else None."""
         K = self.in_memory() if self._is_small else None
         factor = None if K is None else coordinates(K, is_definite)
@@ -104,33 +115,33 @@ class NewtonMatrix:
         # A Hessian, its factor and what they are made from.
         return factor if width <= COORDINATES and 32 * width**2 <= self.memory else None
 
-    def release(self):
+    def release(self) -> None:
         """Give memory back."""
         if self.matrix.is_stored and self.matrix is not self.given:
             self.matrix.release()
 
     @property
-    def is_factored(self):
+    def is_factored(self) -> bool:
         """Whether steps are factorisations."""
         return self.k == 1 and self.n <= (FACTORED_AT_LAST if self.is_hard else FACTORED)
 
-    def to_factor(self):
+    def to_factor(self) -> FloatArray | None:
         """K + t 11' in double precision where it is to be factored and in memory, else None."""
         return self.in_memory() if self.is_factored else None
 
-    def in_memory(self):
+    def in_memory(self) -> FloatArray | None:
         """K + t 11' in double precision where it is in memory, else None."""
         if not (self.matrix.is_stored and self.matrix.dtype == np.float64):
             return None
         K = self.matrix.values[:, : self.n]
         return K + 1.0 if self.problem.bias == "penalised" else K
 
-    def products(self, values):
+    def products(self, values: FloatArray) -> FloatArray:
         """(K + t 11') @ values, fast."""
         matrix = self.matrix if self.rounded is None else self.rounded
         return self._shifted(matrix.products(values, self.limits.stop), values)
 
-    def products_in_double(self, values):
+    def products_in_double(self, values: FloatArray) -> FloatArray:
         """The same without rounding, summed in double precision."""
         matrix, stop = self.matrix, self.limits.stop
         if self.rounded is not None:
@@ -141,7 +152,7 @@ class NewtonMatrix:
         columns = [matrix.product(everything, column, stop=stop) for column in values.T]
         return self._shifted(np.stack(columns, axis=1), values)
 
-    def checked(self, beta, image):
+    def checked(self, beta: FloatArray, image: FloatArray) -> FloatArray:
         """`image` with rows here and there computed from the items: what rounding has done shows in them."""
         matrix, image = self.matrix, image.copy()
         rows = np.random.default_rng(0).permutation(self.n)[:CHECKED]
@@ -151,5 +162,5 @@ class NewtonMatrix:
         image[rows] = self._shifted(found, beta)
         return image
 
-    def _shifted(self, image, values):
+    def _shifted(self, image: FloatArray, values: FloatArray) -> FloatArray:
         return image + values.sum(axis=0) if self.problem.bias == "penalised" else image

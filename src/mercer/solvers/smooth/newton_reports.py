@@ -1,10 +1,17 @@
 """What the two forms of Newton's method in a feature space (`newton`, `feature_newton`) tell alike."""
 
+from typing import TYPE_CHECKING, Any
+
+from mercer._types import FloatArray
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.smooth.optimal_bias import flat
 
+if TYPE_CHECKING:
+    from mercer.solvers._types import SmoothRisk
+    from mercer.solvers.limits import Limits
 
-def parts(problem, beta, image, b):
+
+def parts(problem: "SmoothRisk", beta: FloatArray, image: FloatArray, b: FloatArray) -> tuple[FloatArray, Any]:
     """Projections and intercepts, apart, of coefficients with values ``image + b``."""
     total = beta.sum(axis=0)
     is_penalised = problem.bias == "penalised"
@@ -13,12 +20,12 @@ def parts(problem, beta, image, b):
     return projections, float(intercept[0]) if beta.shape[1] == 1 else intercept
 
 
-def gap(problem, beta, image, b):
+def gap(problem: "SmoothRisk", beta: FloatArray, image: FloatArray, b: FloatArray) -> float:
     """The relative duality gap of such coefficients."""
     return problem.gap(flat(beta), *parts(problem, beta, image, b))
 
 
-def early_end(limits, iterations, most):
+def early_end(limits: "Limits", iterations: int, most: int) -> Status | None:
     """The status of a fit that has to end after so many iterations, None if it may go on."""
     if (status := limits.reached()) is not None:
         return status
@@ -27,7 +34,9 @@ def early_end(limits, iterations, most):
     return Status.STALLED if iterations >= most else None
 
 
-def report(problem, limits, iterations, violation, beta, image):
+def report(
+    problem: "SmoothRisk", limits: "Limits", iterations: int, violation: float, beta: FloatArray, image: FloatArray
+) -> TracePoint:
     """A `TracePoint` of coefficients, told to the limits."""
     dual = problem.dual_value(flat(beta), parts(problem, beta, image, 0.0 * image[0])[0])
     point = TracePoint(limits.seconds, iterations, violation, dual, len(beta), len(beta))

@@ -15,17 +15,27 @@ A factor K ≈ L L' of low rank, made once for a fit, preconditions them: I + A'
 by a system of the size of its rank (Woodbury), so that only what L leaves out costs iterations.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mercer._types import FloatArray
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion, in_all
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.problems.kernel_methods.kernel_risk import DiagonalRoot
+    from mercer.solvers._types import HessianRoot, Operation
 
 # Iterations after which a step is taken as it is: the next one begins with what is left.
 MOST_ITERATIONS = 300
 
 
-def solve_factored(K, root, right, has_bias):
+def solve_factored(
+    K: FloatArray, root: "DiagonalRoot", right: FloatArray, has_bias: bool
+) -> tuple[FloatArray, FloatArray]:
     """(A x, K A x) by Cholesky; `right` is K rho, shape (n, 1)."""
     half = root.values
     system = half[:, None] * K * half
@@ -40,7 +50,7 @@ def solve_factored(K, root, right, has_bias):
     return moved, K @ moved
 
 
-def _factored(system):
+def _factored(system: FloatArray) -> tuple[FloatArray, bool]:
     try:
         return cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError as error:
@@ -54,7 +64,7 @@ class Preconditioner:
     product with A and one with A', whatever the number of functions.
     """
 
-    def __init__(self, factor, root, n_functions, has_bias):
+    def __init__(self, factor: FloatArray, root: "HessianRoot", n_functions: int, has_bias: bool) -> None:
         self.factor, self.root, self.k = factor, root, n_functions
         width = factor.shape[1]
         # The column of ones brings W and 1' H 1 along.
@@ -72,10 +82,10 @@ class Preconditioner:
             self._sums = np.linalg.pinv(sums, rcond=1e-12 if factor.dtype == np.float64 else 1e-6, hermitian=True)
             self._inverse = np.linalg.pinv(root.total, rcond=1e-6, hermitian=True)
 
-    def _solved(self, inside):
+    def _solved(self, inside: FloatArray) -> FloatArray:
         return inside if self._inner is None else cho_solve(self._inner, inside, check_finite=False)
 
-    def __call__(self, x):
+    def __call__(self, x: FloatArray) -> FloatArray:
         out = self.root.times(x)
         if self._sums is not None and x.dtype == np.float64:
             # What is across the plane has no say, but in single precision its rounding would outweigh what is on it.
@@ -90,11 +100,11 @@ class Preconditioner:
         back = self.factor @ inside.reshape(self.k, -1).T.astype(self.factor.dtype)
         return x - self.root.transposed_times(back + moved)
 
-    def _across(self, out):
+    def _across(self, out: FloatArray) -> FloatArray:
         """Of an x, given as A x, what is not on the plane."""
         return self.root.transposed_times(np.broadcast_to(self._inverse @ out.sum(axis=0), out.shape))
 
-    def guess(self, rho):
+    def guess(self, rho: FloatArray) -> tuple[FloatArray, float]:
         """(x that solves the system with L L' in the place of K, the norm of what it has to solve)."""
         kind = self.factor.dtype
         described = self.factor @ (self.factor.T @ rho.astype(kind, copy=False))
@@ -105,7 +115,15 @@ class Preconditioner:
         return x, max(0.0, float(np.sum(right * x))) ** 0.5
 
 
-def solve_iterated(products, root, right, x, precondition, goal, stop):
+def solve_iterated(
+    products: "Operation",
+    root: "HessianRoot",
+    right: FloatArray,
+    x: FloatArray,
+    precondition: "Operation",
+    goal: float,
+    stop: "Stop",
+) -> tuple[FloatArray, FloatArray, int]:
     """(A y, K A y, iterations) for the x + y that solve the system, by projected conjugate gradients (Gould, Hribar &
     Nocedal 2001).
 

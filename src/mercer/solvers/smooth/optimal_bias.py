@@ -6,7 +6,14 @@ the risk tells b to half of the digits only, its derivative to all.
 Cost of a step: one pass over the values for each function.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+from mercer._types import FloatArray
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import SmoothRisk
 
 # What is left of the equality of the dual, as a share of all C.
 EXACTLY = 1e-14
@@ -17,7 +24,7 @@ SHORTEST = 1e-8
 UNSEEN = 1e-13
 
 
-def best_bias(problem, image, start, share=EXACTLY):
+def best_bias(problem: "SmoothRisk", image: FloatArray, start: FloatArray, share: float = EXACTLY) -> FloatArray:
     """The b, one for each function, that minimise the risk of ``image + b``; zeros where b is not free.
 
     Parameters
@@ -43,7 +50,9 @@ def best_bias(problem, image, start, share=EXACTLY):
     return b
 
 
-def _moved(problem, image, b, step, now, pull):
+def _moved(
+    problem: "SmoothRisk", image: FloatArray, b: FloatArray, step: FloatArray, now: float, pull: FloatArray
+) -> tuple[FloatArray, float, FloatArray] | None:
     """(b, risk, pull) after as much of a step as is no worse, halved as often as that takes; None where nothing is."""
     is_hidden, length = float(pull @ step) <= UNSEEN * abs(now), 1.0
     while length > SHORTEST:
@@ -55,17 +64,17 @@ def _moved(problem, image, b, step, now, pull):
     return None
 
 
-def _pull(problem, image, b):
+def _pull(problem: "SmoothRisk", image: FloatArray, b: FloatArray) -> FloatArray:
     """Sums of what the losses ask for, which are zero for the best b."""
     return problem.response(flat(image + b)).reshape(image.shape).sum(axis=0)
 
 
-def flat(values):
+def flat(values: FloatArray) -> FloatArray:
     """As a problem takes it: without a column where there is one function."""
     return values[:, 0] if values.shape[1] == 1 else values
 
 
-def _step(problem, values, pull):
+def _step(problem: "SmoothRisk", values: FloatArray, pull: FloatArray) -> FloatArray:
     total = problem.root(values).total
     if len(pull) == 1:
         return pull / total[0, 0] if total[0, 0] > 0 else pull / float(problem.C.sum())

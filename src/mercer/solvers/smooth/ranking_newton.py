@@ -11,15 +11,22 @@ solution of the one before (as Chapelle 2007 does for classes). Needs of a probl
 `Ranking` has it; of a matrix: `product` and `products`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray
 from mercer.problems.certificate import relative_gap
 from mercer.problems.svm.rank import NARROWER, NARROWEST
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
 from mercer.solvers.result import Solution, Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.svm.rank import Ranking, RankPoint
 
 MOST_STEPS = 200
 # Conjugate gradients of a step at most, and the share of the error that is left to the next step.
@@ -41,7 +48,16 @@ SETTLED = (*SOLVED, Status.STALLED)
 
 # A C that is very large may overflow; the status says what became of that.
 @np.errstate(over="ignore", invalid="ignore")
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, convex=True):
+def solve(
+    problem: "Ranking",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    gap_tol: float | None = None,
+    convex: bool = True,
+) -> Solution:
     """Minimise a `Ranking` objective.
 
     Parameters
@@ -68,14 +84,23 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, c
     return _Steps(problem, matrix, tol, limits, start, gap_tol, convex).run()
 
 
-def _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex):
+def _by_narrowing(
+    problem: "Ranking",
+    matrix: "KernelMatrix",
+    tol: float,
+    limits: Limits,
+    start: FloatArray | None,
+    gap_tol: float | None,
+    convex: bool,
+) -> Solution:
     """The hinge, by narrower and narrower roundings of its corner; the best of them is kept.
 
     Each is solved no further than `FINEST`: what rounding leaves of a wide one is no reason not to try a narrower, and
     where narrower ones are worse, because rounding decides there too, the end has come.
     """
     goal, done, trace, width = tol if gap_tol is None else gap_tol, 0, [], 1.0
-    best, least, worse = None, np.inf, 0
+    best: Solution | Any = None
+    least, worse = np.inf, 0
     while width >= NARROWEST and worse < MOST_WORSE:
         # Half of what is asked for: the certificate computes the values anew, and rounds otherwise.
         accuracy = max(0.5 * min(tol, goal), FINEST)
@@ -93,14 +118,27 @@ def _by_narrowing(problem, matrix, tol, limits, start, gap_tol, convex):
     return _as_of(best, Status.OPTIMAL_INACCURATE if least <= INACCURATE else Status.STALLED, done, trace)
 
 
-def _as_of(solution, status, iterations, trace):
+def _as_of(solution: Solution, status: Status, iterations: int, trace: list[TracePoint]) -> Solution:
     """The solution with what was known when everything ended."""
     solution.status, solution.iterations, solution.trace = status, iterations, trace
     return solution
 
 
 class _Steps:
-    def __init__(self, problem, matrix, tol, limits, start, gap_tol, convex):
+    beta: FloatArray
+    f: FloatArray
+    trace: list[TracePoint]
+
+    def __init__(
+        self,
+        problem: "Ranking",
+        matrix: "KernelMatrix",
+        tol: float,
+        limits: Limits,
+        start: FloatArray | None,
+        gap_tol: float | None,
+        convex: bool,
+    ) -> None:
         self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
         self.limits, self.convex = limits, convex
         self.matrix = matrix.in_double() if matrix.is_rough else matrix
@@ -108,7 +146,7 @@ class _Steps:
         self.f = np.zeros(matrix.n)
         self.iterations, self.trace = 0, []
 
-    def run(self):
+    def run(self) -> Solution:
         try:
             status = self._run()
         except Stopped:
@@ -117,14 +155,14 @@ class _Steps:
             status = Status.STALLED if self.convex else Status.NOT_CONVEX
         return Solution(self.beta, -self.f, 0.0, status, self.iterations, trace=self.trace)
 
-    def _values(self, beta):
+    def _values(self, beta: FloatArray) -> FloatArray:
         """K beta, summed in double precision."""
         support = np.flatnonzero(beta)
         if len(support) == 0:
             return np.zeros(len(beta))
         return self.matrix.product(support, beta[support], stop=self.limits.stop)
 
-    def _run(self):
+    def _run(self) -> Status:
         self.f = self._values(self.beta)
         while True:
             point = self.problem.at(self.f)
@@ -147,21 +185,21 @@ class _Steps:
             if not (has_steps and self._step(point, residual, ahead, primal)):
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
-    def gap_of_hinge(self):
+    def gap_of_hinge(self) -> float:
         """Relative gap of the hinge itself, whatever the width."""
         point = self.problem.at(self.f)
         primal = 0.5 * float(self.beta @ self.f) + point.hinges
         return relative_gap(primal, point.dual_of_hinge(self._values(point.response)))
 
-    def _is_solved(self, violation, gap):
+    def _is_solved(self, violation: float, gap: float) -> bool:
         return gap <= self.gap_tol if self.gap_tol is not None else violation <= self.tol and gap <= self.tol
 
-    def _record(self, violation, dual, gap):
+    def _record(self, violation: float, dual: float, gap: float) -> None:
         n = len(self.beta)
         self.trace.append(TracePoint(self.limits.seconds, self.iterations, violation, dual, n, n, gap=gap))
         self.limits.report(self.trace[-1])
 
-    def _settled(self, point, ahead, primal, violation):
+    def _settled(self, point: "RankPoint", ahead: FloatArray, primal: float, violation: float) -> bool:
         """Take the coefficients that the losses ask for; False where that does not help.
 
         Where K is singular, values do not determine coefficients, and steps end at others that are as good.
@@ -175,7 +213,7 @@ class _Steps:
         self.iterations += 1
         return True
 
-    def _step(self, point, residual, ahead, primal):
+    def _step(self, point: "RankPoint", residual: FloatArray, ahead: FloatArray, primal: float) -> bool:
         """One Newton step; False where none makes the objective fall."""
         step, image = self._direction(point, residual, ahead)
         # Slope of the objective along the step: that of the losses and of the norm.
@@ -192,7 +230,7 @@ class _Steps:
             length *= 0.5
         return False
 
-    def _direction(self, point, residual, ahead):
+    def _direction(self, point: "RankPoint", residual: FloatArray, ahead: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(d, K d) by conjugate gradients; `ahead` is K residual.
 
         Directions are such pairs too: their K d is then no product, but a sum of those known.
@@ -209,10 +247,10 @@ class _Steps:
             pair += recursion.advance(step + point.curved(through)) * recursion.direction
         return pair[0], pair[1]
 
-    def _with_values(self, residual):
+    def _with_values(self, residual: FloatArray) -> FloatArray:
         return np.stack([residual, self.matrix.products(residual[:, None], self.limits.stop)[:, 0]])
 
 
-def _in_feature_space(coefficients, pair):
+def _in_feature_space(coefficients: FloatArray, pair: FloatArray) -> float:
     """The inner product of two functions, one of them with its values."""
     return float(coefficients @ pair[1])

@@ -4,12 +4,32 @@ A loss whose dual is a quadratic program goes to the dual solver, a smooth loss 
 What a loss says of itself (`form`, `curvature`) decides.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from mercer._errors import ParameterError
+from mercer._types import FloatArray
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.smooth import newton
 
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.kernel_methods.kernel_risk import KernelRisk
+    from mercer.problems.svm.signed_dual import DualProblem
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import Solution
 
-def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, memory=2**30, convex=True):
+
+def solve(
+    problem: "KernelRisk",
+    matrix: "KernelMatrix",
+    *,
+    tol: float = 1e-3,
+    limits: "Limits | None" = None,
+    start: FloatArray | None = None,
+    gap_tol: float | None = None,
+    memory: int = 2**30,
+    convex: bool = True,
+) -> "Solution":
     """A `Solution` of a `KernelRisk`; parameters as in `decomposition.solve`."""
     loss = problem.loss
     if loss.form is not None:
@@ -21,10 +41,19 @@ def solve(problem, matrix, *, tol=1e-3, limits=None, start=None, gap_tol=None, m
     )
 
 
-def _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, convex):
+def _solve_quadratic(
+    problem: "KernelRisk",
+    matrix: "KernelMatrix",
+    tol: float,
+    limits: "Limits | Any",
+    start: FloatArray | None,
+    gap_tol: float | None,
+    memory: int,
+    convex: bool,
+) -> "Solution":
     program = problem.quadratic()
 
-    def gap(beta, gradient):
+    def gap(beta: FloatArray, gradient: FloatArray) -> float:
         projections = _projections(program, beta, gradient)
         return problem.gap(beta, projections, problem.intercept(beta, program.bias(beta, gradient)))
 
@@ -33,7 +62,7 @@ def _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, conve
     )
 
 
-def _projections(program, beta, gradient):
+def _projections(program: "DualProblem", beta: FloatArray, gradient: FloatArray) -> FloatArray:
     """K beta, from the gradient."""
     quadratic = program.linear - gradient - program.shift * beta.sum()
     return quadratic if program.ridge is None else quadratic - program.ridge * beta

@@ -10,13 +10,21 @@ Cost of a pass: the entries of all rows. Needs of a problem: the hinge loss, and
 a penalised one.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import row_add, row_dot, view_rows
 from mercer._jit.vectors import vector_loop
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.solvers.stochastic.visit_order import Sampler
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
+    from mercer.kernels._types import Stop
+    from mercer.problems.svm.soft_margin import SoftMargin
 
 MOST_PASSES = 200
 # A pass that raises the dual by less than this share of it is the last; so is one after which
@@ -26,7 +34,16 @@ SMALL_GAP = 1e-6
 
 
 @jit
-def _pass(rows, signs, C, bias, order, squares, alpha, v):
+def _pass(
+    rows: "RowView",
+    signs: FloatArray,
+    C: FloatArray,
+    bias: float,
+    order: IndexArray,
+    squares: FloatArray,
+    alpha: FloatArray,
+    v: FloatArray,
+) -> None:
     """One coordinate step for each row of `order`; v = sum_i alpha_i y_i x_i, bias last."""
     vector_loop()
     last = v.shape[0] - 1
@@ -44,7 +61,7 @@ def _pass(rows, signs, C, bias, order, squares, alpha, v):
             alpha[i] = moved
 
 
-def _scaled(products, signs, bias, alpha):
+def _scaled(products: RowProducts, signs: FloatArray, bias: float, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The best multiple of alpha in the box, and v = sum_i alpha_i y_i x_i."""
     v = np.zeros(products.n_features + 1)
     products.combination(alpha * signs, v[:-1])
@@ -54,7 +71,9 @@ def _scaled(products, signs, bias, alpha):
     return share * alpha, share * v
 
 
-def raise_dual(X, problem, values, primal, stop=None):
+def raise_dual(
+    X: Rows, problem: "SoftMargin", values: FloatArray, primal: float, stop: "Stop | None" = None
+) -> FloatArray:
     """Signed dual coefficients whose value comes near that of the optimum.
 
     Parameters

@@ -16,11 +16,19 @@ Cost of a step: a kernel entry for each support vector. Needs of a problem: as `
 of the items: a `KernelMatrix`.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._errors import DataError
+from mercer._types import FloatArray, IndexArray
 from mercer.solvers.stochastic.pegasos import LARGEST, Iterate
 from mercer.solvers.stochastic.pegasos_steps import NORM, SCALE, STEP, SUM, Expansion, Pool, kernel_steps
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.stochastic.pegasos import Steps
 
 STRATEGIES = ("merging", "removal")
 # Visits whose kernel values are computed together.
@@ -33,22 +41,31 @@ class KernelIterate(Iterate):
 
     visits_a_point = TOGETHER
 
-    def __init__(self, n, steps, budget=None, strategy="merging"):
+    def __init__(self, n: int, steps: "Steps", budget: int | None = None, strategy: str = "merging") -> None:
         super().__init__(steps)
         self.beta, self.sums, self.ages = np.zeros(n), np.zeros(n), np.zeros(n)
         self.budget, self.strategy = budget, strategy
 
-    def advance(self, source, signs, weights, order, stop=None):
+    def advance(
+        self,
+        source: "KernelMatrix",
+        signs: FloatArray,
+        weights: FloatArray,
+        order: IndexArray,
+        stop: "Stop | None" = None,
+    ) -> None:
         """Visit the items of `order` of a `KernelMatrix` in double precision."""
         batch = self.steps.batch_size
         together = max(batch, TOGETHER // batch * batch)
         for begin in range(0, len(order), together):
             self._visit(source, signs, weights, order[begin : begin + together], stop)
 
-    def _first_slice(self, source):
+    def _first_slice(self, source: "KernelMatrix") -> int:
         return max(self.steps.batch_size, TOGETHER // self.steps.batch_size * self.steps.batch_size)
 
-    def _visit(self, matrix, signs, weights, order, stop):
+    def _visit(
+        self, matrix: "KernelMatrix", signs: FloatArray, weights: FloatArray, order: IndexArray, stop: "Stop | None"
+    ) -> None:
         pool = np.unique(order)
         if self.budget is not None:
             pool = np.union1d(pool, np.flatnonzero(self.beta))
@@ -62,7 +79,7 @@ class KernelIterate(Iterate):
         if not (np.isfinite(self.clock).all() and self.clock[NORM] < LARGEST**2):
             raise DataError(OVERFLOW)
 
-    def _values(self, matrix, pool, stop):
+    def _values(self, matrix: "KernelMatrix", pool: IndexArray, stop: "Stop | None") -> FloatArray:
         """<theta, psi(x_i)> for the items of the pool."""
         support = np.flatnonzero(self.beta)
         if len(support) == 0:
@@ -70,23 +87,23 @@ class KernelIterate(Iterate):
         values = matrix.product(support, self.beta[support], pool, stop)
         return values + float(self.steps.has_bias) * self.beta.sum()
 
-    def last(self):
+    def last(self) -> FloatArray:
         """Coefficients of the iterate that the next step would use."""
         return self.clock[SCALE] / (self.steps.lam * self.clock[STEP]) * self.beta
 
-    def mean(self):
+    def mean(self) -> FloatArray:
         """Coefficients of the mean of all iterates so far."""
         return (self.clock[SUM] * self.beta - self.sums) / max(1, self.iterations)
 
-    def coefficients(self):
+    def coefficients(self) -> FloatArray:
         """As asked for: of the mean, or of the last iterate."""
         return self.mean() if self.steps.averaged else self.last()
 
-    def support(self):
+    def support(self) -> IndexArray:
         """Items without which the run cannot go on."""
         return np.flatnonzero((self.beta != 0.0) | (self.sums != 0.0))
 
-    def extended(self, more):
+    def extended(self, more: int) -> "KernelIterate":
         """The same run with `more` items after those it has."""
         other = KernelIterate(len(self.beta) + more, self.steps, self.budget, self.strategy)
         other.clock = self.clock.copy()
@@ -94,6 +111,6 @@ class KernelIterate(Iterate):
             getattr(other, name)[: len(self.beta)] = getattr(self, name)
         return other
 
-    def keep(self, places):
+    def keep(self, places: IndexArray) -> None:
         """Forget all items but those at `places`, which include `support`."""
         self.beta, self.sums, self.ages = self.beta[places], self.sums[places], self.ages[places]

@@ -12,8 +12,10 @@ convex: `solvers.smo` takes it.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from mercer._jit.compile import UNBOUNDED
 from mercer._jit.row_steps import rows_ahead
 from mercer._jit.row_views import view_rows
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Status
 from mercer.solvers.stochastic.pegasos_steps import (
@@ -38,6 +41,9 @@ from mercer.solvers.stochastic.pegasos_steps import (
     single_steps,
 )
 from mercer.solvers.stochastic.visit_order import Sampler
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
 
 # Points of a trace at most.
 TRACE_POINTS = 50
@@ -73,7 +79,7 @@ class Steps:
     averaged: bool = True
 
     @property
-    def rule(self):
+    def rule(self) -> Rule:
         """The same for compiled code."""
         return Rule(self.batch_size, float(self.lam), min(self.radius, UNBOUNDED), float(self.has_bias))
 
@@ -127,24 +133,36 @@ class SGDSolution:
 class Iterate:
     """A point of a run: what every form of SGD keeps, and how a run is cut into slices."""
 
+    _slice: int | None
+
     # Visits between two points of a trace at least, so that the trace costs next to nothing.
     visits_a_point = 2**15
 
-    def __init__(self, steps):
+    def __init__(self, steps: Steps) -> None:
         self.steps = steps
         self.clock = new_clock()
         self._slice = None
 
     @property
-    def iterations(self):
+    def iterations(self) -> int:
         """Steps taken so far."""
         return int(self.clock[STEP]) - 1
 
-    def advance(self, source, signs, weights, order, stop=None):
+    def advance(
+        self, source: Any, signs: FloatArray, weights: FloatArray, order: IndexArray, stop: "Stop | None" = None
+    ) -> None:
         """Visit the rows of `order`."""
         raise NotImplementedError
 
-    def run(self, source, signs, weights, order, limits, on_slice=None):
+    def run(
+        self,
+        source: Any,
+        signs: FloatArray,
+        weights: FloatArray,
+        order: tuple[Callable[[int, int], IndexArray], int],
+        limits: Limits,
+        on_slice: Callable[[], object] | None = None,
+    ) -> Status | None:
         """Visit rows in slices; the status that ended it, or None when all were visited.
 
         `order` is a function of (first, count): which rows to visit, for `total` visits.
@@ -166,11 +184,11 @@ class Iterate:
         self._slice = size
         return None
 
-    def _first_slice(self, source):
+    def _first_slice(self, source: Any) -> int:
         """Visits of which it is known that they take no longer than a slice may."""
         return self.steps.batch_size
 
-    def take_trace(self, limits):
+    def take_trace(self, limits: Limits) -> StepPoint:
         """A point of the trace for what was visited since the last one."""
         rows = max(1.0, self.clock[ROWS])
         point = StepPoint(limits.seconds, self.iterations, self.clock[LOSS] / rows, self.clock[SHORT] / rows)
@@ -181,12 +199,14 @@ class Iterate:
 class LinearIterate(Iterate):
     """theta, and the sum of all iterates, of one two-class problem over rows."""
 
-    def __init__(self, n_features, steps):
+    def __init__(self, n_features: int, steps: Steps) -> None:
         super().__init__(steps)
         self.theta = np.zeros(n_features + 1)
         self.sums = np.zeros(n_features + 1 if steps.averaged else 0)
 
-    def advance(self, source, signs, weights, order, stop=None):
+    def advance(
+        self, source: Rows, signs: FloatArray, weights: FloatArray, order: IndexArray, stop: "Stop | None" = None
+    ) -> None:
         """Visit the rows of `order` of a dense array or CSR matrix."""
         steps, rows = self.steps, view_rows(source)
         visits = rows, signs, weights, order, rows_ahead(rows)
@@ -199,19 +219,19 @@ class LinearIterate(Iterate):
         if not np.isfinite(self.clock).all():
             raise DataError(OVERFLOW)
 
-    def _first_slice(self, source):
+    def _first_slice(self, source: Rows) -> int:
         rows, batch = view_rows(source), self.steps.batch_size
         return batch * max(1, FIRST_SLICE * rows.n_rows // max(1, rows.n_entries * batch))
 
-    def last(self):
+    def last(self) -> FloatArray:
         """The iterate that the next step would use, bias included."""
         return self.clock[SCALE] / (self.steps.lam * self.clock[STEP]) * self.theta
 
-    def mean(self):
+    def mean(self) -> FloatArray:
         """The mean of all iterates so far, bias included."""
         return (self.clock[SUM] * self.theta - self.sums) / max(1, self.iterations)
 
-    def weights(self):
+    def weights(self) -> tuple[FloatArray, float]:
         """(w, b) as asked for: the mean, or the last iterate."""
         found = self.mean() if self.steps.averaged else self.last()
         if not np.abs(found).max(initial=0.0) < LARGEST:
@@ -219,7 +239,9 @@ class LinearIterate(Iterate):
         return found[:-1], float(found[-1])
 
 
-def run_steps(iterate, source, signs, weights, sampler, T, limits):
+def run_steps(
+    iterate: Iterate, source: Any, signs: FloatArray, weights: FloatArray, sampler: Sampler, T: int, limits: Limits
+) -> tuple[Status, list[StepPoint]]:
     """Take T steps, with a trace; (status, trace)."""
     batch, trace = iterate.steps.batch_size, []
     points = min(max(1, T * batch // iterate.visits_a_point), TRACE_POINTS)
@@ -227,7 +249,7 @@ def run_steps(iterate, source, signs, weights, sampler, T, limits):
     first = iterate.iterations
     for begin, end in pairwise(edges):
 
-        def draw(done, count, offset=(first + begin) * batch):
+        def draw(done: int, count: int, offset: int = (first + begin) * batch) -> IndexArray:
             return sampler.draw(offset + done, count)
 
         status = iterate.run(source, signs, weights, (draw, (end - begin) * batch), limits)
@@ -240,20 +262,20 @@ def run_steps(iterate, source, signs, weights, sampler, T, limits):
 
 
 def solve(
-    X,
-    signs,
-    lam,
+    X: Rows,
+    signs: FloatArray,
+    lam: float,
     *,
-    T=None,
-    epochs=None,
-    batch_size=1,
-    average=True,
-    projected=False,
-    bias="none",
-    sampling="replacement",
-    limits=None,
-    seed=0,
-):
+    T: int | None = None,
+    epochs: float | None = None,
+    batch_size: int = 1,
+    average: bool = True,
+    projected: bool = False,
+    bias: str = "none",
+    sampling: str = "replacement",
+    limits: Limits | None = None,
+    seed: int = 0,
+) -> SGDSolution:
     """Minimise lambda/2 |w|^2 + mean hinge by stochastic gradient descent.
 
     Parameters
@@ -299,12 +321,12 @@ def solve(
     return SGDSolution(w, b, status, iterate.iterations, trace, iterate)
 
 
-def ball_radius(lam, weights):
+def ball_radius(lam: float, weights: FloatArray) -> float:
     """sqrt(mean loss weight / lambda): the minimiser is never longer (by strong duality)."""
     return float(np.sqrt(np.mean(weights) / lam))
 
 
-def step_count(T, epochs, rows, batch_size, default=None):
+def step_count(T: int | None, epochs: float | None, rows: int, batch_size: int, default: int | None = None) -> int:
     """Steps of a run: T, or as many as `epochs` visits of every row take."""
     if T is not None and epochs is not None:
         raise ParameterError(f"T and epochs exclude each other, got T={T!r} and epochs={epochs!r}")
@@ -312,4 +334,4 @@ def step_count(T, epochs, rows, batch_size, default=None):
         if default is None:
             raise ParameterError("one of T and epochs is needed, got neither")
         return default
-    return int(T) if T is not None else max(1, int(np.ceil(epochs * rows / batch_size)))
+    return int(T) if T is not None else max(1, int(np.ceil(cast(float, epochs) * rows / batch_size)))

@@ -11,7 +11,7 @@ where delta_j is what step j added to theta (Xu 2011, for averaged SGD). So a st
 entries of its own rows only, averaged or not.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from mercer._jit.prefetch import prefetch
 from mercer._jit.row_steps import row_add_both, row_ask
 from mercer._jit.row_views import row_add, row_dot, row_dot_fresh, row_square
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
 
 # The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
 # those that fell short of the margin and the sum of their losses.
@@ -54,7 +58,7 @@ class Pool(NamedTuple):
     values: np.ndarray
 
 
-def new_clock():
+def new_clock() -> FloatArray:
     """Before the first step: t = 1, w = 0."""
     clock = np.zeros(7)
     clock[STEP] = clock[SCALE] = 1.0
@@ -62,14 +66,25 @@ def new_clock():
 
 
 @jit
-def value_of(rows, i, theta, bias):
+def value_of(rows: "RowView", i: int, theta: FloatArray, bias: float) -> float:
     """<theta, x_i>, the feature of the bias included."""
     vector_loop()
     return row_dot_fresh(rows, i, theta) + bias * theta[theta.shape[0] - 1]
 
 
 @jit
-def linear_steps(rows, signs, weights, order, ahead, rule, clock, theta, sums, short):
+def linear_steps(
+    rows: "RowView",
+    signs: FloatArray,
+    weights: FloatArray,
+    order: IndexArray,
+    ahead: int,
+    rule: Rule,
+    clock: FloatArray,
+    theta: FloatArray,
+    sums: FloatArray,
+    short: IndexArray,
+) -> None:
     """Visit the rows of `order`, some of them at each step.
 
     theta and sums (Theta) have one entry more than there are features: the bias, which is the
@@ -122,7 +137,18 @@ def linear_steps(rows, signs, weights, order, ahead, rule, clock, theta, sums, s
 
 
 @jit
-def single_steps(rows, signs, weights, order, ahead, lam, bias, clock, theta, sums):
+def single_steps(
+    rows: "RowView",
+    signs: FloatArray,
+    weights: FloatArray,
+    order: IndexArray,
+    ahead: int,
+    lam: float,
+    bias: float,
+    clock: FloatArray,
+    theta: FloatArray,
+    sums: FloatArray,
+) -> None:
     """As `linear_steps` with one row at each step and no projection: the book's algorithm, a third faster."""
     last, n = theta.shape[0] - 1, order.shape[0]
     step_number, total, loss, missed = clock[STEP], clock[SUM], 0.0, 0
@@ -152,7 +178,7 @@ def single_steps(rows, signs, weights, order, ahead, lam, bias, clock, theta, su
 
 
 @jit
-def project(clock, lam, radius):
+def project(clock: FloatArray, lam: float, radius: float) -> bool:
     """Shrink w, by its scale alone, into the ball in which the minimiser is known to lie.
 
     Whether the scale has become so small that sums of iterates would lose digits.
@@ -164,7 +190,7 @@ def project(clock, lam, radius):
 
 
 @jit
-def rescale(clock, theta, sums):
+def rescale(clock: FloatArray, theta: FloatArray, sums: FloatArray) -> None:
     """Put the scale into theta, which is then theta itself."""
     scale, total = clock[SCALE], clock[SUM]
     for j in range(sums.shape[0]):
@@ -176,7 +202,18 @@ def rescale(clock, theta, sums):
 
 
 @jit
-def kernel_steps(pool, order, signs, weights, rule, clock, expansion, short, budget, merging):
+def kernel_steps(
+    pool: Pool,
+    order: IndexArray,
+    signs: FloatArray,
+    weights: FloatArray,
+    rule: Rule,
+    clock: FloatArray,
+    expansion: Expansion,
+    short: IndexArray,
+    budget: int,
+    merging: bool,
+) -> None:
     """The same steps when rows are known by their kernel matrix alone.
 
     theta = sum_j beta_j psi(x_j), and `order` are places in the pool. With a budget the pool holds every
@@ -216,7 +253,7 @@ def kernel_steps(pool, order, signs, weights, rule, clock, expansion, short, bud
 
 
 @jit
-def add_scaled(row, step, values):
+def add_scaled(row: Array, step: float, values: FloatArray) -> None:
     """values += step row."""
     vector_loop()
     for j in range(values.shape[0]):
@@ -224,7 +261,17 @@ def add_scaled(row, step, values):
 
 
 @jit
-def keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging):
+def keep_budget(
+    G: FloatArray,
+    pool: IndexArray,
+    clock: FloatArray,
+    beta: FloatArray,
+    sums: FloatArray,
+    values: FloatArray,
+    ages: FloatArray,
+    budget: int,
+    merging: bool,
+) -> None:
     """Give up support vectors until no more than `budget` are left."""
     held = 0
     for j in pool:
@@ -249,7 +296,7 @@ def keep_budget(G, pool, clock, beta, sums, values, ages, budget, merging):
 
 
 @jit
-def least_needed(G, pool, clock, beta, ages):
+def least_needed(G: FloatArray, pool: IndexArray, clock: FloatArray, beta: FloatArray, ages: FloatArray) -> int:
     """The support vector of smallest |beta_j| |psi(x_j)|, not of this step; of equals the oldest."""
     least, smallest = -1, 0.0
     newest = clock[STEP] - 1.0
@@ -265,7 +312,9 @@ def least_needed(G, pool, clock, beta, ages):
 
 
 @jit
-def cheapest_merge(G, pool, clock, beta, ages, least):
+def cheapest_merge(
+    G: FloatArray, pool: IndexArray, clock: FloatArray, beta: FloatArray, ages: FloatArray, least: int
+) -> int:
     """`least`, or a support vector of this step if another one stands for it with less loss."""
     best, smallest = least, merge_loss(G, pool, beta, least)
     for j in range(pool.shape[0]):
@@ -277,7 +326,7 @@ def cheapest_merge(G, pool, clock, beta, ages, least):
 
 
 @jit
-def merge_loss(G, pool, beta, j):
+def merge_loss(G: FloatArray, pool: IndexArray, beta: FloatArray, j: int) -> float:
     """What is left of |beta_j psi(x_j)|^2 when its best partner stands for it."""
     other, coefficient = best_partner(G, pool, beta, j), beta[pool[j]]
     left = G[j, j] if other == j else G[j, j] - G[j, other] * G[j, other] / G[other, other]
@@ -285,7 +334,7 @@ def merge_loss(G, pool, beta, j):
 
 
 @jit
-def best_partner(G, pool, beta, gone):
+def best_partner(G: FloatArray, pool: IndexArray, beta: FloatArray, gone: int) -> int:
     """The support vector whose multiple comes nearest to psi(x_gone); itself if there is none."""
     best, closeness = gone, -1.0
     for j in range(pool.shape[0]):

@@ -11,13 +11,21 @@ Cost of an epoch: one product with every row; on kernel values one look at every
 the matrix for each mistake. Needs: rows (`_jit.row_views`) or a `KernelMatrix`.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._jit.row_views import view_rows
+from mercer._types import FloatArray, IndexArray, Rows
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.stochastic import perceptron_steps as steps
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.solvers.limits import Limits
 
 METHODS = ("online", "averaged", "batch")
 # Entries of rows that a compiled slice looks at: some milliseconds.
@@ -49,7 +57,7 @@ class Trained:
     updates: int
     iterations: int
     trace: list[TracePoint] = field(default_factory=list)
-    multipliers: np.ndarray | None = None
+    multipliers: np.ndarray | Any = None
     is_fresh: bool = True
 
 
@@ -93,14 +101,14 @@ class Schedule:
     patience: int = 5
     stands_for: np.ndarray | None = None
 
-    def orders(self):
+    def orders(self) -> Iterator[IndexArray]:
         """The order of one epoch after the other; the same for every problem of a fit."""
         rng = None if self.seed is None else np.random.default_rng(self.seed)
         while True:
             yield self.order if rng is None else self.order[rng.permutation(len(self.order))]
 
 
-def never():
+def never() -> bool:
     """No limits."""
     return False
 
@@ -110,33 +118,36 @@ class _Machine:
 
     # Whether it all began with w = 0.
     is_fresh = True
+    answer: Callable[[], tuple[FloatArray, float]]
 
-    def __init__(self, method, eta):
+    def __init__(self, method: str, eta: float) -> None:
         self.method, self.eta = method, eta
         self.state = np.zeros(steps.STATE_SIZE)
 
     @property
-    def updates(self):
+    def updates(self) -> int:
         return int(self.state[steps.UPDATES])
 
     @property
-    def visits(self):
+    def visits(self) -> float:
         return float(self.state[steps.VISITS])
 
     @property
-    def mistakes(self):
+    def mistakes(self) -> int:
         """Points on the wrong side when they were visited in the last epoch."""
         return int(self.state[steps.MISTAKES])
 
     @property
-    def loss(self):
+    def loss(self) -> float:
         """The sum of their losses -y f(x)."""
         return float(self.state[steps.LOSS])
 
-    def _begin(self):
+    def _begin(self) -> None:
         self.state[steps.MISTAKES] = self.state[steps.LOSS] = 0.0
 
-    def trained(self, status=Status.OPTIMAL, epochs=1, trace=(), is_fresh=True):
+    def trained(
+        self, status: Status = Status.OPTIMAL, epochs: int = 1, trace: Iterable[TracePoint] = (), is_fresh: bool = True
+    ) -> Trained:
         """The state as an answer."""
         return Trained(*self.answer(), status, self.updates, epochs, list(trace), is_fresh=is_fresh)
 
@@ -152,12 +163,12 @@ class RowPerceptron(_Machine):
     with_bias : bool
     """
 
-    def __init__(self, n_features, method, eta, with_bias):
+    def __init__(self, n_features: int, method: str, eta: float, with_bias: bool) -> None:
         super().__init__(method, eta)
         self.with_bias = with_bias
         self.w, self.late = np.zeros(n_features), np.zeros(n_features)
 
-    def epoch(self, X, signs, copies, order, stop):
+    def epoch(self, X: Rows, signs: FloatArray, copies: FloatArray, order: IndexArray, stop: "Stop") -> bool:
         """Visit the points once; whether all of them were visited."""
         self._begin()
         if self.method == "batch":
@@ -174,7 +185,7 @@ class RowPerceptron(_Machine):
             )
         return True
 
-    def _batch(self, X, signs, copies, order):
+    def _batch(self, X: Rows, signs: FloatArray, copies: FloatArray, order: IndexArray) -> None:
         values = signs * (X @ self.w + self.state[steps.BIAS])
         wrong = np.zeros(len(signs), bool)
         wrong[order] = values[order] <= 0.0
@@ -188,7 +199,7 @@ class RowPerceptron(_Machine):
             self.state[steps.LOSS] = -float(weights @ values)
         self.state[steps.VISITS] += copies[order].sum()
 
-    def answer(self):
+    def answer(self) -> tuple[FloatArray, float]:
         """(w, b): the last ones, or their averages."""
         if self.method != "averaged" or self.state[steps.VISITS] == 0.0:
             return self.w.copy(), float(self.state[steps.BIAS])
@@ -209,12 +220,12 @@ class ItemPerceptron(_Machine):
         Added to every kernel value: 1 for a bias.
     """
 
-    def __init__(self, matrix, method, eta, shift):
+    def __init__(self, matrix: "KernelMatrix", method: str, eta: float, shift: float) -> None:
         super().__init__(method, eta)
         self.matrix, self.shift = matrix, shift
         self.beta, self.late, self.scores = np.zeros(matrix.n), np.zeros(matrix.n), np.zeros(matrix.n)
 
-    def start(self, beta):
+    def start(self, beta: FloatArray) -> None:
         """Begin with given coefficients."""
         support = np.flatnonzero(beta)
         self.beta[:] = beta
@@ -224,7 +235,7 @@ class ItemPerceptron(_Machine):
             # What was visited before does not count for averages, but it does for bounds.
             self.is_fresh = False
 
-    def epoch(self, signs, copies, order, stop):
+    def epoch(self, signs: FloatArray, copies: FloatArray, order: IndexArray, stop: "Stop") -> bool:
         """Visit the items once; whether all of them were visited."""
         self._begin()
         if self.method == "batch":
@@ -240,11 +251,11 @@ class ItemPerceptron(_Machine):
                 place += 1
         return True
 
-    def _update(self, i, signs, copies):
+    def _update(self, i: int, signs: FloatArray, copies: FloatArray) -> None:
         row = self.matrix.rows(np.array([i]))[0]
         steps.update_on(i, row, self.shift, signs, copies, self.eta, self.beta, self.late, self.scores, self.state)
 
-    def _batch(self, signs, copies, order, stop):
+    def _batch(self, signs: FloatArray, copies: FloatArray, order: IndexArray, stop: "Stop") -> None:
         values = signs * self.scores
         wrong = order[values[order] <= 0.0]
         if len(wrong):
@@ -256,7 +267,7 @@ class ItemPerceptron(_Machine):
             self.state[steps.LOSS] = -float(copies[wrong] @ values[wrong])
         self.state[steps.VISITS] += copies[order].sum()
 
-    def solution(self, trained, signs):
+    def solution(self, trained: Trained, signs: FloatArray) -> ItemSolution:
         """What `Trained` says, as the solution of a dual problem."""
         return ItemSolution(
             beta=trained.coefficients,
@@ -269,7 +280,7 @@ class ItemPerceptron(_Machine):
             is_fresh=trained.is_fresh,
         )
 
-    def answer(self):
+    def answer(self) -> tuple[FloatArray, float]:
         """(coefficients, their sum if there is a bias): the last ones, or their averages."""
         beta = self.beta.copy()
         if self.method == "averaged" and self.state[steps.VISITS] > 0.0:
@@ -277,7 +288,12 @@ class ItemPerceptron(_Machine):
         return beta, self.shift * float(beta.sum())
 
 
-def train(machine, epoch, schedule, limits):
+def train(
+    machine: RowPerceptron | ItemPerceptron,
+    epoch: "Callable[[IndexArray, Stop], bool]",
+    schedule: Schedule,
+    limits: "Limits",
+) -> Trained:
     """Epochs until one has no mistake, or a limit is reached.
 
     Parameters

@@ -9,7 +9,9 @@ its result is no longer waited for. So that it does not keep a process alive for
 at first, and four times as many where those were not enough.
 """
 
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -17,10 +19,15 @@ from scipy.optimize import linprog
 
 from mercer._jit.threads import Stopped
 from mercer._jit.waiting import run_apart
+from mercer._types import FloatArray, Rows
 from mercer.problems.version_space.perceptron import PerceptronProgram
 from mercer.solvers.hard_margin.solve import column_units
 from mercer.solvers.result import Status
 from mercer.solvers.stochastic.perceptron import Trained
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Features
+    from mercer.solvers.limits import Limits
 
 # SciPy's words for how HiGHS ended.
 SOLVED, UNFINISHED, INACCURATE = 0, 1, 4
@@ -31,7 +38,7 @@ SOLVED_GAP = 1e-6
 ROUNDING = 1e-12
 
 
-def solve_program(X, signs, weights, with_bias, limits):
+def solve_program(X: Rows, signs: FloatArray, weights: FloatArray, with_bias: bool, limits: "Limits") -> Trained:
     """Minimise sum_i c_i s_i subject to y_i (<w, x_i> + b) + s_i >= 1, s >= 0.
 
     Parameters
@@ -62,7 +69,9 @@ def solve_program(X, signs, weights, with_bias, limits):
     return Trained(w, b, status, updates=0, iterations=int(found.nit), multipliers=multipliers)
 
 
-def solve_kernel_program(K, signs, weights, shift, limits):
+def solve_kernel_program(
+    K: FloatArray, signs: FloatArray, weights: FloatArray, shift: float, limits: "Limits"
+) -> Trained:
     """The same in the features of a kernel: w is the sum of beta_j psi(x_j), and b that of shift beta_j.
 
     Parameters
@@ -93,7 +102,7 @@ def solve_kernel_program(K, signs, weights, shift, limits):
     return found
 
 
-def _features(K):
+def _features(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(rows whose inner products are K, the matrix that makes coefficients of points from those of features)."""
     values, vectors = np.linalg.eigh(K)
     kept = values > len(K) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
@@ -101,19 +110,19 @@ def _features(K):
     return vectors[:, kept] * roots, vectors[:, kept] / roots
 
 
-def _at_bounds(a, weights):
+def _at_bounds(a: FloatArray, weights: FloatArray) -> FloatArray:
     """Dual variables in their box; those at a bound but for rounding are there."""
     a = np.where(a >= (1.0 - ROUNDING) * weights, weights, a)
     return np.where(a <= ROUNDING * weights, 0.0, a)
 
 
-def judged(margins, signs, weights, multipliers):
+def judged(margins: FloatArray, signs: FloatArray, weights: FloatArray, multipliers: FloatArray) -> Status:
     """OPTIMAL where both programs have one value."""
     gap = PerceptronProgram(signs, weights).certificate(margins, multipliers).relative_gap
     return Status.OPTIMAL if abs(gap) <= SOLVED_GAP else Status.OPTIMAL_INACCURATE
 
 
-def _columns(X, signs, with_bias, units):
+def _columns(X: Rows, signs: FloatArray, with_bias: bool, units: FloatArray) -> "Features":
     """The matrix of equalities: a column z_i, in units in which no entry is too small to be seen, and y_i."""
     if not sparse.issparse(X):
         scaled = (X / units * signs[:, None]).T
@@ -122,7 +131,7 @@ def _columns(X, signs, with_bias, units):
     return sparse.vstack([scaled, sparse.csr_array(signs[None, :])], format="csc") if with_bias else scaled
 
 
-def _call(columns, weights, seconds):
+def _call(columns: "Features", weights: FloatArray, seconds: float) -> Any:
     n = len(weights)
     return linprog(
         -np.ones(n),
@@ -134,7 +143,7 @@ def _call(columns, weights, seconds):
     )
 
 
-def _patience(limits):
+def _patience(limits: "Limits") -> Iterator[float]:
     """Seconds for one attempt after the other, none longer than the time that is left."""
     seconds = FIRST_SECONDS
     while True:
@@ -143,20 +152,20 @@ def _patience(limits):
         seconds *= 4.0
 
 
-def _nothing(n_features, n, limits):
+def _nothing(n_features: int, n: int, limits: "Limits") -> Trained:
     """The answer where there is none (yet)."""
     status = limits.reached() or Status.STALLED
     return Trained(np.zeros(n_features), 0.0, status, 0, 0, multipliers=np.zeros(n))
 
 
-def residual(X, signs, multipliers, with_bias):
+def residual(X: Rows, signs: FloatArray, multipliers: FloatArray, with_bias: bool) -> float:
     """Largest absolute value of sum_i a_i z_i, and of sum_i a_i y_i where there is a bias."""
     coefficients = signs * multipliers
     largest = float(np.abs(coefficients @ X).max(initial=0.0))
     return max(largest, abs(float(coefficients.sum()))) if with_bias else largest
 
 
-def _in_a_thread(work, limits):
+def _in_a_thread(work: Callable[[], Any], limits: "Limits") -> Any:
     """The result of work(), or None if a limit is reached before; its error is raised."""
     try:
         return run_apart(work, leave=lambda: Stopped() if limits.stop() else None)

@@ -6,10 +6,16 @@ before they are made. Where averages are wanted, `late` collects what each updat
 sum of all iterates: the average after T visits is w - late / T.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.row_views import row_add, row_dot, row_square
+from mercer._types import Array, FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from mercer._jit.row_views import RowView
 
 # Places in the state of a run.
 BIAS, LATE_BIAS, VISITS, UPDATES, MISTAKES, LOSS = range(6)
@@ -17,7 +23,7 @@ STATE_SIZE = 6
 
 
 @jit
-def _copies_used(value, gain, copies):
+def _copies_used(value: float, gain: float, copies: float) -> tuple[float, float]:
     """(steps in units of eta, updates) that a point makes whose y f(x) is `value` <= 0.
 
     One update adds `gain` to the value.
@@ -30,14 +36,26 @@ def _copies_used(value, gain, copies):
 
 
 @jit
-def _missed(visits, steps, updates):
+def _missed(visits: float, steps: float, updates: float) -> float:
     """What `updates` in a row, of `steps` in all, have missed of the sum of iterates."""
     share = steps / updates
     return share * (updates * visits + 0.5 * updates * (updates - 1.0))
 
 
 @jit
-def visit_rows(rows, order, begin, end, signs, copies, eta, with_bias, w, late, state):
+def visit_rows(
+    rows: "RowView",
+    order: IndexArray,
+    begin: int,
+    end: int,
+    signs: FloatArray,
+    copies: FloatArray,
+    eta: float,
+    with_bias: bool,
+    w: FloatArray,
+    late: FloatArray,
+    state: FloatArray,
+) -> None:
     """The rule on rows order[begin:end]; w, late and state are changed."""
     bias = 1.0 if with_bias else 0.0
     for place in range(begin, end):
@@ -59,7 +77,15 @@ def visit_rows(rows, order, begin, end, signs, copies, eta, with_bias, w, late, 
 
 
 @jit
-def next_mistake(order, begin, end, signs, copies, scores, state):
+def next_mistake(
+    order: IndexArray,
+    begin: int,
+    end: int,
+    signs: FloatArray,
+    copies: FloatArray,
+    scores: FloatArray,
+    state: FloatArray,
+) -> int:
     """The place of the first item in order[begin:end] on the wrong side, or `end`."""
     for place in range(begin, end):
         i = order[place]
@@ -70,7 +96,18 @@ def next_mistake(order, begin, end, signs, copies, scores, state):
 
 
 @jit
-def update_on(i, row, shift, signs, copies, eta, beta, late, scores, state):
+def update_on(
+    i: int,
+    row: Array,
+    shift: float,
+    signs: FloatArray,
+    copies: FloatArray,
+    eta: float,
+    beta: FloatArray,
+    late: FloatArray,
+    scores: FloatArray,
+    state: FloatArray,
+) -> None:
     """The rule on item i, whose kernel values are `row`."""
     value = signs[i] * scores[i]
     steps, updates = _copies_used(value, eta * (row[i] + shift), copies[i])

@@ -8,11 +8,17 @@ Weights are multiplicities: a row of weight two is a row that occurs twice. A vi
 position on a line on which each row takes up its weight.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 
 from mercer._jit.compile import jit
 from mercer._jit.splitmix import GOLDEN, stirred
+from mercer._types import FloatArray, IndexArray, Rows
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import KeyArray
 
 SAMPLINGS = ("replacement", "permutation")
 # Rows with up to this many entries in all are arranged by what they hold. Beyond, that would
@@ -21,14 +27,14 @@ ARRANGED = 2**15
 
 
 @jit
-def _fill_uniform(seed, first, out):
+def _fill_uniform(seed: int, first: int, out: FloatArray) -> None:
     """out[k] in [0, 1) for visit first + k."""
     for k in range(out.shape[0]):
         z = stirred(seed + (first + np.uint64(k)) * np.uint64(GOLDEN))
         out[k] = np.float64(np.int64(z >> np.uint64(11))) * 2.0**-53
 
 
-def uniform(seed, first, count):
+def uniform(seed: int, first: int, count: int) -> FloatArray:
     """`count` numbers in [0, 1), those of the visits from `first` on."""
     out = np.empty(count)
     _fill_uniform(np.uint64(seed), np.uint64(first), out)
@@ -59,7 +65,18 @@ class Sampler:
     [0, 1, 2]
     """
 
-    def __init__(self, n, seed=0, sampling="replacement", weights=None, arrangement=None):
+    _epoch: int | None
+    _places: FloatArray | Any
+    _edges: FloatArray | None
+
+    def __init__(
+        self,
+        n: int,
+        seed: int = 0,
+        sampling: str = "replacement",
+        weights: FloatArray | None = None,
+        arrangement: IndexArray | None = None,
+    ) -> None:
         self.seed, self.sampling, self.arrangement = int(seed), sampling, arrangement
         self._edges = None
         self.total = float(n)
@@ -69,7 +86,7 @@ class Sampler:
         self.epoch_size = max(1, round(self.total))
         self._epoch, self._places = None, None
 
-    def draw(self, first, count):
+    def draw(self, first: int, count: int) -> IndexArray:
         """Rows of the visits first .. first + count."""
         positions = self._draws(first, count) if self.sampling == "replacement" else self._cards(first, count)
         if self._edges is None:
@@ -79,10 +96,10 @@ class Sampler:
             found = np.searchsorted(self._edges, np.minimum(positions, np.nextafter(self.total, 0.0)), side="right")
         return found if self.arrangement is None else self.arrangement[found]
 
-    def _draws(self, first, count):
+    def _draws(self, first: int, count: int) -> FloatArray:
         return uniform(self.seed, first, count) * self.total
 
-    def _cards(self, first, count):
+    def _cards(self, first: int, count: int) -> FloatArray:
         parts = []
         while count > 0:
             epoch, begin = divmod(first, self.epoch_size)
@@ -91,7 +108,7 @@ class Sampler:
             first, count = first + len(part), count - len(part)
         return np.concatenate(parts)
 
-    def _shuffled(self, epoch):
+    def _shuffled(self, epoch: int) -> FloatArray:
         """Evenly spaced positions, moved by a common random share of a space, in random order."""
         if epoch != self._epoch:
             generator = np.random.default_rng([self.seed, epoch])
@@ -100,7 +117,7 @@ class Sampler:
         return self._places
 
 
-def arranged(X, codes):
+def arranged(X: Rows, codes: IndexArray) -> IndexArray | None:
     """An order of the rows that depends on what they hold, not on where they stand; or None.
 
     Equal rows are neighbours. So a model drawn in this order is the same, bit for bit, when the
@@ -113,7 +130,7 @@ def arranged(X, codes):
     return np.argsort(_fingerprints(X) ^ _mixed(codes), kind="stable")
 
 
-def _fingerprints(X):
+def _fingerprints(X: Rows) -> "KeyArray":
     """A number for each row, the same for dense and sparse, single and double precision."""
     factors = _mixed(np.arange(X.shape[1]))
     with np.errstate(over="ignore"):
@@ -123,12 +140,12 @@ def _fingerprints(X):
         return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
 
 
-def _bits(values):
+def _bits(values: FloatArray) -> "KeyArray":
     # Adding zero makes one zero of the two that there are.
     return (values.astype(np.float64) + 0.0).view(np.uint64)
 
 
-def _mixed(numbers):
+def _mixed(numbers: IndexArray) -> "KeyArray":
     """Odd random numbers, one for each number."""
     seeds = np.asarray(numbers).astype(np.uint64)
     return stirred((seeds + np.uint64(1)) * GOLDEN) | np.uint64(1)

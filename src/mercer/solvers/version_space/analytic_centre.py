@@ -13,13 +13,19 @@ Cost of a step: n^3 / 3. Needs: the walls' Gram matrix in memory, and a point in
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray
 from mercer.kernels.gram.packed_triangle import Triangle
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite, factorise
 from mercer.solvers.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.solvers.limits import Limits
 
 # Below this decrement, full steps: they converge quadratically and stay inside.
 FULL_STEP = 0.25
@@ -40,7 +46,9 @@ class Centre:
     trace: list[TracePoint] = field(default_factory=list)
 
 
-def analytic_centre(gram, weights, start, *, tol, limits):
+def analytic_centre(
+    gram: FloatArray, weights: FloatArray, start: FloatArray, *, tol: float, limits: "Limits"
+) -> Centre:
     """The analytic centre, from a point inside.
 
     Parameters
@@ -82,7 +90,9 @@ def analytic_centre(gram, weights, start, *, tol, limits):
             return Centre(alpha, decrement, status, len(trace) - 1, trace)
 
 
-def _newton_step(gram, weights, alpha, distances, total, stop):
+def _newton_step(
+    gram: FloatArray, weights: FloatArray, alpha: FloatArray, distances: FloatArray, total: float, stop: "Stop"
+) -> tuple[FloatArray, float]:
     """The step of alpha and its decrement, in the norm of F / min(c)."""
     residual = weights / distances - total * alpha
     root = np.sqrt(weights) / distances
@@ -97,7 +107,9 @@ def _newton_step(gram, weights, alpha, distances, total, stop):
     return step, float(np.sqrt(max(squared, 0.0)))
 
 
-def _point(limits, iterations, decrement, weights, alpha, distances):
+def _point(
+    limits: "Limits", iterations: int, decrement: float, weights: FloatArray, alpha: FloatArray, distances: FloatArray
+) -> TracePoint:
     """A point of the trace; the dual value is that of alpha where all are positive."""
     scaled = float(weights.sum()) * alpha
     dual = -np.inf
@@ -106,7 +118,7 @@ def _point(limits, iterations, decrement, weights, alpha, distances):
     return TracePoint(limits.seconds, iterations, decrement, dual, len(alpha), len(alpha))
 
 
-def _ending(decrement, tol, fruitless, iterations, limits):
+def _ending(decrement: float, tol: float, fruitless: int, iterations: int, limits: "Limits") -> Status | None:
     if decrement <= tol:
         return Status.OPTIMAL
     if limits.stop():

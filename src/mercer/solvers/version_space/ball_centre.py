@@ -9,14 +9,19 @@ Cost: that of the solver, over a matrix in memory.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer._errors import DataError, NotPositiveSemidefiniteError
+from mercer._types import FloatArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
 
 # A squared length below this is not rounding.
 NEGATIVE = -1e-12
@@ -33,7 +38,7 @@ class BallCentre:
     iterations: int
 
 
-def ball_centre(gram, *, tol=1e-3, limits, convex=True):
+def ball_centre(gram: FloatArray, *, tol: float = 1e-3, limits: "Limits", convex: bool = True) -> BallCentre:
     """The centre of the largest ball.
 
     Parameters
@@ -75,7 +80,7 @@ def ball_centre(gram, *, tol=1e-3, limits, convex=True):
     return BallCentre(found.beta / total / length, radius, found.status, found.iterations)
 
 
-def _raise_indefinite(alpha):
+def _raise_indefinite(alpha: FloatArray) -> None:
     raise NotPositiveSemidefiniteError(
         "the kernel is not positive semidefinite on these rows: a vector of the feature space would have a negative "
         "squared length (see witness), and then there is no version space; mercer_check(kernel, X) shows more",
@@ -83,7 +88,7 @@ def _raise_indefinite(alpha):
     )
 
 
-def _raise_empty(length):
+def _raise_empty(length: float) -> None:
     """The proof: a mean of the walls' normals that has almost no length."""
     raise DataError(
         "the version space is empty: no weight vector classifies every row correctly with this kernel (a weighted "

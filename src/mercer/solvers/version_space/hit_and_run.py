@@ -20,16 +20,23 @@ Cost of a step: about 3 n + 3 r multiplications for n walls and rank r; before, 
 the walls' Gram matrix in memory, and the analytic centre.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from mercer._jit.threads import Stopped, run_parallel, thread_count
+from mercer._types import FloatArray
 from mercer.solvers.linalg.pivoted_cholesky import dense_factor
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.version_space.hit_and_run_steps import NEAREST, walk
 from mercer.solvers.version_space.mcmc_diagnostics import ChainDiagnostics, effective_sample_size, r_hat
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
+    from mercer.solvers.limits import Limits
 
 # Directions of the Gram matrix below this, relative to the largest, are rounding.
 RANK_TOL = 1e-10
@@ -79,7 +86,7 @@ class Body:
         As in `walk`.
     """
 
-    def __init__(self, gram, centre):
+    def __init__(self, gram: FloatArray, centre: FloatArray) -> None:
         self.walls, self.pivots = dense_factor(gram, RANK_TOL)
         self.rank = len(self.pivots)
         point = self.walls.T @ centre
@@ -89,7 +96,7 @@ class Body:
             self.directions = np.concatenate([self._axes(), self._one_wall_each()])
             self.rates = self.directions @ self.walls.T
 
-    def _axes(self):
+    def _axes(self) -> FloatArray:
         """Conjugate directions of the barrier's Hessian at the centre."""
         weighted = self.walls / (self.walls @ self.centre)[:, None]
         hessian = weighted.T @ weighted
@@ -97,18 +104,18 @@ class Body:
         root = cholesky(hessian, lower=True, overwrite_a=True, check_finite=False)
         return solve_triangular(root, np.eye(self.rank), lower=True, check_finite=False)
 
-    def _one_wall_each(self):
+    def _one_wall_each(self) -> FloatArray:
         """The dual basis of the independent walls, each of length 1."""
         corner = self.walls[self.pivots]
         dual = solve_triangular(corner, np.eye(self.rank), lower=True, check_finite=False).T
         return dual / np.linalg.norm(dual, axis=1)[:, None]
 
     @property
-    def slice_steps(self):
+    def slice_steps(self) -> int:
         """Steps between two looks at the limits."""
         return max(64, SLICE_WORK // (len(self.walls) + self.rank))
 
-    def coefficients(self, point):
+    def coefficients(self, point: FloatArray) -> FloatArray:
         """alpha with point = sum_i alpha_i z_i, non-zero for as many walls as there are dimensions."""
         alpha = np.zeros(len(self.walls))
         corner = self.walls[self.pivots]
@@ -119,14 +126,14 @@ class Body:
 class _Chain:
     """One walk: its place, its random numbers, its draws."""
 
-    def __init__(self, body, seed, draws):
+    def __init__(self, body: Body, seed: Any, draws: FloatArray) -> None:
         self.body, self.rng, self.draws = body, np.random.default_rng(seed), draws
         self.filled = self.steps = 0
         self.point = 0.5 * body.centre
         # To the edge along every axis: chains that begin together would agree too soon.
         self._walk(np.where(self.rng.random(body.rank) < 0.5, EDGE, 1.0 - EDGE), draws, 2 * body.rank)
 
-    def _walk(self, uniforms, draws, thinning):
+    def _walk(self, uniforms: FloatArray, draws: FloatArray, thinning: int) -> int:
         body = self.body
         chosen = self.rng.integers(0, len(body.directions), len(uniforms))
         # The distances are computed anew, so that rounding errors do not add up.
@@ -134,7 +141,7 @@ class _Chain:
         phase = self.steps % thinning
         return walk(body.directions, body.rates, chosen, uniforms, self.point, distances, draws, thinning, phase)
 
-    def run(self, thinning, most, stop):
+    def run(self, thinning: int, most: int, stop: "Stop") -> None:
         """Walk until the draws are full, or `most` steps were taken."""
         while self.filled < len(self.draws) and self.steps < most:
             if stop():
@@ -144,14 +151,24 @@ class _Chain:
             self.filled += self._walk(self.rng.random(count), self.draws[self.filled :], thinning)
             self.steps += count
 
-    def thin(self):
+    def thin(self) -> None:
         """Drop every other draw; the last one stays."""
         kept = self.draws[1 : self.filled : 2]
         self.draws[: len(kept)] = kept.copy()
         self.filled = len(kept)
 
 
-def centre_of_mass(gram, centre, *, seeds, n_draws, tol, min_ess, limits, n_jobs=None):
+def centre_of_mass(
+    gram: FloatArray,
+    centre: FloatArray,
+    *,
+    seeds: Sequence[Any],
+    n_draws: int,
+    tol: float,
+    min_ess: float,
+    limits: "Limits",
+    n_jobs: int | None = None,
+) -> Sampled:
     """The mean direction of the version space.
 
     Parameters
@@ -185,7 +202,18 @@ def centre_of_mass(gram, centre, *, seeds, n_draws, tol, min_ess, limits, n_jobs
 class _Sampling:
     """The rounds of `centre_of_mass`."""
 
-    def __init__(self, body, seeds, n_draws, tol, min_ess, limits, n_jobs):
+    trace: list[TracePoint]
+
+    def __init__(
+        self,
+        body: Body,
+        seeds: Sequence[Any],
+        n_draws: int,
+        tol: float,
+        min_ess: float,
+        limits: "Limits",
+        n_jobs: int | None,
+    ) -> None:
         self.body, self.limits, self.workers = body, limits, thread_count(n_jobs)
         self.tol, self.min_ess = tol, min_ess
         self.draws = np.empty((len(seeds), n_draws, body.rank))
@@ -193,7 +221,7 @@ class _Sampling:
         self.most = MOST_STEPS if limits.max_iter < 0 else limits.max_iter
         self.thinning, self.trace = max(1, int(FIRST_THINNING * body.rank)), []
 
-    def run(self):
+    def run(self) -> Sampled:
         while True:
             status = self._round()
             mean, diagnostics = self._diagnose()
@@ -206,7 +234,7 @@ class _Sampling:
             for chain in self.chains:
                 chain.thin()
 
-    def _round(self):
+    def _round(self) -> Status | None:
         """Fill the draws of every chain; a status if that was stopped."""
         try:
             run_parallel(self._run_chain, self.chains, self.workers, self.limits.stop)
@@ -214,10 +242,10 @@ class _Sampling:
             return self.limits.reached()
         return None
 
-    def _run_chain(self, chain):
+    def _run_chain(self, chain: _Chain) -> None:
         chain.run(self.thinning, self.most, self.limits.stop)
 
-    def _diagnose(self):
+    def _diagnose(self) -> tuple[FloatArray, ChainDiagnostics]:
         """(mean direction, diagnostics) from the second half of the draws that all chains have."""
         filled = min(chain.filled for chain in self.chains)
         steps = min(chain.steps for chain in self.chains)
@@ -232,7 +260,7 @@ class _Sampling:
         error = float(np.sqrt(max(0.0, 1.0 - length**2) / size) / length)
         return mean / length, ChainDiagnostics(worst, size, error, len(kept), kept[..., 0].size, steps)
 
-    def _record(self, mean, diagnostics):
+    def _record(self, mean: FloatArray, diagnostics: ChainDiagnostics) -> None:
         """A point of the trace: R-hat - 1 for the violation, the smallest distance for the dual."""
         point = TracePoint(
             self.limits.seconds,
@@ -245,7 +273,7 @@ class _Sampling:
         self.trace.append(point)
         self.limits.report(point)
 
-    def _ending(self, diagnostics):
+    def _ending(self, diagnostics: ChainDiagnostics) -> Status | None:
         if diagnostics.has_converged(self.tol, self.min_ess):
             return Status.OPTIMAL
         if diagnostics.steps >= self.most:

@@ -4,13 +4,14 @@ from math import sqrt
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import FloatArray, IndexArray
 
 # A distance to a wall is never below this: rounding must not carry a point through.
 NEAREST = 1e-200
 
 
 @jit
-def _steepest(rate, distances):
+def _steepest(rate: FloatArray, distances: FloatArray) -> tuple[float, float]:
     """(largest, smallest) of rate / distance: how soon a wall is met backwards and forwards."""
     vector_loop()
     most, least = 0.0, 0.0
@@ -22,7 +23,7 @@ def _steepest(rate, distances):
 
 
 @jit
-def _ball(direction, point):
+def _ball(direction: FloatArray, point: FloatArray) -> tuple[float, float]:
     """The two ends of the chord of the unit ball along w + t d."""
     vector_loop()
     square, product, norm = 0.0, 0.0, 0.0
@@ -36,7 +37,7 @@ def _ball(direction, point):
 
 
 @jit
-def _advance(length, direction, rate, point, distances):
+def _advance(length: float, direction: FloatArray, rate: FloatArray, point: FloatArray, distances: FloatArray) -> None:
     vector_loop()
     for j in range(point.shape[0]):
         point[j] += length * direction[j]
@@ -46,7 +47,7 @@ def _advance(length, direction, rate, point, distances):
 
 
 @jit
-def _write_direction(point, draw):
+def _write_direction(point: FloatArray, draw: FloatArray) -> None:
     vector_loop()
     norm = 0.0
     for j in range(point.shape[0]):
@@ -57,7 +58,17 @@ def _write_direction(point, draw):
 
 
 @jit
-def walk(directions, rates, chosen, uniforms, point, distances, draws, thinning, phase):
+def walk(
+    directions: FloatArray,
+    rates: FloatArray,
+    chosen: IndexArray,
+    uniforms: FloatArray,
+    point: FloatArray,
+    distances: FloatArray,
+    draws: FloatArray,
+    thinning: int,
+    phase: int,
+) -> int:
     """Take a step along each chosen direction, uniform on the chord of ball and cone.
 
     Parameters

@@ -14,8 +14,11 @@ falling (Geyer 1992). A quantity that never changes has R-hat 1.
 """
 
 from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
+
+from mercer._types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -44,19 +47,19 @@ class ChainDiagnostics:
     steps: int
 
     @classmethod
-    def of_nothing(cls, n_chains, steps=0):
+    def of_nothing(cls, n_chains: int, steps: int = 0) -> Self:
         """Of chains without draws, of which nothing can be said."""
         return cls(np.inf, 0.0, np.inf, n_chains, 0, steps)
 
-    def has_converged(self, tol=0.01, min_ess=400):
+    def has_converged(self, tol: float = 0.01, min_ess: float = 400) -> bool:
         """Whether R-hat is at most 1 + `tol` and the effective sample size at least `min_ess`."""
         return self.r_hat <= 1.0 + tol and self.effective_sample_size >= min_ess
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"R-hat {self.r_hat:.4f}  effective sample size {self.effective_sample_size:.0f} "
             f"of {self.n_draws} draws\n"
@@ -64,13 +67,13 @@ class ChainDiagnostics:
         )
 
 
-def split_chains(draws):
+def split_chains(draws: FloatArray) -> FloatArray:
     """Each chain as two: draws (chains, m, ...) become (2 chains, m // 2, ...)."""
     half = draws.shape[1] // 2
     return np.concatenate([draws[:, :half], draws[:, -half:]])
 
 
-def r_hat(draws):
+def r_hat(draws: FloatArray) -> FloatArray:
     """Split R-hat of each quantity; draws have shape (chains, m, q)."""
     within, between, m = _variances(split_chains(draws))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -78,7 +81,7 @@ def r_hat(draws):
     return np.where(within > 0, ratio, np.where(between > 0, np.inf, 1.0))
 
 
-def effective_sample_size(draws):
+def effective_sample_size(draws: FloatArray) -> FloatArray:
     """Effective number of independent draws of each quantity; draws have shape (chains, m, q)."""
     parts = split_chains(draws)
     within, between, m = _variances(parts)
@@ -91,7 +94,7 @@ def effective_sample_size(draws):
     return np.where(pooled > 0, count / np.maximum(time, 1.0 / np.log10(max(count, 10))), float(count))
 
 
-def _variances(parts):
+def _variances(parts: FloatArray) -> tuple[FloatArray, FloatArray, int]:
     """(mean variance within, variance of the means, draws of a part) for each quantity."""
     m = parts.shape[1]
     within = parts.var(axis=1, ddof=1).mean(axis=0)
@@ -101,7 +104,7 @@ def _variances(parts):
     return np.where(within > floor, within, 0.0), np.where(between > floor, between, 0.0), m
 
 
-def _autocovariance(parts):
+def _autocovariance(parts: FloatArray) -> FloatArray:
     """Autocovariance of each part at every lag, by the Fourier transform."""
     m = parts.shape[1]
     centred = parts - parts.mean(axis=1, keepdims=True)
@@ -109,7 +112,7 @@ def _autocovariance(parts):
     return np.fft.irfft(spectrum * spectrum.conj(), n=2 * m, axis=1)[:, :m] / m
 
 
-def _integrated_time(correlation):
+def _integrated_time(correlation: FloatArray) -> FloatArray:
     """1 + 2 sum of rho_t, over Geyer's initial monotone sequence; correlation has shape (lags, q)."""
     lags = len(correlation) // 2 * 2
     correlation = correlation.copy()

@@ -1,15 +1,24 @@
 """From a version space and its kernel matrix to the coefficients of one of its centres."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._errors import NotPositiveSemidefiniteError
+from mercer._types import FloatArray
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.version_space.analytic_centre import Centre, analytic_centre
 from mercer.solvers.version_space.ball_centre import ball_centre
 from mercer.solvers.version_space.hit_and_run import centre_of_mass
 from mercer.solvers.version_space.mcmc_diagnostics import ChainDiagnostics
+
+if TYPE_CHECKING:
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
+    from mercer.problems.version_space.centres import VersionSpace
+    from mercer.solvers.limits import Limits
+    from mercer.solvers.result import TracePoint
 
 # Barriers need every digit of the kernel matrix.
 MATRIX_TOL = 1e-12
@@ -28,18 +37,20 @@ class SampledSolution(Solution):
     diagnostics: ChainDiagnostics | None = None
 
 
-def nothing(n_chains):
+def nothing(n_chains: int) -> ChainDiagnostics:
     """Diagnostics of chains that never began."""
     return ChainDiagnostics.of_nothing(n_chains)
 
 
-def require_room(n, room):
+def require_room(n: int, room: float) -> None:
     """Raise MemoryError where the matrices of n rows do not fit into `room` bytes."""
     if COPIES * 8 * n**2 > room:
         raise MemoryError
 
 
-def solve_analytic(problem, matrix, *, tol, limits, convex=True):
+def solve_analytic(
+    problem: "VersionSpace", matrix: "KernelMatrix", *, tol: float, limits: "Limits", convex: bool = True
+) -> Solution:
     """The analytic centre of a `VersionSpace`, with w of length 1.
 
     Parameters
@@ -57,7 +68,18 @@ def solve_analytic(problem, matrix, *, tol, limits, convex=True):
     return _solution(found.alpha * factors, found.status, found.iterations, found.trace)
 
 
-def solve_bayes(problem, matrix, *, seeds, n_draws, tol, min_ess, limits, convex=True, n_jobs=None):
+def solve_bayes(
+    problem: "VersionSpace",
+    matrix: "KernelMatrix",
+    *,
+    seeds: Sequence[Any],
+    n_draws: int,
+    tol: float,
+    min_ess: float,
+    limits: "Limits",
+    convex: bool = True,
+    n_jobs: int | None = None,
+) -> SampledSolution:
     """The centre of mass of a `VersionSpace`, with w of length 1.
 
     The parameters are those of `centre_of_mass`; the analytic centre comes first, and is what
@@ -83,12 +105,14 @@ def solve_bayes(problem, matrix, *, seeds, n_draws, tol, min_ess, limits, convex
     return SampledSolution(**vars(solution), diagnostics=found.diagnostics)
 
 
-def _walls(problem, matrix, limits):
+def _walls(problem: "VersionSpace", matrix: "KernelMatrix", limits: "Limits") -> tuple[FloatArray, FloatArray]:
     rows = matrix.rows(np.arange(matrix.n), limits.stop)
     return problem.walls(np.ascontiguousarray(rows, dtype=np.float64))
 
 
-def _analytic(gram, factors, weights, tol, limits, convex):
+def _analytic(
+    gram: FloatArray, factors: FloatArray, weights: FloatArray, tol: float, limits: "Limits", convex: bool
+) -> Centre:
     """The analytic centre, or the ball centre where there was no time for more."""
     try:
         ball = ball_centre(gram, tol=START_TOL, limits=limits, convex=convex)
@@ -101,5 +125,5 @@ def _analytic(gram, factors, weights, tol, limits, convex):
     return analytic_centre(gram, weights, ball.alpha, tol=tol, limits=limits)
 
 
-def _solution(beta, status, iterations, trace):
+def _solution(beta: FloatArray, status: Status, iterations: int, trace: "list[TracePoint]") -> Solution:
     return Solution(beta, np.zeros(len(beta)), 0.0, status, iterations, False, trace)

@@ -7,7 +7,7 @@ matrix that it reads its chunks from.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,7 +152,7 @@ def record_chunking(problem: SoftMargin, K: NDArray[Any], most: int, chunk: int 
         # A callback that answers true ends the run after one round; the next begins where it ended.
         found = chunking.solve(
             dual,
-            matrix,
+            cast(Any, matrix),
             tol=tol,
             limits=Limits(callbacks=[lambda _point: True]),
             start=steps[-1].beta,
