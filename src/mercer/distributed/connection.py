@@ -1,12 +1,14 @@
 """A cluster, asked for by name, looked at, and put in force."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from mercer._errors import ClusterError, MissingExtraError, ParameterError
-from mercer.solvers.elsewhere import in_force
+from mercer.distributed.checkpoint import Checkpoint
+from mercer.solvers.elsewhere import in_force, workers_in_force
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,18 +30,18 @@ def cluster(
 ) -> Iterator["Crew"]:
     """In the body of ``with``, a cluster of `dask.distributed` does what can be divided.
 
-    That is: the blocks of linear and low-rank machines, the (kernel, fold) pairs of `SVCCV`, `SVRCV` and of
-    ``method="cv"`` of the machines with several kernels, and what `mercer.distributed` itself offers. All else is done here,
-    as ever. Answers are the same bits whatever the number of workers, and whichever of them die.
+    That is: the blocks of linear and low-rank machines, the kernels and folds of `SVCCV`, `SVRCV` and of
+    ``method="cv"`` of machines with several kernels, and what `mercer.distributed` itself offers. All else is done
+    here, as ever. Answers are the same bits whatever the number of workers, and whichever of them die.
 
     Parameters
     ----------
     address : str, distributed.Client or a cluster of Dask's, optional
-        Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a client that is connected; or a cluster
-        such as `LocalCluster`. By default the current client of this process.
+        Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a client that is connected; or a
+        cluster such as `LocalCluster`. By default the current client of this process.
     checkpoint : str or path, optional
-        A file for the fits of blocks, written as a whole after every step. A fit of the same problem goes on from
-        it, whatever ended the last one; a fit that ends well removes it.
+        A file for fits over blocks, written as a whole after every step. A fit of the same problem goes on from it,
+        whatever ended the last one; a body that ends well removes it.
     patience : float, default=60.0
         Seconds to wait for a worker where there is none, and for a scheduler that does not answer.
     security : distributed.Security, optional
@@ -64,21 +66,25 @@ def cluster(
     """
     if not patience > 0:
         raise ParameterError(f"patience must be positive, got {patience!r}")
+    keeper = None if checkpoint is None else Checkpoint(checkpoint)
     client, is_ours = _client(address, security)
     try:
-        with in_force(_checked(client, patience, checkpoint)) as crew:
+        crew = _checked(client, patience, keeper)
+        with in_force(crew, keeper):
             yield crew
+        if keeper is not None:
+            keeper.remove()
     finally:
         if is_ours:
-            client.close()
+            _close(client)
 
 
 def crew_in_force() -> "Crew":
     """The cluster in force, for work that needs one."""
-    from mercer.solvers.elsewhere import workers_in_force
+    from mercer.distributed.crew import Crew
 
     found = workers_in_force()
-    if found is None:
+    if not isinstance(found, Crew):
         raise ClusterError("no cluster is in force: call this inside `with mercer.distributed.cluster(address):`")
     return found
 
@@ -95,33 +101,48 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
         try:
             return get_client(), False
         except ValueError:
-            raise ClusterError("there is no client of dask.distributed in this process: give the scheduler's address") from None
+            raise ClusterError(
+                "there is no client of dask.distributed in this process: give the scheduler's address"
+            ) from None
     more = {} if security is None else {"security": security}
     try:
         return Client(address, timeout=CONNECT, set_as_default=False, **more), True
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         told = address if isinstance(address, str) else type(address).__name__
         raise ClusterError(
-            f"no scheduler of dask.distributed answers at {told}: {error}. Start one with `dask scheduler` and workers with "
-            "`dask worker`, or see whether the address, the port and the certificates are right"
+            f"no scheduler of dask.distributed answers at {told}: {error}. Start one with `dask scheduler` and workers "
+            "with `dask worker`, or see whether the address, the port and the certificates are right"
         ) from error
 
 
-def _checked(client: "Client", patience: float, checkpoint: Any) -> "Crew":
+def _close(client: "Client") -> None:
+    """Let go of a client, whatever became of its scheduler."""
+    with contextlib.suppress(OSError, TimeoutError, RuntimeError):
+        client.close(timeout=CONNECT)
+
+
+def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "Crew":
     """The workers, once every one of them has said which Mercer it has."""
     from mercer.distributed.crew import Crew
     from mercer.distributed.task import SAME_EVERYWHERE, mercer_here, told
     from mercer.distributed.waiting import Patience
 
-    waited = Patience(client, patience)
+    def advice() -> str:
+        return f". It goes on from {str(keeper.path)!r}" if keeper is not None and keeper.is_there else ""
+
+    waited = Patience(client, patience, advice)
     crew = Crew(client, waited)
     try:
         client.wait_for_workers(1, timeout=patience)
     except TimeoutError:
-        raise ClusterError(f"the cluster at {client.scheduler.address} has no worker after {patience:g} s: start one") from None
+        raise ClusterError(
+            f"the cluster at {client.scheduler.address} has no worker after {patience:g} s: start one"
+        ) from None
     names = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
     asked = [client.submit(_asks(), workers=[address], pure=False) for address in names]
-    found = waited.in_order(len(asked), lambda chunk: asked[chunk.start : chunk.stop], lambda: False, lambda k: f"worker {list(names)[k]}")
+    found = waited.in_order(
+        len(asked), lambda chunk: asked[chunk.start : chunk.stop], lambda: False, lambda k: f"worker {list(names)[k]}"
+    )
     others = [(address, each) for address, each in zip(names, found, strict=True) if each != mercer_here()]
     if others:
         listed = "; ".join(f"worker {address} ({names[address]}) has {told(each)}" for address, each in others)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._jit.memory import available_bytes
 from mercer._jit.waiting import ends_in_force
-from mercer.distributed.task import added, answer, answer_at, answer_on, features, mercer_here, packed
+from mercer.distributed.task import Parcel, added, answer, answer_at, answer_on, features, mercer_here, packed
 from mercer.distributed.task import shared as parcel
 from mercer.distributed.waiting import Patience
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Share of the workers' memory that features may take from one pass to the next; beyond it they are read anew.
 KEPT_SHARE = 0.4
 
+# Bytes that are sent with every task: a way less.
+SMALL = 2**15
 # Groups of blocks for each thread: enough that none waits long for the last one.
 GROUPS_A_THREAD = 4
 
@@ -39,7 +41,7 @@ class Crew:
     def __init__(self, client: "Client", patience: Patience) -> None:
         self.client, self.patience = client, patience
         self._held: WeakKeyDictionary[Any, _Held] = WeakKeyDictionary()
-        self._there: WeakKeyDictionary[Any, Future[Any]] = WeakKeyDictionary()
+        self._there: WeakKeyDictionary[Any, Parcel | Future[Any]] = WeakKeyDictionary()
 
     def each(
         self,
@@ -57,7 +59,9 @@ class Crew:
 
         return self.patience.in_order(len(items), submit, stop or _limits_stop, name)
 
-    def map(self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any) -> Iterator[Any]:
+    def map(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
+    ) -> Iterator[Any]:
         """``work(features, *shared, *own)`` of each block, in the order of the blocks."""
         for answers in self._groups(blocks, work, shared, own, dtype, adds=False):
             yield from answers
@@ -67,8 +71,8 @@ class Crew:
     ) -> tuple[Any, list[Any]]:
         """(the sum of what ``work`` answers first, what it answers second for each block).
 
-        A worker adds up a group of neighbours and this process the groups: in a group of 1, 2, 4, ... blocks those are the
-        additions that `tree_sum` makes, whoever makes them.
+        A worker adds up a group of neighbours and this process the groups: in groups of 1, 2, 4, ... blocks those are
+        the additions that `tree_sum` makes, whoever makes them.
         """
         total, kept = added(self._groups(blocks, work, shared, own, dtype, adds=True))
         return total, [each for group in kept for each in group]
@@ -91,16 +95,19 @@ class Crew:
 
         return self.patience.in_order(len(groups), submit, _stop_of(blocks), lambda place: told(groups[place]))
 
-    def _shared(self, thing: Any) -> "Future[Any]":
+    def _shared(self, thing: Any) -> "Parcel | Future[Any]":
         if not getattr(thing, "stays_elsewhere", False):
             return self.share(thing)
         if thing not in self._there:
             self._there[thing] = self.share(thing)
         return self._there[thing]
 
-    def share(self, thing: Any) -> "Future[Any]":
-        """Something that many tasks need, made on a worker from bytes that the scheduler keeps."""
-        (future,) = self.begin("shared", next(_numbers), range(1), parcel, [packed(thing)])
+    def share(self, thing: Any) -> "Parcel | Future[Any]":
+        """Something that many tasks need: sent with each, or made on a worker from bytes that the scheduler keeps."""
+        content = packed(thing)
+        if len(content) <= SMALL:
+            return Parcel(content)
+        (future,) = self.begin("shared", next(_numbers), range(1), parcel, [content])
         return future
 
     def begin(
@@ -142,7 +149,9 @@ class _Held:
         for place in chunk:
             if place not in self.found:
                 own, more = range(place, place + 1), {"read": self.read, "dtype": self.code}
-                (self.found[place],) = self.crew.begin("features", self.number, own, features, [self.groups[place]], **more)
+                (self.found[place],) = self.crew.begin(
+                    "features", self.number, own, features, [self.groups[place]], **more
+                )
         return [self.found[place] for place in chunk]
 
 

@@ -1,7 +1,7 @@
 """What runs on a worker. A task is a function of bytes and of the answers of other tasks, and of nothing else.
 
-So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever a worker took with it when
-it died is made again from where it came.
+So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever a worker took with it
+when it died is made again from where it came.
 """
 
 import pickle
@@ -59,8 +59,8 @@ def _here() -> str:
 class Parcel:
     """What several tasks share, opened once on each worker.
 
-    It goes from worker to worker as the bytes it came in. An array that Dask sends from one to the other may begin at any
-    byte, where NumPy does not give it to BLAS: the same numbers, and other bits in what is computed from them.
+    It goes from worker to worker as the bytes it came in. An array that Dask sends from one to the other may begin at
+    any byte, where NumPy does not give it to BLAS: the same numbers, and other bits in what is computed from them.
     """
 
     def __init__(self, content: bytes) -> None:

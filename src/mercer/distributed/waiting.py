@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FIRST_LOOK, LAST_LOOK = 0.0005, 0.02
 # Seconds without an answer after which the scheduler is asked who is there.
 SILENCE = 2.0
-# Tasks that are on their way, for each thread of the cluster: enough that none is idle, few enough to be held in memory.
+# Tasks that are on their way, for each thread of the cluster: none is to be idle, and answers are held in memory.
 AHEAD = 4
 
 
@@ -39,6 +39,7 @@ class Patience:
 
     def __init__(self, client: "Client", seconds: float, advice: Callable[[], str] = lambda: "") -> None:
         self.client, self.seconds, self.advice = client, seconds, advice
+        self._threads, self._counted = 1, -SILENCE
 
     def in_order(
         self,
@@ -56,10 +57,10 @@ class Patience:
                 following = range(begun, min(count, begun + chunk))
                 waiting.extend(submit(following))
                 begun = following.stop
-            self._wait_for(waiting[0], stop, name(done))
-            ready = [waiting.popleft()]
-            while waiting and waiting[0].status == "finished":
-                ready.append(waiting.popleft())
+            # As many as were begun together: every fetching has its price.
+            ready = [waiting.popleft() for _ in range(min(chunk, len(waiting)))]
+            for place, future in enumerate(ready):
+                self._wait_for(future, stop, name(done + place))
             yield from self._fetched(ready, stop, name(done))
             done += len(ready)
 
@@ -113,15 +114,18 @@ class Patience:
         if isinstance(error, KilledWorker):
             return ClusterError(
                 f"{name} ended {error.allowed_failures + 1} workers, the last of them "
-                f"{getattr(error.last_worker, 'address', error.last_worker)}. A worker whose memory is over is ended so: "
-                f"take smaller blocks, or start workers with more memory{self.advice()}"
+                f"{getattr(error.last_worker, 'address', error.last_worker)}. A worker whose memory is over is ended "
+                f"so: take smaller blocks, or start workers with more memory{self.advice()}"
             )
         if isinstance(error, MemoryError):
             return ClusterError(
                 f"{name} ran out of memory on a worker ({error}): take smaller blocks, or start workers with more "
                 f"memory{self.advice()}"
             )
-        if isinstance(error, asyncio.CancelledError) or type(error).__name__ in ("FutureCancelledError", "CommClosedError"):
+        if isinstance(error, asyncio.CancelledError) or type(error).__name__ in (
+            "FutureCancelledError",
+            "CommClosedError",
+        ):
             return self.lost()
         return error if error is not None else ClusterError(f"{name} was lost{self.advice()}")
 
@@ -138,7 +142,7 @@ class Patience:
 
     def workers(self) -> dict[str, int]:
         """The threads of each worker, by address; raises where the scheduler does not answer."""
-        asked = self._begin(lambda: self.client.scheduler.ncores())
+        asked = self._begin(self._ask_for_workers)
         try:
             return dict(asked.result(timeout=self.seconds))
         except NotYet:
@@ -150,9 +154,15 @@ class Patience:
         except (OSError, AttributeError, asyncio.CancelledError) as error:
             raise self.lost() from error
 
+    async def _ask_for_workers(self) -> Any:
+        return await self.client.scheduler.ncores()
+
     def threads(self) -> int:
-        """How many tasks the cluster does at the same time."""
-        return max(1, sum(self.workers().values()))
+        """How many tasks the cluster does at the same time, as it was a moment ago."""
+        now = time.monotonic()
+        if now - self._counted > SILENCE:
+            self._threads, self._counted = max(1, sum(self.workers().values())), now
+        return self._threads
 
     def _begin(self, make: Callable[[], Any]) -> Any:
         """Have something awaited by the thread in which Dask listens."""

@@ -112,9 +112,7 @@ class FoldScores:
         return cast(Any, fold.score)(values, held)
 
 
-def judge_fold(
-    scores: FoldScores, place: int, candidates: Sequence[FloatArray], betas: Any
-) -> tuple[list[float], Any]:
+def judge_fold(scores: FoldScores, place: int, candidates: Sequence[FloatArray], betas: Any) -> tuple[list[float], Any]:
     """What a worker does of `FoldScores.each`: one fold."""
     return scores.along(place, candidates, betas)
 
