@@ -14,6 +14,7 @@ from distributed import Client
 
 import mercer
 from mercer import ClusterError, DataError, Status, distributed
+from mercer.distributed import checkpoint as checkpoints
 from mercer.solvers.limits import Limits
 from tests.distributed.conftest import local_cluster
 from tests.distributed.rows_of_files import bits_of, fit, read_rows
@@ -174,7 +175,8 @@ class LonelyScheduler:
             process.wait()
 
 
-def test_a_scheduler_that_dies_leaves_a_checkpoint_from_which_a_fit_goes_on(tmp_path, two_workers, rows):
+def test_a_scheduler_that_dies_leaves_a_checkpoint_from_which_a_fit_goes_on(tmp_path, two_workers, rows, monkeypatch):
+    monkeypatch.setattr(checkpoints, "SELDOM", 0.0)
     path, y, _ = rows
     kept = tmp_path / "fit.checkpoint"
     seen = []

@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
-    from mercer.distributed.blocks import blocks as blocks
     from mercer.distributed.cells import fit_by_cells as fit_by_cells
     from mercer.distributed.connection import cluster as cluster
     from mercer.distributed.gram import gram as gram
+    from mercer.distributed.sources import blocks as blocks
 
 _HOME = {
     "blocks": "mercer.distributed.sources",

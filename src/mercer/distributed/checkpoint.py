@@ -99,7 +99,7 @@ def _read(path: Path) -> dict[str, list[State]]:
     if not path.exists():
         return {}
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             content = {name: file[name] for name in file.files}
         del content[MARK]
     except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:

@@ -57,7 +57,8 @@ class Crew:
         def submit(chunk: range) -> "list[Future[Any]]":
             return self.begin("task", number, chunk, answer, [packed((work, items[k])) for k in chunk], common=common)
 
-        return self.patience.in_order(len(items), submit, stop or _limits_stop, name)
+        # One by one: such tasks take long, and somebody wants to see how far they are.
+        return self.patience.in_order(len(items), submit, stop or _limits_stop, name, at_a_time=1)
 
     def map(
         self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
@@ -132,7 +133,7 @@ class _Held:
     """
 
     def __init__(self, crew: Crew, blocks: Any) -> None:
-        self.crew, self.read, self.number = crew, crew.share(blocks.read), next(_numbers)
+        self.crew, self.read, self.number = crew, crew.share(blocks.reader()), next(_numbers)
         self.groups = groups_of(len(blocks.sizes), crew.patience.threads())
         self.cells = float(sum(blocks.sizes)) * blocks.n_features
         self.code: str | None = None

@@ -90,7 +90,7 @@ def aligned(X: Any) -> Any:
     if sparse.issparse(X):
         parts = (X.data, X.indices, X.indptr)
         return X if all(part.flags.aligned for part in parts) else X.copy()
-    return X if X.flags.aligned else X.copy()
+    return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
 
 
 def shared(content: bytes, *, asked: tuple[str, str]) -> Parcel:

@@ -47,8 +47,12 @@ class Patience:
         submit: Callable[[range], "list[Future[Any]]"],
         stop: Callable[[], bool],
         name: Callable[[int], str],
+        at_a_time: int | None = None,
     ) -> Iterator[Any]:
-        """The answers of `count` tasks, in their order; `submit` begins a range of them."""
+        """The answers of `count` tasks, in their order; `submit` begins a range of them.
+
+        They are fetched `at_a_time`, or, because every fetching has its price, as many as were begun together.
+        """
         chunk = max(16, AHEAD * self.threads())
         waiting: deque[Future[Any]] = deque()
         begun = done = 0
@@ -57,8 +61,7 @@ class Patience:
                 following = range(begun, min(count, begun + chunk))
                 waiting.extend(submit(following))
                 begun = following.stop
-            # As many as were begun together: every fetching has its price.
-            ready = [waiting.popleft() for _ in range(min(chunk, len(waiting)))]
+            ready = [waiting.popleft() for _ in range(min(at_a_time or chunk, len(waiting)))]
             for place, future in enumerate(ready):
                 self._wait_for(future, stop, name(done + place))
             yield from self._fetched(ready, stop, name(done))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sklearn import config_context
 
+from mercer._jit.threads import Stopped
 from mercer.selection.tuning.results import Table
 from mercer.solvers.limits import Limits
 
@@ -35,6 +36,8 @@ def run_elsewhere(
     for (place, fold, _), found in zip(items, answers, strict=True):
         _put(search, groups[place].members, fold, found)
         search.report()
+        if search.limits.unwatched().stop():
+            raise Stopped
 
 
 def _left(search: "Search") -> float | None:

@@ -87,7 +87,9 @@ def solve_many(
     """
     limits = Limits() if limits is None else limits
     kept = Kept(blocks, machines, factor)
-    given = list(starts or kept.starts() or [None] * len(machines))
+    given = list(starts or [None] * len(machines))
+    if all(start is None for start in given):
+        given = list(kept.starts() or given)
     if any(start is None for start in given):
         found = _from_sample(blocks, machines, limits, factor, dtype)
         given = [own or guess for own, guess in zip(given, found, strict=True)]

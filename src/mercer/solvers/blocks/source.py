@@ -131,6 +131,10 @@ class LocalBlocks(FeatureBlocks):
             return elsewhere.total(self, work, shared, own, dtype)
         return super().total(work, shared, own, dtype)
 
+    def reader(self) -> Callable[[int, DTypeLike], Any]:
+        """What reads a block elsewhere: it is sent there, and must know all it needs."""
+        return self.read
+
     def _elsewhere(self) -> Any:
         """The workers in force; one block is not worth the way."""
         return workers_in_force() if len(self.sizes) > 1 else None
