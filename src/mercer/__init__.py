@@ -42,17 +42,17 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.online.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.online.perceptron import Perceptron as Perceptron
+    from mercer.estimators.svm.analytic_centre import AnalyticCentreMachine as AnalyticCentreMachine
+    from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.svm.nu_svc import NuSVC as NuSVC
-    from mercer.estimators.svm.one_class import SVDD as SVDD
     from mercer.estimators.svm.one_class import OneClassSVM as OneClassSVM
     from mercer.estimators.svm.ramp import RampSVC as RampSVC
     from mercer.estimators.svm.rank import RankSVM as RankSVM
     from mercer.estimators.svm.svc import SVC as SVC
+    from mercer.estimators.svm.svdd import SVDD as SVDD
     from mercer.estimators.svm.svr import SVR as SVR
     from mercer.estimators.svm.svr import NuSVR as NuSVR
-    from mercer.estimators.svm.version_space import AnalyticCentreMachine as AnalyticCentreMachine
-    from mercer.estimators.svm.version_space import BayesPointMachine as BayesPointMachine
     from mercer.exchange.compress.compress import compress as compress
     from mercer.exchange.from_sklearn import from_sklearn as from_sklearn
     from mercer.exchange.model_file.save import load as load
@@ -85,16 +85,16 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
     from mercer.selection.path import regularization_path as regularization_path
     from mercer.selection.preflight.preflight import preflight as preflight
-    from mercer.selection.tuning.estimators import SVCCV as SVCCV
-    from mercer.selection.tuning.estimators import SVRCV as SVRCV
+    from mercer.selection.tuning.svc_cv import SVCCV as SVCCV
+    from mercer.selection.tuning.svr_cv import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
 
 _ROOMS = ("distributed", "io", "kernels", "plot", "report", "theory")
 _HOME = {
-    "AnalyticCentreMachine": "mercer.estimators.svm.version_space",
-    "BayesPointMachine": "mercer.estimators.svm.version_space",
+    "AnalyticCentreMachine": "mercer.estimators.svm.analytic_centre",
+    "BayesPointMachine": "mercer.estimators.svm.bayes_point",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
     "ClusterError": "mercer._errors",
@@ -137,10 +137,10 @@ _HOME = {
     "NuSVC": "mercer.estimators.svm.nu_svc",
     "NuSVR": "mercer.estimators.svm.svr",
     "OneClassSVM": "mercer.estimators.svm.one_class",
-    "SVCCV": "mercer.selection.tuning.estimators",
-    "SVDD": "mercer.estimators.svm.one_class",
+    "SVCCV": "mercer.selection.tuning.svc_cv",
+    "SVDD": "mercer.estimators.svm.svdd",
     "SVR": "mercer.estimators.svm.svr",
-    "SVRCV": "mercer.selection.tuning.estimators",
+    "SVRCV": "mercer.selection.tuning.svr_cv",
     "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",

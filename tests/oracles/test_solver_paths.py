@@ -29,14 +29,12 @@ class Path:
     stored_size: int = policy.STORED_SIZE
     worth_keeping: float = evaluated.WORTH_KEEPING
     worth_fetching: float = evaluated.WORTH_FETCHING
-    smallest_sample: int = decomposition.SMALLEST_SAMPLE
     small: int = 0  # up to so many points, double precision from the start
     budget: training.Budget | None = None
 
     def take(self, monkeypatch):
         monkeypatch.setattr(policy, "DIRECT_SIZE", self.direct_size)
         monkeypatch.setattr(decomposition, "WORKING_SIZE", 40)
-        monkeypatch.setattr(decomposition, "SMALLEST_SAMPLE", self.smallest_sample)
         monkeypatch.setattr(policy, "STORED_SIZE", self.stored_size)
         monkeypatch.setattr(policy, "EXACT_SIZE", self.small)
         monkeypatch.setattr(policy, "STORED_COST", self.worth_keeping)
@@ -59,7 +57,6 @@ PATHS = {
     "row cache": Path(16, 0, worth_keeping=0.0, worth_fetching=0.0, budget=ENOUGH),
     "rows kept for products": Path(16, 0, worth_keeping=0.0, budget=ENOUGH),
     "small row cache": Path(16, 0, worth_keeping=0.0, worth_fetching=0.0, budget=FEW_ROWS),
-    "samples first": Path(direct_size=16, stored_size=0, smallest_sample=30, budget=ENOUGH),
 }
 
 
@@ -187,26 +184,12 @@ def test_the_other_paths_take_rounds_with_working_sets(name, monkeypatch):
     assert max(point.working_set for point in trace) < 400
 
 
-def test_points_are_parked_and_return(monkeypatch):
-    # Nothing is parked at the end: the last word is spoken over all points.
-    model = fitted_on("evaluated", monkeypatch, C=100.0)
-    active = [point.active for point in model.trace_]
-    assert min(active) < 400
-    X, y, _ = made(n=400)
-    (verdict,) = verdicts(model, gram(X), y)
-    assert_solved(verdict, TOL)
-
-
-def test_samples_come_first_and_everything_last(monkeypatch):
-    active = [point.active for point in fitted_on("samples first", monkeypatch).trace_]
-    assert active[0] < 150
-    assert active == sorted(active) or max(active) == 400
-    assert 400 in active
-
-
-def test_without_shrinking_no_point_is_parked(monkeypatch):
-    trace = fitted_on("evaluated", monkeypatch, C=100.0, shrinking=False).trace_
-    assert {point.active for point in trace} == {400}
+def test_shrinking_makes_no_difference(monkeypatch):
+    """The parameter is scikit-learn's, and every round looks at every row."""
+    models = [fitted_on("evaluated", monkeypatch, C=100.0, shrinking=shrinking) for shrinking in (True, False)]
+    np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
+    for model in models:
+        assert {point.active for point in model.trace_} == {400}
 
 
 @pytest.mark.parametrize("refinements", [0, decomposition.MOST_REFINEMENTS])

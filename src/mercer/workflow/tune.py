@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from mercer.report.kernel_words import kernel_words
-from mercer.selection.tuning.estimators import SVCCV, SVRCV
+from mercer.selection.tuning.svc_cv import SVCCV
+from mercer.selection.tuning.svr_cv import SVRCV
 from mercer.workflow.assemble import Assembly
 from mercer.workflow.run import Run, Watch, machine_and_rows, watched
 

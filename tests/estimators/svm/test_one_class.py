@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from mercer import SVDD, DataError, OneClassSVM, ParameterError, Status, theory
-from mercer.kernels import RBF, Linear, Polynomial
+from mercer import SVDD, OneClassSVM, ParameterError, Status
+from mercer.kernels import RBF
 
 
 @pytest.fixture
@@ -60,26 +60,6 @@ def test_ball_and_half_space_are_one_for_a_gaussian(cloud):
     np.testing.assert_array_equal(half.predict(cloud + 0.01), ball.predict(cloud + 0.01))
 
 
-@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5), Polynomial(2, 1.0, 1.0)])
-def test_hard_ball_is_the_smallest(cloud, kernel):
-    model, ball = SVDD(kernel=kernel, nu=0.0, tol=1e-10).fit(cloud), theory.smallest_ball(cloud, kernel)
-    assert model.radius_ == pytest.approx(ball.radius, rel=1e-6)
-    assert (model.predict(cloud) == 1).all()
-    assert model.certificate_.primal == pytest.approx(ball.radius**2, rel=1e-6)
-
-
-def test_centre_and_distances_of_a_linear_ball(cloud):
-    model = SVDD(kernel="linear", nu=0.1).fit(cloud)
-    distances = np.linalg.norm(cloud - model.center_, axis=1)
-    np.testing.assert_allclose(model.score_samples(cloud), -(distances**2), atol=1e-9)
-    np.testing.assert_allclose(model.decision_function(cloud), model.radius_**2 - distances**2, atol=1e-9)
-    assert (distances > model.radius_ + 1e-6).mean() <= 0.1
-    with pytest.raises(AttributeError, match="sphere"):
-        _ = model.coef_
-    with pytest.raises(AttributeError, match="linear kernel"):
-        _ = SVDD().fit(cloud).center_
-
-
 @pytest.mark.parametrize("model", [OneClassSVM(nu=0.3), SVDD(nu=0.3)])
 def test_forms_of_the_data_make_no_difference(cloud, model):
     expected = clone(model).fit(cloud).decision_function(cloud)
@@ -94,14 +74,6 @@ def test_forms_of_the_data_make_no_difference(cloud, model):
     kept = pickle.loads(pickle.dumps(clone(model).fit(cloud)))  # noqa: S301 - its own
     np.testing.assert_array_equal(kept.decision_function(cloud), expected)
     assert kept.certificate_.relative_gap < 1e-8
-
-
-def test_ball_needs_norms_of_new_points(cloud):
-    with pytest.raises(DataError, match="diagonal entries are equal"):
-        SVDD(kernel="precomputed").fit(cloud @ cloud.T)
-    called = SVDD(kernel=lambda a, b: a @ b.T, nu=0.1).fit(cloud)
-    named = SVDD(kernel="linear", nu=0.1).fit(cloud)
-    np.testing.assert_allclose(called.decision_function(cloud), named.decision_function(cloud), atol=1e-8)
 
 
 @pytest.mark.parametrize("Model", [OneClassSVM, SVDD])

@@ -7,7 +7,8 @@ from mercer import ParameterError
 from mercer.problems.svm.epsilon_regression import EpsilonRegression, NuRegression
 from mercer.problems.svm.nu import NuMargin
 from mercer.problems.svm.one_class import OneClass, SoftBall
-from mercer.problems.svm.signed_dual import DualProblem, narrowed, widened
+from mercer.problems.svm.part_of_dual import narrowed, widened
+from mercer.problems.svm.signed_dual import DualProblem
 
 TUBE = DualProblem(np.array([1.0, -2.0, 0.5, 3.0]), -np.full(4, 2.0), np.full(4, 2.0), kink=0.25)
 GROUPS = DualProblem(np.zeros(5), np.zeros(5), np.ones(5), total=np.array([1.5, 0.5]), groups=np.array([0, 1, 0, 1, 0]))

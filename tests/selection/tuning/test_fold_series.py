@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from mercer import SVC
 from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
-from mercer.problems.svm.signed_dual import widened
+from mercer.problems.svm.part_of_dual import widened
 from mercer.selection.tuning.fold_series import FoldSeries
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status

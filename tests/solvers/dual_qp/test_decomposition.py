@@ -5,7 +5,6 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer import SVC
-from mercer._jit.threads import Stopped
 from mercer.kernels import RBF
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
@@ -153,10 +152,9 @@ def test_the_trace_tells_what_happened(data):
 
 
 @pytest.mark.usefixtures("small_working_sets")
-@pytest.mark.parametrize("shrinking", [True, False])
-def test_rounds_find_what_one_working_set_finds(shrinking, data, matrix):
+def test_rounds_find_what_one_working_set_finds(data, matrix):
     direct = decomposition.solve(data[2].dual(), matrix, tol=1e-7)
-    rounds = decomposition.solve(data[2].dual(), evaluated(data[0]), tol=1e-7, shrinking=shrinking)
+    rounds = decomposition.solve(data[2].dual(), evaluated(data[0]), tol=1e-7)
     np.testing.assert_allclose(rounds.beta, direct.beta, atol=1e-4)
     assert rounds.bias == pytest.approx(direct.bias, abs=1e-6)
     assert_right(rounds, data, 1e-7)
@@ -248,43 +246,37 @@ def test_blas_is_held_to_one_thread_between_the_parallel_regions(data):
     assert after == {2}
 
 
-def test_two_groups_park_what_is_settled_by_how_gradients_vary_now(rng):
-    """Their start may vary far more than their solution, and by that measure nothing would ever be settled."""
+def test_two_groups_end_where_they_should_from_the_worst_of_starts(rng):
+    """Gradients of such a start vary far more than those of the solution."""
     n = 4000
     X = 0.2 * rng.normal(size=(n, 6))
     signs = np.where(5.0 * X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
     problem = NuMargin(signs, np.ones(n), 0.6, np.ones(n)).dual()
     # All on one side: a gradient as large as can be.
-    start = problem.filled(X[:, 1])
-    parking, plain = (
-        decomposition.solve(problem, evaluated(X), tol=1e-3, start=start, shrinking=shrinking)
-        for shrinking in (True, False)
-    )
-    # How many, another rounding changes; that some are, and not a few, it does not.
-    assert min(point.active for point in parking.trace) <= 0.7 * n
-    assert {point.active for point in plain.trace} == {n}
-    for solution in (parking, plain):
+    solutions = [
+        decomposition.solve(problem, evaluated(X), tol=1e-3, start=start) for start in (problem.filled(X[:, 1]), None)
+    ]
+    for solution in solutions:
         assert solution.status == Status.OPTIMAL
         assert problem.violation(solution.beta, problem.gradient(evaluated(X), solution.beta)) <= 1.1e-3
-    values = [problem.objective(s.beta, s.gradient) for s in (parking, plain)]
+    values = [problem.objective(s.beta, s.gradient) for s in solutions]
     assert values[0] == pytest.approx(values[1], rel=1e-4)
 
 
 @pytest.mark.usefixtures("small_working_sets")
-def test_a_deadline_in_the_last_unparking_keeps_the_model(data, monkeypatch):
-    """Where the time is over while parked coordinates return, what was solved is the answer."""
-    limits, parked = Limits(max_iter=400), []
+def test_a_deadline_in_a_product_keeps_the_model(data, monkeypatch):
+    """Where the time is over while a gradient is brought up to date, what was solved is the answer."""
+    limits, moves, move = Limits(), [], DualState.move
 
-    def too_late(state):
-        parked.append(len(state.parked))
-        if state.parked:
+    def too_late(state, *arguments):
+        moves.append(len(arguments[2]))
+        if len(moves) == 4:
             limits.deadline = limits.begin
-            raise Stopped
+        move(state, *arguments)
 
-    monkeypatch.setattr(DualState, "unpark", too_late)
+    monkeypatch.setattr(DualState, "move", too_late)
     solution = decomposition.solve(data[2].dual(), evaluated(data[0]), tol=1e-9, limits=limits)
-    assert parked[-1] > 0
     assert solution.status is Status.TIME_LIMIT
-    assert solution.iterations == 400
+    assert len(moves) == 4
     assert np.count_nonzero(solution.beta) > 0
     assert not solution.is_gradient_complete

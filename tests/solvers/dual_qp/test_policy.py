@@ -9,7 +9,9 @@ from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp import policy
-from mercer.solvers.dual_qp.policy import Route, choose_route
+from mercer.solvers.dual_qp.policy import Route
+from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.solvers.limits import Limits
 
 
 def rows(n, rng):
@@ -19,7 +21,7 @@ def rows(n, rng):
 
 @pytest.mark.parametrize(
     ("n", "route"),
-    [(100, Route.EXACT), (policy.EXACT_SIZE + 50, Route.IN_MEMORY), (policy.STORED_SIZE + 50, Route.ROUNDS)],
+    [(100, Route.EXACT), (policy.EXACT_SIZE + 50, Route.ROUNDS), (policy.STORED_SIZE + 50, Route.ROUNDS)],
 )
 def test_the_trace_names_the_route(n, route, rng):
     model = SVC(C=0.5).fit(*rows(n, rng))
@@ -37,13 +39,18 @@ def test_verbose_says_the_route(rng, capsys):
     assert "exact: working set 80 of 80" in capsys.readouterr().err
 
 
-def test_a_start_or_a_gap_to_reach_goes_in_rounds_where_the_matrix_is_not_small(rng):
-    X, y = rows(policy.EXACT_SIZE + 1, rng)
-    dual, matrix = SoftMargin(y.astype(float), np.ones(len(y))).dual(), StoredMatrix.of(RBF(0.5)(X))
-    assert choose_route(dual, matrix, convex=True) is Route.IN_MEMORY
-    assert choose_route(dual, matrix, convex=False) is Route.ROUNDS
-    assert choose_route(dual, matrix, convex=True, start=np.zeros(len(y))) is Route.ROUNDS
-    assert choose_route(dual, matrix, convex=True, gap_tol=1e-3) is Route.ROUNDS
+@pytest.mark.parametrize("start", [None, np.zeros(policy.EXACT_SIZE)])
+def test_a_small_matrix_in_double_precision_is_exact_wherever_it_begins(start, rng):
+    X, y = rows(policy.EXACT_SIZE, rng)
+    dual, K = SoftMargin(y.astype(float), np.ones(len(y))).dual(), RBF(0.5)(X)
+    for values, route in ((K, Route.EXACT), (K.astype(np.float32), Route.ROUNDS)):
+        solution = solve_dual(dual, StoredMatrix.of(values), tol=1e-3, limits=Limits(), convex=True, start=start)
+        assert {point.route for point in solution.trace} == {route}
+
+
+def test_the_matrix_of_one_point_more_is_solved_in_rounds(rng):
+    assert policy.is_exact(StoredMatrix.of(np.eye(policy.EXACT_SIZE)))
+    assert not policy.is_exact(StoredMatrix.of(np.eye(policy.EXACT_SIZE + 1)))
 
 
 def test_a_sum_that_is_not_zero_needs_no_special_solver(rng):

@@ -138,7 +138,6 @@ def test_a_hard_margin_that_does_not_exist_ends_without_nonsense(bias):
 def test_large_problems_are_left_to_rounds(monkeypatch):
     asked = []
     monkeypatch.setattr(decomposition, "solve", lambda *args, **more: asked.append(more["tol"]))
-    monkeypatch.setattr(policy, "DIRECT_SIZE", policy.EXACT_SIZE)
     K, signs = case(policy.EXACT_SIZE + 1)
     solve(SoftMargin(signs, np.ones(len(signs))), K, tol=0.25)
     assert asked == [0.25]

@@ -1,4 +1,4 @@
-"""Whatever is moved, parked and brought back, the gradient is that of the coefficients."""
+"""Whatever is moved, the gradient is that of the coefficients."""
 
 import numpy as np
 import pytest
@@ -29,8 +29,8 @@ def matrix_of(dtype=np.float64):
 
 
 def move_some(state, rng, is_known=False):
-    """Move a few active coordinates within their box."""
-    indices = np.sort(rng.permutation(state.active)[:5])
+    """Move a few coordinates within their box."""
+    indices = np.sort(rng.permutation(N)[:5])
     lower, upper = state.problem.lower[indices], state.problem.upper[indices]
     after = rng.uniform(np.maximum(lower, -3.0), np.minimum(upper, 3.0))
     change = after - state.beta[indices]
@@ -45,34 +45,29 @@ def move_some(state, rng, is_known=False):
 @pytest.mark.parametrize("bias", ["free", "penalised"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @given(data=st.data())
-def test_the_gradient_is_right_where_it_is_known_and_everywhere_after_unparking(loss, bias, data):
+def test_the_gradient_and_the_dual_are_those_of_the_coefficients(loss, bias, data):
     problem, matrix = problem_of(loss, bias), matrix_of()
     state = DualState(problem, matrix)
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     for _ in range(data.draw(st.integers(1, 8))):
-        what = data.draw(st.sampled_from(["move", "move", "park", "unpark last"]))
-        if what == "move":
-            move_some(state, rng, data.draw(st.booleans()))
-        elif what == "park" and len(state.active) > 10:
-            state.park(np.sort(rng.permutation(state.active)[:4]))
-        elif what == "unpark last" and state.parked:
-            state.unpark_last()
+        move_some(state, rng, data.draw(st.booleans()))
         exact = problem.gradient(matrix, state.beta)
-        np.testing.assert_allclose(state.gradient[state.active], exact[state.active], atol=1e-10)
-        assert state.is_complete == (len(state.active) == N)
-    state.unpark()
-    exact = problem.gradient(matrix, state.beta)
-    np.testing.assert_allclose(state.gradient, exact, atol=1e-10)
-    np.testing.assert_array_equal(state.active, np.arange(N))
+        np.testing.assert_allclose(state.gradient, exact, atol=1e-10)
+        assert state.is_current
     assert state.dual == pytest.approx(problem.objective(state.beta, exact), abs=1e-9)
 
 
-def test_only_active_coordinates_count():
+def test_the_ends_are_those_of_the_gradient():
+    assert DualState(problem_of(), matrix_of()).extremes() == (1.0, -1.0)
+
+
+def test_what_is_known_of_everything_needs_no_product():
     state = DualState(problem_of(), matrix_of())
-    highest, lowest = state.extremes()
-    assert (highest, lowest) == (1.0, -1.0)
-    state.park(np.arange(0, N, 3))
-    assert state.extremes() == (-np.inf, -1.0)
+    everything, change = np.arange(N), np.where(np.arange(N) < 2, [1.0, -1.0] * (N // 2), 0.0)
+    own = state.problem.quadratic_product(state.matrix, everything[:2], change[:2])
+    state.matrix = None
+    state.move(everything, change, everything[:2], change[:2], own)
+    np.testing.assert_allclose(state.gradient, problem_of().linear - own)
 
 
 def test_a_start_is_made_feasible_and_has_its_gradient():
@@ -87,7 +82,6 @@ def test_an_interrupted_move_is_not_taken_for_a_finished_one():
     with pytest.raises(Stopped):
         state.move(np.array([0, 1]), np.array([1.0, -1.0]), np.array([0, 1]), np.array([1.0, -1.0]))
     assert not state.is_current
-    assert not state.is_complete
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -102,10 +96,9 @@ def test_double_precision_from_a_matrix_in_single(loss, bias):
     some = np.array([0, 7, 29])
     np.testing.assert_allclose(state.gradient_in_double(some), exact[some], atol=1e-12)
     assert np.abs(state.gradient - exact).max() > 1e-10
-    state.park(np.arange(5))
     state.switch_to_double()
     np.testing.assert_allclose(state.gradient, exact, atol=1e-12)
-    assert state.is_complete
+    assert state.is_current
     assert state.matrix.dtype == np.float64
 
 

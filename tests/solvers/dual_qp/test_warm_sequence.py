@@ -6,7 +6,7 @@ import pytest
 from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
-from mercer.problems.svm.signed_dual import narrowed, widened
+from mercer.problems.svm.part_of_dual import narrowed, widened
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp import decomposition, warm_sequence
 from mercer.solvers.dual_qp.warm_sequence import WarmState, moved_to

@@ -6,7 +6,7 @@ from mercer import SVC, Status
 from mercer.kernels import RBF, Linear
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp.decomposition import MOST_STEPS
+from mercer.solvers.dual_qp.endings import MOST_STEPS
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.reference import chunking, interior_point

@@ -85,7 +85,6 @@ class OneFunctionModel(KernelModel):
                 gap_tol=self.gap_tol,
                 memory=budget.working,
                 convex=data.kernel.is_psd is True,
-                shrinking=self.shrinking,
             )
 
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from mercer._errors import DataError
 from mercer._jit.memory import available_bytes, parse_bytes
-from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped, run_parallel, thread_count
 from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.base.distance_origin import largest_square, origin_of
@@ -21,7 +20,7 @@ from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered
-from mercer.kernels.items.column_statistics import moved_columns, summary
+from mercer.kernels.items.column_statistics import summary
 from mercer.kernels.items.prepare_rows import squared_norms
 from mercer.kernels.table.frame import Frame
 from mercer.solvers.dual_qp import policy
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 # Fits of no more points than this need next to nothing.
 SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
-# With more features than this, columns that never vary are left out if it is at least a twentieth of them.
-MANY_FEATURES, WORTH_SKIPPING = 64, 0.95
 # Bytes for the matrix of a working set, at most.
 MOST_WORKING = 2**30
 # Tiles of two threads: inner products, kernel values, transposes.
@@ -137,21 +134,8 @@ class TrainingData:
         """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
         if isinstance(self.kernel, Precomputed) and indices is not None:
             return self.kernel.prepare(self.X, dtype, check=False).take(indices)
-        rows, origin = self.X if indices is None else self._rows(indices), self.origin
-        if self._varying is not None:
-            rows, origin = moved_columns(rows, self._varying, cast(FloatArray, origin), dtype), None
-        return self.kernel.prepare(rows, dtype, origin=origin, check=False)
-
-    @computed_once
-    def _varying(self) -> IndexArray | None:
-        """Columns that differ between rows, where the others are many: those change no distance (the
-        border of a picture), and multiplying them takes as long as multiplying any."""
-        is_costly = self.shape[0] > policy.EXACT_SIZE and self.shape[-1] > MANY_FEATURES
-        if self.origin is None or not (is_costly and self.kernel.is_dot_product_form):
-            return None
-        varies = self._summary.greatest > self._summary.least
-        few = np.count_nonzero(varies) <= WORTH_SKIPPING * len(varies)
-        return np.flatnonzero(varies) if few and varies.any() else None
+        rows = self.X if indices is None else self._rows(indices)
+        return self.kernel.prepare(rows, dtype, origin=self.origin, check=False)
 
     def subset(self, indices: IndexArray) -> "TrainingData":
         """The data of some of the items, with the same kernel; all of them are the data themselves."""

@@ -108,7 +108,7 @@ class NuSVC(Probable, KernelClassifier):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
@@ -323,7 +323,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         starts = self._starts(setup)
         options = cast(
             dict[str, Any],
-            {"memory": budget.working, "convex": data.kernel.is_psd is True, "shrinking": self.shrinking},
+            {"memory": budget.working, "convex": data.kernel.is_psd is True},
         )
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":

@@ -153,7 +153,7 @@ class RampSVC(KernelClassifier):
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
@@ -323,7 +323,6 @@ class RampSVC(KernelClassifier):
                 gap_tol=self.gap_tol,
                 memory=budget.working,
                 convex=data.kernel.is_psd is True,
-                shrinking=self.shrinking,
             )
 
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)

@@ -107,7 +107,7 @@ class SVR(_Regression):
     epsilon : float, default=0.1
         Half the width of the tube, 0 or more, in units of y.
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound or at zero until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False
@@ -258,7 +258,7 @@ class NuSVR(_Regression):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Whether to set aside coefficients that sit firmly at a bound or at zero until the end of the fit.
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
     cache_size : float, optional

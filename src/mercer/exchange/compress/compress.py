@@ -17,7 +17,7 @@ from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.fitting.training import TrainingData
-from mercer.estimators.svm.one_class import SVDD
+from mercer.estimators.svm.svdd import SVDD
 from mercer.exchange.compress.reduced_set import reduced_set
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed

@@ -27,8 +27,9 @@ from mercer.estimators.linear.base import LinearClassifier
 from mercer.estimators.linear.svr import LinearSVR
 from mercer.estimators.online.pegasos import PegasosSVC
 from mercer.estimators.online.perceptron import Perceptron
-from mercer.estimators.svm.one_class import SVDD, OneClassSVM
+from mercer.estimators.svm.one_class import OneClassSVM
 from mercer.estimators.svm.rank import RankSVM
+from mercer.estimators.svm.svdd import SVDD
 from mercer.exchange.onnx import heads
 from mercer.exchange.onnx.graph import IR_VERSION, OPSET, Graph, Tensor, require_onnx
 from mercer.exchange.onnx.kernels import Pairs, diagonal, matrix

@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer._errors import ParameterError
 from mercer._types import Array, IndexArray
 from mercer.estimators.fitting.fitted_parts import part, set_parts
-from mercer.estimators.svm.one_class import SVDD
+from mercer.estimators.svm.svdd import SVDD
 from mercer.exchange.text.parts import Machine
 from mercer.kernels.vector.linear import Linear
 from mercer.solvers.result import Status

@@ -12,8 +12,8 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import Array, FloatArray, Rows
-from mercer.estimators.svm.one_class import SVDD
 from mercer.estimators.svm.svc import SVC
+from mercer.estimators.svm.svdd import SVDD
 from mercer.estimators.svm.svr import SVR
 from mercer.exchange.text.kernels import KERNELS, kernel_named, named, parameters_of
 from mercer.exchange.text.lines import csr_of, exact, lines_of_rows, open_model, write_text

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
-from mercer._types import Array, ArrayLike, FloatArray, IndexArray
+from mercer._types import Array, ArrayLike, FloatArray
 
 
 class Summary(NamedTuple):
@@ -61,15 +61,6 @@ def _square(X: Array, norms: Array) -> None:
         norms[i] = total
 
 
-@jit
-def _choose(X: Array, columns: IndexArray, origin: Array, out: Array) -> None:
-    """out = (X - origin)[:, columns]."""
-    for i in range(X.shape[0]):
-        row, target = X[i], out[i]
-        for k in range(columns.shape[0]):
-            target[k] = row[columns[k]] - origin[columns[k]]
-
-
 def plain(X: Array) -> Array:
     """`X` as compiled code wants it: itself, unless its numbers or their order are unusual."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
@@ -96,10 +87,3 @@ def squared_lengths(X: Array) -> FloatArray:
     norms = np.empty(len(X))
     _square(plain(X), norms)
     return norms
-
-
-def moved_columns(X: Array, columns: IndexArray, origin: ArrayLike, dtype: DTypeLike) -> Array:
-    """(X - origin)[:, columns] in `dtype`, in C order."""
-    out = np.empty((len(X), len(columns)), dtype)
-    _choose(plain(X), columns, np.asarray(origin, np.float64), out)
-    return out

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._jit.compile import UNBOUNDED
 from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, relative_gap
-from mercer.problems.linear.dual import UNBOUNDED, LinearDual
+from mercer.problems.linear.dual import LinearDual
 from mercer.problems.losses.margin_losses import Loss
 from mercer.problems.losses.residual_losses import TUBE_LOSSES, resolve_loss
 

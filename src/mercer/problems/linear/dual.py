@@ -24,8 +24,6 @@ import numpy as np
 
 from mercer._types import BoolArray, FloatArray
 
-# No bound: compiled code, which sees the box, does not know infinity.
-UNBOUNDED = 1e300
 # Coefficients this close to a bound, as a share of the largest, are at it.
 ROUNDING = 1e-9
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._jit.compile import UNBOUNDED
 from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, relative_gap
-from mercer.problems.linear.dual import UNBOUNDED, LinearDual
+from mercer.problems.linear.dual import LinearDual
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
 

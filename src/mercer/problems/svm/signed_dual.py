@@ -17,7 +17,7 @@ not kinds of solver.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -133,62 +133,46 @@ class DualProblem:
         """What the tube of regression costs: eps |beta|."""
         return self.kink * float(np.abs(beta).sum()) if self.kink else 0.0
 
-    def upward(
-        self, beta: FloatArray, gradient: FloatArray, at: slice | IndexArray | BoolArray = slice(None)
-    ) -> FloatArray:
+    def upward(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         """What each coordinate gains by rising; -inf where it may not."""
-        beta, gradient = beta[at], gradient[at]
         if self.kink:
             gradient = gradient - np.where(beta < 0, -self.kink, self.kink)
-        return np.where(beta < self.upper[at], gradient, -np.inf)
+        return np.where(beta < self.upper, gradient, -np.inf)
 
-    def downward(
-        self, beta: FloatArray, gradient: FloatArray, at: slice | IndexArray | BoolArray = slice(None)
-    ) -> FloatArray:
+    def downward(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         """What each coordinate loses by falling; inf where it may not."""
-        beta, gradient = beta[at], gradient[at]
         if self.kink:
             gradient = gradient - np.where(beta > 0, self.kink, -self.kink)
-        return np.where(beta > self.lower[at], gradient, np.inf)
+        return np.where(beta > self.lower, gradient, np.inf)
 
-    def is_free(self, beta: FloatArray, at: slice | IndexArray | BoolArray = slice(None)) -> BoolArray:
+    def is_free(self, beta: FloatArray) -> BoolArray:
         """Where beta is strictly inside its box, and not at a kink."""
-        beta = beta[at]
-        inside = (beta < self.upper[at]) & (beta > self.lower[at])
+        inside = (beta < self.upper) & (beta > self.lower)
         return inside & (beta != 0) if self.kink else inside
 
-    def members(self, at: slice | IndexArray | BoolArray = slice(None)) -> list[Any]:
-        """A mask over `at` for each fixed sum."""
+    def members(self) -> list[Any]:
+        """A mask for each fixed sum."""
         if self.groups is None:
             return [slice(None)]
-        own = self.groups[at]
-        return [own == 0, own == 1]
+        return [self.groups == 0, self.groups == 1]
 
-    def extremes(
-        self, beta: FloatArray, gradient: FloatArray, at: slice | IndexArray | BoolArray = slice(None)
-    ) -> tuple[float, float] | FloatArray:
+    def extremes(self, beta: FloatArray, gradient: FloatArray) -> tuple[float, float] | FloatArray:
         """(largest g that may rise, smallest g that may fall): the maximal violating pair.
 
         Two groups have a pair each: arrays of two.
         """
         if self.groups is None and not self.kink:
-            return self._plain_extremes(beta[at], gradient[at], self.lower[at], self.upper[at])
-        up, down = self.upward(beta, gradient, at), self.downward(beta, gradient, at)
+            # The usual problem, whose hundreds in a fit of many classes must cost little.
+            highest = gradient.max(initial=-np.inf, where=beta < self.upper)
+            return float(highest), float(gradient.min(initial=np.inf, where=beta > self.lower))
+        up, down = self.upward(beta, gradient), self.downward(beta, gradient)
         if self.groups is None:
             return float(np.max(up, initial=-np.inf)), float(np.min(down, initial=np.inf))
         # Masked in place: taking the members of a group out of an array takes several times as long.
-        members = self.members(at)
-        highest = [np.max(np.where(m, up, -np.inf), initial=-np.inf) for m in members]
-        lowest = [np.min(np.where(m, down, np.inf), initial=np.inf) for m in members]
-        return np.array([highest, lowest])
-
-    @staticmethod
-    def _plain_extremes(
-        beta: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray
-    ) -> tuple[float, float]:
-        """As `extremes`, of the usual problem, whose hundreds in a fit of many classes must cost little."""
-        highest = gradient.max(initial=-np.inf, where=beta < upper)
-        return float(highest), float(gradient.min(initial=np.inf, where=beta > lower))
+        members = self.members()
+        tops = [np.max(np.where(m, up, -np.inf), initial=-np.inf) for m in members]
+        bottoms = [np.min(np.where(m, down, np.inf), initial=np.inf) for m in members]
+        return np.array([tops, bottoms])
 
     def distance(self, highest: float | FloatArray, lowest: float | FloatArray) -> float:
         """The violation between the two extremes; negative where none is near."""
@@ -200,46 +184,32 @@ class DualProblem:
         """How far the KKT conditions are from holding; LIBSVM's stopping quantity."""
         return max(0.0, self.distance(*self.extremes(beta, gradient)))
 
-    def gap(
-        self,
-        beta: FloatArray,
-        gradient: FloatArray,
-        bias: float | FloatArray,
-        at: slice | IndexArray | BoolArray = slice(None),
-    ) -> float:
-        r"""Primal minus dual value, as far as the coordinates `at` make it: all of it, where they are all.
+    def gap(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray) -> float:
+        r"""Primal minus dual value.
 
         A sum of what each could still gain by itself at the price b of its sum, none negative:
         :math:`\max_{l \le v \le u} \phi(v) - \phi(\beta)` with
         :math:`\phi(v) = (g + R\beta - b) v - R v^2/2 - \varepsilon |v|`.
         """
-        beta, lower, upper = beta[at], self.lower[at], self.upper[at]
-        ridge = 0.0 if self.ridge is None else self.ridge[at]
+        ridge = 0.0 if self.ridge is None else self.ridge
         if self.ridge is None and not self.kink:
             # The usual problem, whose every round asks: each coordinate gains most at the end of its box.
-            slope = gradient[at] - self.thresholds(bias, at)
-            room = np.where(slope > 0.0, upper, lower) - beta
+            slope = gradient - self.thresholds(bias)
+            room = np.where(slope > 0.0, self.upper, self.lower) - beta
             with np.errstate(invalid="ignore"):
                 return float((slope * room).sum(where=slope != 0.0))
-        slope = gradient[at] + ridge * beta - self.thresholds(bias, at)
+        slope = gradient + ridge * beta - self.thresholds(bias)
         reach = np.sign(slope) * np.maximum(np.abs(slope) - self.kink, 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            best = np.clip(np.where(reach == 0.0, 0.0, reach / ridge), lower, upper)
+            best = np.clip(np.where(reach == 0.0, 0.0, reach / ridge), self.lower, self.upper)
             gains = slope * (best - beta)
             if self.ridge is not None:
                 gains -= 0.5 * ridge * (best * best - beta * beta)
             return float(gains.sum()) - self.kink_cost(best) + self.kink_cost(beta)
 
-    def relative_gap(
-        self,
-        beta: FloatArray,
-        gradient: FloatArray,
-        bias: float | FloatArray,
-        dual: float,
-        at: slice | IndexArray | BoolArray = slice(None),
-    ) -> float:
-        """The gap of some coordinates as a share of what the primal value is then, or of 1."""
-        return relative_gap(dual + self.gap(beta, gradient, bias, at), dual)
+    def relative_gap(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray, dual: float) -> float:
+        """The gap as a share of the primal value, or of 1."""
+        return relative_gap(dual + self.gap(beta, gradient, bias), dual)
 
     def middle(self, highest: float | FloatArray, lowest: float | FloatArray) -> float | FloatArray:
         """A bias, or two, between the extremes."""
@@ -395,33 +365,3 @@ def _with_total(beta: FloatArray, lower: FloatArray, upper: FloatArray, total: f
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if moved(middle).sum() < total else (low, middle)
     return moved(high)
-
-
-def narrowed(problem: DualProblem, rows: IndexArray) -> DualProblem:
-    """The problem of some coordinates, where the others are zero."""
-    ridge = None if problem.ridge is None else problem.ridge[rows]
-    return replace(
-        problem, linear=problem.linear[rows], lower=problem.lower[rows], upper=problem.upper[rows], ridge=ridge
-    )
-
-
-def widened(problem: DualProblem, rows: IndexArray, n: int) -> DualProblem:
-    """The problem among n coordinates of which only `rows` may leave zero.
-
-    Points that are the same row are alike. They become one coordinate, the sum of theirs: its box is theirs together,
-    and it has an equal share of each, which is how their ridges cost least.
-    """
-    times = np.bincount(rows, minlength=n)[rows]
-
-    def spread(values: FloatArray) -> FloatArray:
-        out = np.zeros(n)
-        out[rows] = values
-        return out
-
-    return replace(
-        problem,
-        linear=spread(problem.linear),
-        lower=spread(times * problem.lower),
-        upper=spread(times * problem.upper),
-        ridge=None if problem.ridge is None else spread(problem.ridge / times),
-    )

@@ -21,7 +21,8 @@ from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.tasks import pair_columns
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
-from mercer.problems.svm.signed_dual import DualProblem, widened
+from mercer.problems.svm.part_of_dual import widened
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.calibration.out_of_fold import start_without
 from mercer.solvers.class_pairs import pairs_along_path, solve_pairs
 from mercer.solvers.class_pairs.pairs_along_path import solve_pair_paths
@@ -201,7 +202,7 @@ class _InPlace:
         self.last = dual
         found = warm_sequence.solve(
             dual,
-            series.matrix,
+            cast(StoredMatrix, series.matrix),
             state=self.state,
             tol=series.tol,
             limits=series.limits,

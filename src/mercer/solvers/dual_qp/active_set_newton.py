@@ -13,6 +13,8 @@ Cost of a step: f^3 / 6 multiplications for f free coordinates, and n f for the 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED, jit
+from mercer._types import Array, BoolArray, FloatArray, IndexArray
+from mercer.solvers.linalg.compiled_cholesky import factorise, substitute
 
 EXACT, NO_STEP, UNFINISHED = 0, 1, 2
 EPSILON = 2.0**-52
@@ -26,7 +28,7 @@ DIVERGED = 1e100
 
 
 @jit
-def _free_places(free, places):
+def _free_places(free: BoolArray, places: IndexArray) -> int:
     """Write the positions of the free coordinates to `places`; their number."""
     f = 0
     for i in range(free.shape[0]):
@@ -37,46 +39,29 @@ def _free_places(free, places):
 
 
 @jit
-def _factor(matrix, places, f, groups, added, ridge, system, inverse):
-    """Rows of the Cholesky factor of Q_FF + added 11' + ridge I; False if it is indefinite.
-
-    The ones are those of each group. `inverse` receives the reciprocals of its diagonal.
-    """
+def _write_system(
+    matrix: Array, places: IndexArray, f: int, groups: IndexArray, added: float, ridge: float, system: FloatArray
+) -> None:
+    """The lower triangle of Q_FF + added 11' + ridge I; the ones are those of each group."""
     for i in range(f):
-        source, row = matrix[places[i]], system[i]
+        source, row, group = matrix[places[i]], system[i], groups[places[i]]
         for j in range(i):
-            other = system[j]
-            total = source[places[j]] + (added if groups[places[j]] == groups[places[i]] else 0.0)
-            for k in range(j):
-                total -= row[k] * other[k]
-            row[j] = total * inverse[j]
-        pivot = source[places[i]] + added + ridge
-        for k in range(i):
-            pivot -= row[k] * row[k]
-        if pivot <= 0.0:
-            return False
-        inverse[i] = 1.0 / np.sqrt(pivot)
-    return True
+            row[j] = source[places[j]] + (added if groups[places[j]] == group else 0.0)
+        row[i] = source[places[i]] + added + ridge
 
 
 @jit
-def _substitute(system, inverse, f, values):
-    """Solve L L' x = values in place."""
-    for i in range(f):
-        row = system[i]
-        total = values[i]
-        for k in range(i):
-            total -= row[k] * values[k]
-        values[i] = total * inverse[i]
-    for i in range(f - 1, -1, -1):
-        values[i] *= inverse[i]
-        row = system[i]
-        for k in range(i):
-            values[k] -= row[k] * values[i]
-
-
-@jit
-def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, step, ones):
+def _direction(
+    matrix: Array,
+    places: IndexArray,
+    f: int,
+    gradient: Array,
+    groups: IndexArray,
+    n_groups: int,
+    system: FloatArray,
+    step: FloatArray,
+    ones: FloatArray,
+) -> bool:
     """Write the Newton step of the free coordinates to `step`; False where there is none."""
     mean = 0.0
     for i in range(f):
@@ -84,19 +69,21 @@ def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, s
     # On steps that sum to zero a constant changes nothing, but keeps the system well posed.
     added = mean if n_groups > 0 else 0.0
     ridge = FIRST_RIDGE
-    while not _factor(matrix, places, f, groups, added, ridge * f * mean, system, inverse):
+    _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
+    while not factorise(system, f):
         ridge *= 1000.0
         if ridge > LAST_RIDGE or mean <= 0.0:
             return False
+        _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
     for i in range(f):
         step[i] = gradient[places[i]]
     if n_groups > 0:
         _take_off_means(places, f, groups, step)
-    _substitute(system, inverse, f, step)
+    substitute(system, f, step)
     for g in range(n_groups):
         for i in range(f):
             ones[g, i] = 1.0 if groups[places[i]] == g else 0.0
-        _substitute(system, inverse, f, ones[g])
+        substitute(system, f, ones[g])
     if n_groups == 1:
         _keep_sum(f, step, ones[0])
     elif n_groups == 2:
@@ -105,7 +92,7 @@ def _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, s
 
 
 @jit
-def _take_off_means(places, f, groups, values):
+def _take_off_means(places: IndexArray, f: int, groups: IndexArray, values: Array) -> None:
     """Subtract from each value the mean of its group.
 
     b takes off what gradients have in common in any case. Solved for with the rest, that part of a step is so much
@@ -122,7 +109,7 @@ def _take_off_means(places, f, groups, values):
 
 
 @jit
-def _keep_sum(f, step, ones):
+def _keep_sum(f: int, step: FloatArray, ones: FloatArray) -> None:
     """Subtract a multiple of `ones` from the step, so that it sums to zero."""
     total, towards_bias = 0.0, 0.0
     for i in range(f):
@@ -133,7 +120,7 @@ def _keep_sum(f, step, ones):
 
 
 @jit
-def _keep_two_sums(places, f, groups, step, ones):
+def _keep_two_sums(places: IndexArray, f: int, groups: IndexArray, step: FloatArray, ones: FloatArray) -> None:
     """Subtract multiples of both rows of `ones` from the step, so that it sums to zero in each group."""
     total, by_bias, bias = np.zeros(2), np.zeros((2, 2)), np.zeros(2)
     for i in range(f):
@@ -154,7 +141,16 @@ def _keep_two_sums(places, f, groups, step, ones):
 
 
 @jit
-def _move(matrix, places, f, step, beta, gradient, lower, upper):
+def _move(
+    matrix: Array,
+    places: IndexArray,
+    f: int,
+    step: FloatArray,
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> int:
     """Take the step, or as much as the box allows; the coordinate that ends it, or -1."""
     length, first, end = 1.0, -1, 0.0
     for i in range(f):
@@ -175,7 +171,7 @@ def _move(matrix, places, f, step, beta, gradient, lower, upper):
 
 
 @jit
-def _common_gradient(gradient, places, f):
+def _common_gradient(gradient: Array, places: IndexArray, f: int) -> float:
     """The bias: what the gradients of free coordinates have in common."""
     total = 0.0
     for i in range(f):
@@ -184,7 +180,15 @@ def _common_gradient(gradient, places, f):
 
 
 @jit
-def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
+def _common_gradients(
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+    free: BoolArray,
+    groups: IndexArray,
+    bias: FloatArray,
+) -> None:
     """The same for each of two groups; the middle of what is allowed where none of one is free."""
     total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -UNBOUNDED), np.full(2, UNBOUNDED)
     for i in range(beta.shape[0]):
@@ -206,7 +210,15 @@ def _common_gradients(beta, gradient, lower, upper, free, groups, bias):
 
 
 @jit
-def _violations(beta, gradient, lower, upper, free, groups, bias):
+def _violations(
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+    free: BoolArray,
+    groups: IndexArray,
+    bias: FloatArray,
+) -> tuple[float, float, int]:
     """Largest violation of a free coordinate, of a bounded one, and which that is."""
     unequal, worst, which = 0.0, 0.0, 0
     for i in range(beta.shape[0]):
@@ -221,7 +233,18 @@ def _violations(beta, gradient, lower, upper, free, groups, bias):
 
 
 @jit
-def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, least, max_steps):
+def newton_steps(
+    matrix: Array,
+    beta: FloatArray,
+    gradient: Array,
+    lower: FloatArray,
+    upper: FloatArray,
+    free: BoolArray,
+    groups: IndexArray,
+    n_groups: int,
+    least: float,
+    max_steps: int,
+) -> int:
     """Take Newton steps until the violation is rounding error or `max_steps` are done.
 
     Parameters
@@ -242,7 +265,7 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, l
     """
     n = beta.shape[0]
     places, system = np.empty(n, np.int64), np.empty((n, n))
-    inverse, step, ones, bias = np.empty(n), np.empty(n), np.empty((2, n)), np.zeros(2)
+    step, ones, bias = np.empty(n), np.empty((2, n)), np.zeros(2)
     largest = 0.0
     for i in range(n):
         largest = max(largest, matrix[i, i])
@@ -251,7 +274,7 @@ def newton_steps(matrix, beta, gradient, lower, upper, free, groups, n_groups, l
         f = _free_places(free, places)
         if f < 1 + n_groups:
             return NO_STEP
-        if not _direction(matrix, places, f, gradient, groups, n_groups, system, inverse, step, ones):
+        if not _direction(matrix, places, f, gradient, groups, n_groups, system, step, ones):
             return NO_STEP
         at_bound = _move(matrix, places, f, step, beta, gradient, lower, upper)
         size = 0.0

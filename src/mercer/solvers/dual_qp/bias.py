@@ -1,11 +1,12 @@
 """The bias of a solution of the dual, compiled: as `DualProblem.bias`."""
 
 from mercer._jit.compile import UNBOUNDED, jit
+from mercer._types import FloatArray
 from mercer.problems.svm.signed_dual import AT_BOUND
 
 
 @jit
-def common_bias(beta, gradient, lower, upper):
+def common_bias(beta: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
     """What the gradients of free points have in common, or the middle of what is allowed.
 
     Who is nearer to a bound than rounding is at it: a start that was scaled, or made to have a sum, leaves such points.

@@ -12,9 +12,10 @@ from numba.extending import overload
 
 from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray
 from mercer.solvers.dual_qp.active_set_newton import EXACT, newton_steps
 from mercer.solvers.dual_qp.bias import common_bias
-from mercer.solvers.dual_qp.decomposition import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
+from mercer.solvers.dual_qp.endings import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
 from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps, set_masks
 
 # Pair steps for each point before Newton steps are tried: three are usual.
@@ -41,7 +42,17 @@ OPTIMAL, OPTIMAL_INACCURATE, ITERATION_LIMIT, STALLED, NOT_CONVEX, LEFT = 0, 1, 
 
 
 @jit
-def begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
+def begin(
+    matrix: Array,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    beta: FloatArray,
+    gradient: Array,
+    diag: Array,
+    rise: Array,
+    fall: Array,
+) -> None:
     """The state of `pair_steps` at beta = 0."""
     m = matrix.shape[0]
     for i in range(m):
@@ -52,7 +63,7 @@ def begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall):
 
 
 @jit
-def gradient_afresh(matrix, linear, beta, gradient):
+def gradient_afresh(matrix: Array, linear: FloatArray, beta: FloatArray, gradient: Array) -> float:
     """gradient = linear - matrix beta, afresh; the largest |beta|."""
     m, largest = beta.shape[0], 0.0
     for i in range(m):
@@ -65,14 +76,14 @@ def gradient_afresh(matrix, linear, beta, gradient):
 
 
 @jit
-def _subtract(row, factor, values):
+def _subtract(row: Array, factor: float, values: Array) -> None:
     vector_loop()
     for i in range(values.shape[0]):
         values[i] -= factor * row[i]
 
 
 @jit
-def margin(beta, gradient, lower, upper):
+def margin(beta: FloatArray, gradient: Array, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
     """(violation, bias): as `DualProblem.violation` and `DualProblem.bias`."""
     highest, lowest = -UNBOUNDED, UNBOUNDED
     for i in range(beta.shape[0]):
@@ -86,7 +97,17 @@ def margin(beta, gradient, lower, upper):
 
 
 @jit
-def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+def solve_plain(
+    matrix: Array,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    beta: FloatArray,
+    gradient: Array,
+) -> tuple[int, int, float, float]:
     """Solve a small problem from beta = 0. Returns (steps, ending, violation, bias).
 
     Parameters
@@ -139,7 +160,16 @@ def solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradi
 
 
 @jit
-def _finish(matrix, linear, lower, upper, violation, bias, beta, gradient):
+def _finish(
+    matrix: Array,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    violation: float,
+    bias: float,
+    beta: FloatArray,
+    gradient: Array,
+) -> tuple[bool, float, float]:
     """Newton steps to rounding error: (whether they got there, violation, bias), the better point in `beta`."""
     m, width = matrix.shape
     better, moved, free = np.empty(m), np.empty(width), np.empty(m, np.bool_)
@@ -159,7 +189,7 @@ def _finish(matrix, linear, lower, upper, violation, bias, beta, gradient):
 
 
 @jit
-def _reach(lower, upper):
+def _reach(lower: FloatArray, upper: FloatArray) -> float:
     """The longest way between two bounds."""
     reach = 0.0
     for i in range(lower.shape[0]):
@@ -168,7 +198,17 @@ def _reach(lower, upper):
 
 
 @jit
-def step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+def step_plain(
+    matrix: Array,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    beta: FloatArray,
+    gradient: Array,
+) -> tuple[int, int, float, float]:
     """As `solve_plain` for a matrix in single precision, by pair steps alone and to `tol`.
 
     A kernel that may be indefinite is left to the caller. `gradient` is in double precision.
@@ -196,7 +236,17 @@ def step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradie
     return taken, LEFT, violation, bias
 
 
-def solve_in_precision(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+def solve_in_precision(
+    matrix: Array,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    beta: FloatArray,
+    gradient: Array,
+) -> tuple[int, int, float, float]:
     """`solve_plain` for a matrix in double precision, `step_plain` for one in single; inside compiled code."""
     solve = solve_plain if matrix.dtype == np.float64 else step_plain
     return solve(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)

@@ -3,20 +3,31 @@
 Method (Platt 1998; Joachims 1999; Fan, Chen & Lin 2005): a round takes the free coordinates
 and a few thousand that violate the KKT conditions, builds their matrix in memory, solves them
 among themselves by pair steps, and updates the gradient of all the others with one fused
-kernel product. Small problems are a single round over everything. Coordinates that sit
-firmly at a bound are parked (shrinking); their gradient is brought up to date, and they
-return, before a solution is accepted.
+kernel product. Small problems are a single round over everything.
 
 Cost of a round: m^2/2 kernel entries for the working set of size m, then n entries for each
 coordinate that moved. Needs of a problem: `DualProblem`; of a matrix: `KernelMatrix`.
 """
 
+from collections.abc import Callable
+from typing import cast
+
 import numpy as np
 
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped, one_blas_thread
-from mercer.kernels.gram.kernel_matrix import LANES
+from mercer._types import FloatArray, IndexArray
+from mercer.kernels.gram.kernel_matrix import LANES, KernelMatrix
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp import policy
+from mercer.solvers.dual_qp.endings import (
+    INACCURATE,
+    NEGATIVE_CURVATURE,
+    NEVER_BINDS,
+    Diverged,
+    Progress,
+    most_steps,
+)
 from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.dual_qp.working_set import WorkingSet
@@ -29,42 +40,27 @@ SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 3072
 # With less room than this for a working set there is no point in starting.
 SMALLEST_STORE = 16
-# Curvature below this, relative to the diagonal, is not rounding: the kernel is indefinite.
-NEGATIVE_CURVATURE = -1e-4
 # A diagonal beyond this is not added to a matrix in single precision.
 LARGEST_SINGLE_RIDGE = 1e15
-# A working set with this share of the active coordinates is left out of the product with all of them.
+# A working set with this share of the coordinates is left out of the product with all of them.
 WORTH_LEAVING_OUT = 0.1
 # A round solves its working set to this share of the violation it began with.
 ROUND_ACCURACY = 0.1
-# Problems that are not small begin with samples of at least this size, solved to this goal.
-SMALLEST_SAMPLE = 2000
-SAMPLE_GOAL = 0.5
 MOST_REFINEMENTS = 4
-# A violation this small, relative to the labels, counts as solved where rounding ends progress.
-INACCURATE = 1e-6
-ROUNDS_WITHOUT_PROGRESS = 12
-# Where max_iter sets no bound, this does: what is not solved by then will not be. A box so large
-# that it never binds may hide a dual without a maximum (data that cannot be separated), and gets
-# fewer steps to show it.
-MOST_STEPS = 2_000_000
-MOST_STEPS_UNBOUNDED = 1_000_000
-NEVER_BINDS = 1e50
 
 
 def solve(
-    problem,
-    matrix,
+    problem: DualProblem,
+    matrix: KernelMatrix,
     *,
-    tol=1e-3,
-    limits=None,
-    start=None,
-    gap=None,
-    gap_tol=None,
-    memory=2**30,
-    convex=True,
-    shrinking=True,
-):
+    tol: float = 1e-3,
+    limits: Limits | None = None,
+    start: FloatArray | None = None,
+    gap: Callable[[FloatArray, FloatArray], float] | None = None,
+    gap_tol: float | None = None,
+    memory: int = 2**30,
+    convex: bool = True,
+) -> Solution:
     """Solve a dual problem over a kernel matrix.
 
     Parameters
@@ -84,28 +80,32 @@ def solve(
         Bytes that a working set's matrix may take.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
-    shrinking : bool
-        Whether to park coordinates that sit firmly at a bound.
 
     Returns
     -------
     Solution
     """
-    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap, gap_tol, memory, convex, shrinking).run()
-
-
-class _Diverged(Exception):
-    """Coefficients grow without bound: the dual has no maximum. The last ones are kept."""
+    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap, gap_tol, memory, convex).run()
 
 
 class _Rounds:
     """The rounds of `solve`."""
 
-    def __init__(self, problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, shrinking):
+    def __init__(
+        self,
+        problem: DualProblem,
+        matrix: KernelMatrix,
+        tol: float,
+        limits: Limits,
+        start: FloatArray | None,
+        gap: Callable[[FloatArray, FloatArray], float] | None,
+        gap_tol: float | None,
+        memory: int,
+        convex: bool,
+    ) -> None:
         self.problem, self.limits = problem, limits
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
         self.target = tol
-        self.shrinking = shrinking
         # Near the solution few coordinates violate anything, and they are all that is worth a look.
         self.is_warm = start is not None and len(problem) > policy.DIRECT_SIZE
         if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
@@ -116,64 +116,49 @@ class _Rounds:
         self.scale = self._scale()
         # Sums that are not zero make all gradients large, and only their differences matter.
         self.is_shifted = problem.has_equality and bool(problem.kink or np.any(problem.total))
-        self.bias = None
+        self.bias: float | FloatArray | None = None
         self.buffers = Buffers(min(memory, len(problem) ** 2 * matrix.dtype.itemsize))
         self.iterations, self.single_iterations, self.moved = 0, 0, 0
-        self.trace = []
+        self.trace: list[TracePoint] = []
         self.curvature = 1.0
         self.is_refined, self.refinements = False, 0
-        self.best, self.best_dual, self.rounds_since_best = np.inf, -np.inf, 0
-        self.samples_left = 0
-        if start is None and not matrix.is_stored:
-            self._begin_with_samples()
+        self.progress = Progress()
 
-    def _scale(self):
+    def _scale(self) -> float:
         """What a large violation is: the size of the labels, or how much the gradient varies."""
         if self.problem.kink or np.any(self.problem.total):
             return max(1e-300, float(np.std(self.state.gradient)))
         return max(1e-300, float(np.abs(self.problem.linear).max(initial=0.0)))
 
     @property
-    def _spread(self):
+    def _spread(self) -> float:
         """The scale, or where gradients are residuals, which become smaller, how much they vary now."""
-        if not self._has_residuals:
+        if not (self.problem.kink or self.problem.groups is not None):
             return self.scale
-        state = self.state
-        around = state.gradient[state.view] - self.problem.thresholds(self._level, state.view)
-        return min(self.scale, float(np.std(around)))
+        return min(self.scale, float(np.std(self.state.gradient - self.problem.thresholds(self._level))))
 
-    @property
-    def _has_residuals(self):
-        """Whether it is a regression, or two groups."""
-        return bool(self.problem.kink) or self.problem.groups is not None
+    def run(self) -> Solution:
+        return self._solution(self._status())
 
-    def run(self):
-        status = self._ending(self._run)
-        if self.state.is_current and self.limits.reached() is None and status != Status.MEMORY_LIMIT:
-            # A limit that falls into this takes nothing from the model: what is parked stays so.
-            status = self._ending(self.state.unpark) or status
-        return self._solution(status)
-
-    def _ending(self, work):
-        """The status that `work` returns, or with which it was ended."""
+    def _status(self) -> Status:
         try:
             # What is not a parallel region is too short for the threads of BLAS, which wait in a loop for more.
             with one_blas_thread():
-                return work()
+                return self._run()
         except Stopped:
-            return self.limits.reached()
+            return cast(Status, self.limits.reached())
         except MemoryError:
             return Status.MEMORY_LIMIT
-        except _Diverged:
+        except Diverged:
             return Status.STALLED
 
-    def _run(self):
+    def _run(self) -> Status:
         if self.largest < SMALLEST_STORE:
             return Status.MEMORY_LIMIT
         while True:
             highest, lowest = self.state.extremes()
             violation = self.problem.distance(highest, lowest)
-            if violation <= self._goal:
+            if violation <= self.target:
                 if self._accepted(violation):
                     return Status.OPTIMAL
                 continue
@@ -186,77 +171,42 @@ class _Rounds:
 
     # --- when to end ----------------------------------------------------------------------
 
-    @property
-    def _goal(self):
-        """What the active coordinates are solved to: a sample of them only roughly."""
-        return max(self.target, SAMPLE_GOAL * self.scale) if self.samples_left else self.target
-
-    def _accepted(self, violation):
-        """At the goal: is everything in view, accurate, and the gap small enough?"""
-        if self.state.parked:
-            self._widen()
-            return False
+    def _accepted(self, violation: float) -> bool:
+        """At the goal: is it accurate, and the gap small enough?"""
         if self.state.matrix.dtype == np.float32 and not self._holds_in_double(violation):
             return False
         if self.gap_tol is not None and self._gap() > self.gap_tol:
             self.target *= 0.1
-            self.rounds_since_best = 0
+            self.progress.idle_rounds = 0
             return False
         return True
 
-    def _widen(self):
-        """The next larger sample, or everything."""
-        if self.samples_left:
-            self.state.unpark_last()
-            self.samples_left -= 1
-        else:
-            self.state.unpark()
-        self.best = np.inf
+    def _gap(self) -> float:
+        return cast(Callable[..., float], self.gap)(self.state.beta, self.state.gradient)
 
-    def _gap(self):
-        return self.gap(self.state.beta, self.state.gradient)
-
-    def _early_end(self, violation):
+    def _early_end(self, violation: float) -> Status | None:
         """The status with which to end before the goal, or None."""
         status = self.limits.reached()
         if status is not None:
-            return status
+            return cast(Status, status)
         if self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
-        if self.limits.max_iter < 0 and self.iterations - self.single_iterations >= self._most_steps:
+        if self.limits.max_iter < 0 and self.iterations - self.single_iterations >= most_steps(self.problem):
             return self._give_up(violation)
-        if self.gap_tol is not None and self.state.is_complete and self._gap() <= self.gap_tol:
+        if self.gap_tol is not None and self._gap() <= self.gap_tol:
             return Status.OPTIMAL
-        return self._stalled(violation)
+        return self._give_up(violation) if self.progress.has_ended(violation, self.state.dual) else None
 
-    def _stalled(self, violation):
-        """A status if rounds bring nothing any more; single precision is left behind first."""
-        dual = self.state.dual
-        if violation < 0.9 * self.best or dual > self.best_dual + 1e-9 * abs(dual):
-            self.best, self.best_dual = min(violation, self.best), dual
-            self.rounds_since_best = 0
-            return None
-        self.rounds_since_best += 1
-        return None if self.rounds_since_best < ROUNDS_WITHOUT_PROGRESS else self._give_up(violation)
-
-    def _give_up(self, violation):
-        """Leave single precision behind, look at everything, and only then end."""
+    def _give_up(self, violation: float) -> Status | None:
+        """Leave single precision behind, and only then end."""
         if self.state.matrix.dtype == np.float32:
             self._switch_to_double()
-        elif self.state.parked:
-            self._widen()
-        else:
-            return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
-        return None
-
-    @property
-    def _most_steps(self):
-        largest = max(float(self.problem.upper.max()), -float(self.problem.lower.min()))
-        return max(MOST_STEPS_UNBOUNDED if largest > NEVER_BINDS else MOST_STEPS, 100 * len(self.problem))
+            return None
+        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
 
     # --- one round ------------------------------------------------------------------------
 
-    def _round(self, violation):
+    def _round(self, violation: float) -> None:
         state, chosen = self.state, self._choose(violation)
         working = WorkingSet(
             self.problem,
@@ -266,7 +216,7 @@ class _Rounds:
             state.gradient,
             self.buffers,
             self.limits.stop,
-            self.bias if self.is_shifted else np.zeros_like(self.bias),
+            self._level if self.is_shifted else np.zeros_like(self._level),
         )
         self.iterations += working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
         self.curvature = min(self.curvature, working.curvature)
@@ -274,38 +224,36 @@ class _Rounds:
         self._record(len(chosen))
         if working.is_stalled and state.matrix.dtype == np.float32:
             self._switch_to_double()
-        else:
-            self._park()
 
-    def _choose(self, violation):
-        active = self.state.active
-        if len(active) <= min(self._manageable, self.largest):
-            return active
+    def _choose(self, violation: float) -> IndexArray:
+        n = len(self.problem)
+        if n <= min(self._manageable, self.largest):
+            return np.arange(n)
         near = min(violation, 0.1 * self._spread)
-        return active[self._violations().choose(self._working_size(), near, self.largest, self.rng)]
+        return self._violations().choose(self._working_size(), near, self.largest, self.rng)
 
-    def _violations(self):
-        return Violations(self.problem, self.state.active, self.state.beta, self.state.gradient, self._level)
+    def _violations(self) -> Violations:
+        return Violations(self.problem, self.state.beta, self.state.gradient, self._level)
 
     @property
-    def _level(self):
+    def _level(self) -> float | FloatArray:
         """The bias so far; zero before the first round."""
         if self.bias is not None:
             return self.bias
         return 0.0 if self.problem.groups is None else np.zeros(2)
 
     @property
-    def _manageable(self):
+    def _manageable(self) -> int:
         """So many coordinates are taken all at once: then no gradient is needed but theirs."""
         is_stored = self.state.matrix.is_stored
         if is_stored and not self.trace and not self.is_warm:
             return len(self.problem)
-        if self.problem.groups is not None and not is_stored and not self.state.parked:
+        if self.problem.groups is not None and not is_stored:
             # Copies of items: their matrix would be four times that of the items.
             return self._working_size()
         return max(policy.DIRECT_SIZE, self._working_size())
 
-    def _working_size(self):
+    def _working_size(self) -> int:
         """Twice the support vectors found so far: where they are few, small sets are enough.
 
         Two groups begin with most support vectors in place, and what moves counts: three times that.
@@ -313,18 +261,16 @@ class _Rounds:
         likely = 2 * np.count_nonzero(self.state.beta) if self.problem.groups is None else 3 * self.moved
         return int(np.clip(likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
 
-    def _round_tol(self, violation, size):
+    def _round_tol(self, violation: float, size: int) -> float:
         # Two groups begin with many coordinates at the wrong bound, and smaller sets would leave them there.
         most = policy.DIRECT_SIZE if self.problem.groups is None else 2 * policy.DIRECT_SIZE
         if size == len(self.problem) and size <= most:
             return 0.9 * self.target
-        if size == len(self.state.active) and self.state.parked:
-            return 0.5 * self._goal
         return max(0.5 * self.target, ROUND_ACCURACY * violation)
 
-    def _apply(self, working):
+    def _apply(self, working: WorkingSet) -> None:
         if not np.abs(working.beta).max() < NEVER_BINDS:
-            raise _Diverged
+            raise Diverged
         if self.problem.has_equality:
             self.bias = working.middle
         self.is_refined = False
@@ -333,62 +279,28 @@ class _Rounds:
         self.moved = len(moved)
         self.state.move(working.indices, working.beta, moved, change, own)
 
-    def _has_many(self, indices):
+    def _has_many(self, indices: IndexArray) -> bool:
         """Whether it is worth leaving the working set out of the product; rows that are kept are computed in full."""
-        return self.state.matrix.keeps_nothing and len(indices) >= WORTH_LEAVING_OUT * len(self.state.active)
+        return self.state.matrix.keeps_nothing and len(indices) >= WORTH_LEAVING_OUT * len(self.problem)
 
-    def _record(self, size):
+    def _record(self, size: int) -> None:
         state, violation = self.state, self.problem.distance(*self.state.extremes())
-        gap = self.problem.relative_gap(state.beta, state.gradient, self._level, state.dual, state.view)
         point = TracePoint(
             self.limits.seconds,
             self.iterations,
             violation,
             state.dual,
             size,
-            len(state.active),
-            gap=gap,
+            len(self.problem),
+            gap=self.problem.relative_gap(state.beta, state.gradient, self._level, state.dual),
             route=Route.ROUNDS.value,
         )
         self.trace.append(point)
         self.limits.report(point)
 
-    # --- what to look at ------------------------------------------------------------------
-
-    def _begin_with_samples(self):
-        """Park all but a random sample, in steps of a factor of four.
-
-        Early on, most coefficients change again and again; on a sample that costs little,
-        and it already tells most support vectors from the rest. A small class stays whole:
-        a sample without it says nothing.
-        """
-        fewest = SMALLEST_SAMPLE // 4
-        sides = [self.rng.permutation(np.flatnonzero(side)) for side in self._sides()]
-        while sum(map(len, sides)) >= 4 * SMALLEST_SAMPLE:
-            keep = [max(len(side) // 4, min(len(side), fewest)) for side in sides]
-            self.state.park(np.sort(np.concatenate([side[k:] for side, k in zip(sides, keep, strict=True)])))
-            sides = [side[:k] for side, k in zip(sides, keep, strict=True)]
-            self.samples_left += 1
-
-    def _sides(self):
-        """Which coordinates may rise from zero, and which only fall."""
-        rising = self.problem.upper > 0
-        return rising, ~rising
-
-    def _park(self):
-        """Leave coordinates alone that sit well inside their bounds, if they are many."""
-        few = len(self.state.active) <= policy.DIRECT_SIZE or len(self.trace) < 2
-        if few or self.samples_left or not self.shrinking:
-            return
-        violations = self._violations()
-        caution = 1.0 if self._has_residuals else 2.0
-        settled = violations.settled(max(caution * violations.worst, 0.05 * self._spread))
-        if settled.mean() > 0.3:
-            self.state.park(self.state.active[settled])
-
     # --- precision ------------------------------------------------------------------------
 
-    def _holds_in_double(self, violation):
+    def _holds_in_double(self, violation: float) -> bool:
         """Whether the violation is at most `tol` for entries in double precision too.
 
         If single precision leaves that open, the gradient is recomputed in double where it
@@ -408,32 +320,31 @@ class _Rounds:
             self._refine(rough if holds else np.union1d(rough, self._undecided(4.0 * error + self.tol)))
         return False
 
-    def _undecided(self, slack):
+    def _undecided(self, slack: float) -> IndexArray:
         """All but the firmly settled."""
-        return self.state.active[~self._violations().settled(slack)]
+        return np.flatnonzero(~self._violations().settled(slack))
 
-    def _refine(self, rows):
+    def _refine(self, rows: IndexArray) -> None:
         """Recompute the gradient at `rows` in double precision."""
         self.state.gradient[rows] = self.state.gradient_in_double(rows)
         self.refinements += 1
         self.is_refined = True
 
-    def _switch_to_double(self):
+    def _switch_to_double(self) -> None:
         self.state.switch_to_double()
         self.single_iterations = self.iterations
-        self.samples_left = 0
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
-        self.best, self.rounds_since_best = np.inf, 0
+        self.progress.forgive()
 
     # --- the end --------------------------------------------------------------------------
 
-    def _solution(self, status):
+    def _solution(self, status: Status) -> Solution:
         state = self.state
         solved_or_stuck = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
         if not self.convex and self.curvature < NEGATIVE_CURVATURE and status in solved_or_stuck:
             status = Status.NOT_CONVEX
         state.balance()
         bias = self._level
-        if state.is_complete and self.problem.has_equality:
+        if state.is_current and self.problem.has_equality:
             bias = self.problem.bias(state.beta, state.gradient)
-        return Solution(state.beta, state.gradient, bias, status, self.iterations, state.is_complete, self.trace)
+        return Solution(state.beta, state.gradient, bias, status, self.iterations, state.is_current, self.trace)

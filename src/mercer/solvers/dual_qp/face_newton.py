@@ -7,8 +7,12 @@ solution is cut where the first of them meets a bound, which then leaves the fac
 Cost of a step: f^3/3 for f free coordinates. Used only when pair steps have stopped helping.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.lapack import dposv
+
+from mercer._types import Array, FloatArray, IndexArray
 
 LARGEST_FACE = 1000
 MOST_STEPS = 50
@@ -16,7 +20,15 @@ MOST_STEPS = 50
 JITTER = 1e-13
 
 
-def newton_on_face(values, gradient, beta, lower, upper, has_equality, stop):
+def newton_on_face(
+    values: Array,
+    gradient: Array,
+    beta: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    has_equality: bool,
+    stop: Callable[[], bool],
+) -> float:
     """Move the free coordinates to the optimum of their face, or to where it ends.
 
     `beta` and `gradient` (padded) are changed in place; `stop` is asked between steps. Returns
@@ -40,7 +52,7 @@ def newton_on_face(values, gradient, beta, lower, upper, has_equality, stop):
     return gain
 
 
-def _direction(matrix, gradient, has_equality):
+def _direction(matrix: FloatArray, gradient: Array, has_equality: bool) -> FloatArray | None:
     """Solution of K d = g (minus a constant, so that d sums to zero), or None."""
     matrix.flat[:: len(matrix) + 1] += JITTER * np.abs(matrix.diagonal()).mean()
     sides = np.ones((len(matrix), 1 + has_equality), order="F")
@@ -57,7 +69,7 @@ def _direction(matrix, gradient, has_equality):
     return direction if np.isfinite(direction).all() else None
 
 
-def _advance(beta, lower, upper, free, direction):
+def _advance(beta: FloatArray, lower: FloatArray, upper: FloatArray, free: IndexArray, direction: FloatArray) -> float:
     """Go along `direction` as far as the box allows, at most all the way; returns how far."""
     room = np.where(direction > 0, upper[free] - beta[free], lower[free] - beta[free])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

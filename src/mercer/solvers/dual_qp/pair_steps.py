@@ -18,6 +18,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
+from mercer._types import Array, FloatArray
 
 MASK = 1e30
 # Gradients beyond this are no longer told from masks. They come from an indefinite kernel without a box to hold it, and
@@ -30,7 +31,7 @@ _LONG, _SHORT = 256, 32
 
 
 @jit
-def _contains(values, wanted):
+def _contains(values: Array, wanted: float) -> float:
     """1 if any value equals `wanted`, else 0."""
     vector_loop()
     one, found = values.dtype.type(1), values.dtype.type(0)
@@ -41,7 +42,7 @@ def _contains(values, wanted):
 
 
 @jit
-def _index_of(values, wanted):
+def _index_of(values: Array, wanted: float) -> int:
     """The first index at which `wanted` stands."""
     start, n = 0, values.shape[0]
     while start + _LONG < n and _contains(values[start : start + _LONG], wanted) == 0:
@@ -55,7 +56,7 @@ def _index_of(values, wanted):
 
 
 @jit
-def _move_pair(row_i, row_j, step, gradient, rise, scores):
+def _move_pair(row_i: Array, row_j: Array, step: float, gradient: Array, rise: Array, scores: Array) -> float:
     """Update the gradient after beta_i += step, beta_j -= step; the largest that may rise.
 
     `scores` receives the masked gradient, in which `_index_of` finds the next i.
@@ -72,7 +73,9 @@ def _move_pair(row_i, row_j, step, gradient, rise, scores):
 
 
 @jit
-def _pair_gains(row, diag, gradient, fall, highest, own_diag, scores):
+def _pair_gains(
+    row: Array, diag: Array, gradient: Array, fall: Array, highest: float, own_diag: float, scores: Array
+) -> tuple[float, float]:
     """Gain of each partner for i into `scores`; the best gain, and the smallest gradient
     that may fall."""
     vector_loop()
@@ -93,7 +96,7 @@ def _pair_gains(row, diag, gradient, fall, highest, own_diag, scores):
 
 
 @jit
-def _lowest(gradient, fall):
+def _lowest(gradient: Array, fall: Array) -> int:
     """Where the smallest gradient that may fall stands."""
     found, least = 0, gradient[0] + fall[0]
     for k in range(1, gradient.shape[0]):
@@ -104,7 +107,7 @@ def _lowest(gradient, fall):
 
 
 @jit
-def _partner(scores, gain, gradient, fall, highest):
+def _partner(scores: Array, gain: float, gradient: Array, fall: Array, highest: float) -> int:
     """The coordinate of the best gain, or the lowest where no gain tells.
 
     In single precision the square of a large drop overflows and that of a small one vanishes. What is found then may
@@ -115,25 +118,39 @@ def _partner(scores, gain, gradient, fall, highest):
 
 
 @jit
-def set_masks(k, beta, lower, upper, kink, rise, fall):
+def set_masks(
+    k: int, beta: FloatArray, lower: FloatArray, upper: FloatArray, kink: float, rise: Array, fall: Array
+) -> None:
     """What is added to the gradient of a coordinate where it may rise, and where it may fall."""
     rise[k] = (kink if beta[k] < 0.0 else -kink) if beta[k] < upper[k] else -MASK
     fall[k] = (-kink if beta[k] > 0.0 else kink) if beta[k] > lower[k] else MASK
 
 
 @jit
-def _end_up(beta, upper, kink):
+def _end_up(beta: float, upper: float, kink: float) -> float:
     """Where a rising coordinate has to stop: at its bound, or at the kink before it."""
     return 0.0 if kink > 0.0 and beta < 0.0 else upper
 
 
 @jit
-def _end_down(beta, lower, kink):
+def _end_down(beta: float, lower: float, kink: float) -> float:
     return 0.0 if kink > 0.0 and beta > 0.0 else lower
 
 
 @jit
-def _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j):
+def _step_pair(
+    matrix: Array,
+    gradient: Array,
+    beta: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    kink: float,
+    diag: Array,
+    rise: Array,
+    fall: Array,
+    i: int,
+    j: int,
+) -> tuple[float, float]:
     """Move beta_i up and beta_j down by the best step; (the step, curvature over diagonal)."""
     scale = np.float64(diag[i]) + np.float64(diag[j])
     curvature = scale - 2.0 * np.float64(matrix[i, j])
@@ -152,7 +169,20 @@ def _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, 
 
 
 @jit
-def pair_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores):
+def pair_steps(
+    matrix: Array,
+    gradient: Array,
+    beta: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    kink: float,
+    diag: Array,
+    rise: Array,
+    fall: Array,
+    tol: float,
+    max_steps: int,
+    scores: Array,
+) -> tuple[int, float, float, float]:
     """Take pair steps until the violation is at most `tol`, `max_steps` are done or gradients have diverged.
 
     Returns (steps, highest, lowest, smallest curvature seen relative to the diagonal).
@@ -173,7 +203,9 @@ def pair_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol
 
 
 @jit
-def _best_partner(matrix, gradient, diag, fall, scores, begin, end, highest):
+def _best_partner(
+    matrix: Array, gradient: Array, diag: Array, fall: Array, scores: Array, begin: int, end: int, highest: float
+) -> tuple[int, float, float]:
     """(i, gain, lowest) of the group begin..end whose largest gradient that may rise is `highest`."""
     if not highest > -MASK:  # nothing of it may rise, or nothing of it is here
         return 0, gradient.dtype.type(0), gradient.dtype.type(2.0 * MASK)
@@ -198,7 +230,20 @@ class Groups(NamedTuple):
 
 
 @jit
-def grouped_pair_steps(matrix, gradient, beta, bounds, kink, diag, rise, fall, groups, tol, max_steps, scores):
+def grouped_pair_steps(
+    matrix: Array,
+    gradient: Array,
+    beta: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    kink: float,
+    diag: Array,
+    rise: Array,
+    fall: Array,
+    groups: Groups,
+    tol: float,
+    max_steps: int,
+    scores: Array,
+) -> tuple[int, float, float, float]:
     """As `pair_steps`, for two `Groups` whose sums are fixed: no pair has one of each. `bounds` are (lower, upper).
 
     Returns (steps, violation, 0, smallest curvature).
@@ -229,7 +274,9 @@ def grouped_pair_steps(matrix, gradient, beta, bounds, kink, diag, rise, fall, g
 
 
 @jit
-def _move_one(row, step, diag, gradient, rise, fall, scores):
+def _move_one(
+    row: Array, step: float, diag: Array, gradient: Array, rise: Array, fall: Array, scores: Array
+) -> tuple[float, float]:
     """Update the gradient after beta_i += step; gains of single moves into `scores`.
 
     Returns the best gain and the largest violation.
@@ -253,7 +300,7 @@ def _move_one(row, step, diag, gradient, rise, fall, scores):
 
 
 @jit
-def _most_pushed(gradient, rise, fall):
+def _most_pushed(gradient: Array, rise: Array, fall: Array) -> int:
     """Where the largest violation stands."""
     found, most = 0, gradient.dtype.type(0)
     for k in range(gradient.shape[0]):
@@ -264,7 +311,20 @@ def _most_pushed(gradient, rise, fall):
 
 
 @jit
-def single_steps(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores):
+def single_steps(
+    matrix: Array,
+    gradient: Array,
+    beta: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    kink: float,
+    diag: Array,
+    rise: Array,
+    fall: Array,
+    tol: float,
+    max_steps: int,
+    scores: Array,
+) -> tuple[int, float, float, float]:
     """As `pair_steps`, without an equality constraint: one coordinate at a time.
 
     Returns (steps, violation, 0, smallest curvature), so that highest - lowest is the violation.

@@ -1,6 +1,6 @@
 """Which way a dual is solved and in which precision: every threshold that decides it, in one place.
 
-`choose_route` names the way; `trace_` and ``verbose=True`` show it. What each way brings is in docs/routes.md, with the
+`Route` names the ways; `trace_` and ``verbose=True`` show them. What each way brings is in docs/routes.md, with the
 command that measures it.
 """
 
@@ -9,7 +9,6 @@ from enum import StrEnum
 import numpy as np
 
 from mercer.kernels.gram.kernel_matrix import KernelMatrix
-from mercer.problems.svm.signed_dual import DualProblem
 
 # Up to this many points a Newton step costs less than the pair steps before it: they are solved to rounding error.
 EXACT_SIZE = 400
@@ -30,38 +29,15 @@ class Route(StrEnum):
 
     EXACT = "exact"
     """Pair steps, then Newton steps to rounding error: a small matrix, all of it in double precision."""
-    IN_MEMORY = "in memory"
-    """Pair steps straight through a matrix that is in memory."""
     ROUNDS = "rounds"
     """Working sets of a few thousand points, one after the other."""
     CLASS_PAIRS = "class pairs"
     """All pairs of several small classes in one compiled loop."""
 
 
-def choose_route(
-    problem: DualProblem,
-    matrix: KernelMatrix,
-    *,
-    convex: bool,
-    start: np.ndarray | None = None,
-    gap_tol: float | None = None,
-) -> Route:
-    """The way in which `solve_dual` begins; what does not come to an end there goes on in rounds."""
-    if is_exact(matrix):
-        return Route.EXACT
-    is_fresh = start is None and gap_tol is None
-    return Route.IN_MEMORY if is_fresh and goes_straight_through(problem, matrix, convex) else Route.ROUNDS
-
-
 def is_exact(matrix: KernelMatrix) -> bool:
     """Whether problems over this matrix are solved to rounding error, whatever is asked for."""
     return matrix.n <= EXACT_SIZE and matrix.is_stored and matrix.dtype == np.float64
-
-
-def goes_straight_through(problem: DualProblem, matrix: KernelMatrix, convex: bool) -> bool:
-    """Whether pair steps from zero, without working sets, are the quickest way."""
-    is_in_memory = matrix.is_stored and matrix.n <= DIRECT_SIZE and not matrix.is_rough
-    return is_in_memory and convex and problem.is_plain
 
 
 def allows_single(n: int, tol: float, gap_tol: float | None = None) -> bool:

@@ -7,16 +7,23 @@ of repeated rows do not show in the answer, and a badly scaled kernel does not c
 of pair steps.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED
-from mercer.solvers.dual_qp import in_memory
+from mercer._types import Array, FloatArray
+from mercer.kernels._types import Stop
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp.active_set_newton import EPSILON, EXACT, UNFINISHED, newton_steps
 from mercer.solvers.dual_qp.block_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
-from mercer.solvers.dual_qp.decomposition import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
+from mercer.solvers.dual_qp.endings import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS, reach_of
 from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.working_set import Piece, WorkingSet
-from mercer.solvers.result import Solution, Status
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Solution, Status, TracePoint
 
 # Newton steps for each point at most: one is enough even from a bad start.
 NEWTON_STEPS = 10
@@ -29,8 +36,24 @@ EQUAL = 1e-14
 # Sharing among them may change the violation by so much: what is equal only but for rounding is not quite.
 SAME = 1e-9
 
+Gap: TypeAlias = Callable[[FloatArray, FloatArray], float]
+"""The relative duality gap of coefficients and their gradient."""
 
-def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol=None):
+Found: TypeAlias = tuple[FloatArray, FloatArray, float, bool]
+"""(beta, gradient, violation, whether only rounding errors are left)."""
+
+
+def solve(
+    problem: DualProblem,
+    matrix: StoredMatrix,
+    *,
+    tol: float,
+    limits: Limits,
+    convex: bool,
+    start: FloatArray | None = None,
+    gap: Gap | None = None,
+    gap_tol: float | None = None,
+) -> Solution | None:
     """A `Solution`, or None where no step comes to an end: an indefinite kernel, a dual without a maximum."""
     solution = None
     if start is None and gap_tol is None and problem.is_plain and not limits.stop():
@@ -40,9 +63,11 @@ def solve(problem, matrix, *, tol, limits, convex, start=None, gap=None, gap_tol
     return solution
 
 
-def _solve_at_once(problem, matrix, tol, limits, convex):
+def _solve_at_once(
+    problem: DualProblem, matrix: StoredMatrix, tol: float, limits: Limits, convex: bool
+) -> Solution | None:
     """The usual case in one compiled call; None where that does not come to an end."""
-    n, values = len(problem), in_memory.with_ridge(problem, matrix)
+    n, values = len(problem), _with_ridge(problem, matrix)
     beta, gradient = np.empty(n), np.empty(values.shape[1])
     lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
     steps, ending, violation, bias = solve_plain(
@@ -51,11 +76,20 @@ def _solve_at_once(problem, matrix, tol, limits, convex):
     if ending == LEFT:
         return None
     gradient = gradient[:n]
-    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT.value)
+    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
 
 
-def _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol):
+def _solve_in_steps(
+    problem: DualProblem,
+    matrix: StoredMatrix,
+    tol: float,
+    limits: Limits,
+    convex: bool,
+    start: FloatArray | None,
+    gap: Gap | None,
+    gap_tol: float | None,
+) -> Solution | None:
     """Pair steps, then Newton steps; None where those do not end."""
     n = len(problem)
     beta = problem.beginning(start)
@@ -71,7 +105,7 @@ def _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol):
         status = Status.NOT_CONVEX
     elif status in (Status.OPTIMAL, None):
         beta, gradient, violation, is_exact = _finish(problem, working, limits.stop)
-        is_solved = violation <= tol if gap_tol is None else gap(beta, gradient) <= gap_tol
+        is_solved = violation <= tol if gap_tol is None else cast(Gap, gap)(beta, gradient) <= gap_tol
         status = Status.OPTIMAL if is_solved else _short_of(violation, is_exact, problem)
     if status is None:
         return None
@@ -80,11 +114,37 @@ def _solve_in_steps(problem, matrix, tol, limits, convex, start, gap, gap_tol):
     if np.any(problem.total):
         beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
     bias = problem.bias(beta, gradient)
-    point = in_memory.only_point(problem, beta, gradient, bias, violation, steps, limits, Route.EXACT.value)
+    point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
     return Solution(beta, gradient, bias, status, steps, trace=[point])
 
 
-def _ending(violation, tol, limits, steps):
+def _with_ridge(problem: DualProblem, matrix: StoredMatrix) -> Array:
+    """K + R, rows padded as those of the stored matrix; the matrix itself where there is no R."""
+    if problem.ridge is None:
+        return matrix.values
+    values, places = matrix.values.copy(), np.arange(len(problem))
+    values[places, places] += problem.ridge.astype(values.dtype)
+    return values
+
+
+def _only_point(
+    problem: DualProblem,
+    beta: FloatArray,
+    gradient: FloatArray,
+    bias: float | FloatArray,
+    violation: float,
+    steps: int,
+    limits: Limits,
+) -> TracePoint:
+    """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
+    n, dual = len(problem), problem.objective(beta, gradient)
+    gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
+    point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap, route=Route.EXACT.value)
+    limits.report(point)
+    return point
+
+
+def _ending(violation: float, tol: float, limits: Limits, steps: int) -> Status | None:
     """How the pair steps ended; None, if only because there were many."""
     if violation <= tol:
         return Status.OPTIMAL
@@ -93,21 +153,21 @@ def _ending(violation, tol, limits, steps):
     return Status.ITERATION_LIMIT if limits.iterations_left(steps) <= 0 else None
 
 
-def _short_of(violation, is_exact, problem):
+def _short_of(violation: float, is_exact: bool, problem: DualProblem) -> Status | None:
     """The status where rounding errors leave a violation; None where something else may."""
-    if not is_exact or max(problem.upper.max(), -problem.lower.min()) > NEVER_BINDS:
+    if not is_exact or reach_of(problem) > NEVER_BINDS:
         return None
     return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
 
-def _in_order(working, values):
+def _in_order(working: WorkingSet, values: Array) -> Array:
     """`values` of a working set that holds every coordinate, in the order of the problem."""
     out = np.empty_like(values)
     out[working.indices] = values
     return out
 
 
-def _finish(problem, working, stop):
+def _finish(problem: DualProblem, working: WorkingSet, stop: Stop) -> Found:
     """(beta, gradient, violation, whether only rounding errors are left) after Newton steps.
 
     The point before them is kept where they do not lead to a better one.
@@ -128,7 +188,7 @@ def _finish(problem, working, stop):
     return _in_order(working, found[0]), _in_order(working, found[1]), *found[2:]
 
 
-def _newton(problem, working, found, stop):
+def _newton(problem: DualProblem, working: WorkingSet, found: Found, stop: Stop) -> tuple[FloatArray, bool]:
     """(beta after Newton steps from what was found, whether they came to their end)."""
     n, beta, gradient = len(problem), found[0].copy(), working.gradient.copy()
     gradient[:n] = found[1]
@@ -142,17 +202,19 @@ def _newton(problem, working, found, stop):
             # Where the bias has moved, another side of a kink may be the right one.
             ordered, slopes = _in_order(working, beta), _in_order(working, gradient[:n])
             bias = problem.bias(ordered, slopes)
-            if ending == EXACT and problem.violation(ordered, slopes) > 10.0 * ROUNDING * max(1.0, abs(bias)):
+            if ending == EXACT and problem.violation(ordered, slopes) > 10.0 * ROUNDING * max(1.0, float(np.abs(bias))):
                 ending = UNFINISHED
     return beta, ending == EXACT
 
 
-def _rounding(matrix, beta):
+def _rounding(matrix: StoredMatrix, beta: FloatArray) -> float:
     """About what rounding leaves open in the gradient: sums of terms of this size end anywhere within it."""
     return 0.1 * EPSILON * float((np.abs(matrix.values[:, : matrix.n]) @ np.abs(beta)).max(initial=0.0))
 
 
-def _shared_among_equals(problem, matrix, beta, gradient, violation):
+def _shared_among_equals(
+    problem: DualProblem, matrix: StoredMatrix, beta: FloatArray, gradient: FloatArray, violation: float
+) -> tuple[FloatArray, FloatArray, float]:
     """(beta, gradient, violation) with coefficients of equal points in proportion to their bounds: any other way
     to share their sum is as good, and which one the steps end at is chance."""
     n, K = len(problem), matrix.values[:, : len(problem)]
@@ -177,7 +239,14 @@ def _shared_among_equals(problem, matrix, beta, gradient, violation):
     return shared, gradient_then, violation_then
 
 
-def _newton_on_piece(problem, working, beta, gradient, bias, stop):
+def _newton_on_piece(
+    problem: DualProblem,
+    working: WorkingSet,
+    beta: FloatArray,
+    gradient: FloatArray,
+    bias: float | FloatArray,
+    stop: Stop,
+) -> int:
     """Newton steps where the dual is quadratic; `beta` and the padded `gradient` are changed."""
     n, ending, slices = len(problem), UNFINISHED, 0
     piece = Piece(problem, beta, working.lower, working.upper, gradient[:n], bias)

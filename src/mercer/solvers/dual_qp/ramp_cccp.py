@@ -14,12 +14,18 @@ Cost of a step: one dual problem, begun from the coefficients of the last one, o
 kernel matrix. Needs of a problem: `RampMargin`; of a matrix: `KernelMatrix`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray
+from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.problems.svm.ramp import RampMargin
 from mercer.solvers.dual_qp.solve import solve_dual
-from mercer.solvers.result import Solution, Status
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Solution, Status, TracePoint
 
 # Where the objective rises, the convex problems were not solved well enough: so often more accurately.
 MOST_REFINEMENTS = 3
@@ -68,7 +74,16 @@ class RampSolution(Solution):
     objectives: list[float] = field(default_factory=list)
 
 
-def solve(problem, matrix, *, tol, limits, start=None, max_steps=100, **options):
+def solve(
+    problem: RampMargin,
+    matrix: KernelMatrix,
+    *,
+    tol: float,
+    limits: Limits,
+    start: FloatArray | None = None,
+    max_steps: int = 100,
+    **options: Any,
+) -> RampSolution:
     """Find a stationary point of the ramp objective.
 
     Parameters
@@ -94,12 +109,21 @@ def solve(problem, matrix, *, tol, limits, start=None, max_steps=100, **options)
     return _Steps(replace(problem, near=tol), matrix, tol, limits, max_steps, options).run(start)
 
 
-def solve_from_several(problem, matrix, outlier_sets, *, limits, start=None, **options):
+def solve_from_several(
+    problem: RampMargin,
+    matrix: KernelMatrix,
+    outlier_sets: Sequence[BoolArray | None],
+    *,
+    limits: Limits,
+    start: FloatArray | None = None,
+    **options: Any,
+) -> RampSolution:
     """The best of the stationary points that are found from several sets of outliers.
 
     `start`, as in `solve`, is for the first of them. `objectives` of the solution has the ramp objective of each.
     """
-    best, objectives = None, []
+    best: RampSolution | None = None
+    objectives: list[float] = []
     for outliers in outlier_sets:
         found = solve(problem.linearised(outliers), matrix, limits=limits, start=start, **options)
         start = None
@@ -110,11 +134,12 @@ def solve_from_several(problem, matrix, outlier_sets, *, limits, start=None, **o
             # What was not tried might have been better.
             best.status = limits.reached()
             break
+    best = cast(RampSolution, best)
     best.objectives = objectives
     return best
 
 
-def random_outliers(n, count, rng):
+def random_outliers(n: int, count: int, rng: np.random.Generator) -> list[BoolArray]:
     """`count` sets of outliers, each with every row in it by a chance of its own between none and one half."""
     return [rng.random(n) < share for share in rng.uniform(0.0, 0.5, count)]
 
@@ -122,16 +147,26 @@ def random_outliers(n, count, rng):
 class _Steps:
     """The steps of `solve`."""
 
-    def __init__(self, problem, matrix, tol, limits, max_steps, options):
+    def __init__(
+        self,
+        problem: RampMargin,
+        matrix: KernelMatrix,
+        tol: float,
+        limits: Limits,
+        max_steps: int,
+        options: dict[str, Any],
+    ) -> None:
         self.problem, self.matrix, self.limits = problem, matrix, limits
         self.tol, self.max_steps, self.options = tol, max_steps, options
         self.accuracy, self.refinements = tol, 0
-        self.steps, self.trace, self.iterations = [], [], 0
+        self.steps: list[CCCPStep] = []
+        self.trace: list[TracePoint] = []
+        self.iterations = 0
         self.before = problem.current_outliers
         self.seen = {self.before.tobytes()}
-        self.best = None
+        self.best: tuple[Solution, RampMargin] | None = None
 
-    def run(self, start):
+    def run(self, start: FloatArray | None) -> RampSolution:
         while True:
             solution = self._solve_convex(start)
             if not solution.is_gradient_complete or solution.status not in SOLVED:
@@ -162,7 +197,7 @@ class _Steps:
             self.before, start = self.problem.current_outliers, solution.beta
             self.problem = self.problem.linearised(following)
 
-    def _across_kinks(self, solution):
+    def _across_kinks(self, solution: Solution) -> FloatArray | None:
         """Coefficients that are better and stand on another side of a kink, whose problem is then that of the next
         step; None where there are none."""
         here = self.problem
@@ -172,16 +207,17 @@ class _Steps:
             found = self._solve_convex(solution.beta, problem)
             is_solved = found.is_gradient_complete and found.status in SOLVED
             if is_solved and self._has_fallen(problem.objective(found.beta, *self._parts(problem, found))):
-                self.before, self.problem, self.seen = here.current_outliers, problem, {problem.outliers.tobytes()}
+                self.before, self.problem = here.current_outliers, problem
+                self.seen = {problem.current_outliers.tobytes()}
                 return found.beta
         return None
 
     @staticmethod
-    def _parts(problem, solution):
+    def _parts(problem: RampMargin, solution: Solution) -> tuple[FloatArray, float]:
         """Projections and intercept."""
         return problem.projections(solution.beta, solution.gradient), problem.intercept(solution.beta, solution.bias)
 
-    def _solve_convex(self, start, problem=None):
+    def _solve_convex(self, start: FloatArray | None, problem: RampMargin | None = None) -> Solution:
         problem = self.problem if problem is None else problem
         solution = solve_dual(
             problem.dual(),
@@ -196,7 +232,7 @@ class _Steps:
         self.trace.extend(solution.trace)
         return solution
 
-    def _judge(self, solution):
+    def _judge(self, solution: Solution) -> tuple[CCCPStep, BoolArray]:
         """The step as it is told, and the outliers of the next one."""
         problem, beta = self.problem, solution.beta
         projections, intercept = self._parts(problem, solution)
@@ -212,24 +248,24 @@ class _Steps:
         )
         return step, following
 
-    def _has_risen(self, objective):
+    def _has_risen(self, objective: float) -> bool:
         if not self.steps:
             return False
         last = self.steps[-1].objective
         return objective > last + ROUNDING * max(1.0, abs(last))
 
-    def _has_fallen(self, objective):
+    def _has_fallen(self, objective: float) -> bool:
         last = self.steps[-1].objective
         return objective < last - ROUNDING * max(1.0, abs(last))
 
-    def _stopped(self, solution):
+    def _stopped(self, solution: Solution) -> RampSolution:
         """A convex problem was left unfinished: the last finished one is the better model."""
         if self.best is None:
             self.best = solution, self.problem
         return self._ended(solution.status)
 
-    def _ended(self, status):
-        solution, problem = self.best
+    def _ended(self, status: Status) -> RampSolution:
+        solution, problem = cast(tuple[Solution, RampMargin], self.best)
         return RampSolution(
             solution.beta,
             solution.gradient,

@@ -9,18 +9,30 @@ Cost: that of the solver for each factor of a hundred. Needs: a `NuMargin`.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from mercer.problems.svm.nu import is_nothing
+from mercer._types import FloatArray
+from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.problems.svm.nu import NuMargin, is_nothing
 from mercer.solvers.dual_qp.solve import solve_dual
-from mercer.solvers.result import Status
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Solution, Status
 
 # By how much a tolerance is finer than that before.
 FINER = 1e-2
 
 
-def solve(problem, matrix, *, tol, limits, start=None, **options):
+def solve(
+    problem: NuMargin,
+    matrix: KernelMatrix,
+    *,
+    tol: float,
+    limits: Limits,
+    start: FloatArray | None = None,
+    **options: Any,
+) -> Solution:
     """As `solve_dual` of the dual of a `NuMargin`."""
     dual = problem.dual()
     found = solve_dual(dual, matrix, tol=tol, limits=limits, start=start, **options)
@@ -35,6 +47,6 @@ def solve(problem, matrix, *, tol, limits, start=None, **options):
     return found
 
 
-def _is_known(problem, matrix, found, tol):
+def _is_known(problem: NuMargin, matrix: KernelMatrix, found: Solution, tol: float) -> bool:
     """Whether the margin stands out from `tol`, or is zero."""
     return problem.is_resolved(found.bias, tol) or is_nothing(found.beta, -found.gradient, matrix.diag)

@@ -1,17 +1,17 @@
 """The one door to the dual: `solve_dual` takes any `DualProblem` over any `KernelMatrix`.
 
-`policy.choose_route` decides how; each way has its own file. Where one does not come to an end (an indefinite kernel, a
-dual without a maximum, too many steps), rounds of working sets go on from what it has found.
+`policy` decides how; each way has its own file. What is not solved to rounding error (a larger matrix, an
+indefinite kernel, a dual without a maximum) is solved in rounds of working sets.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
-from mercer.solvers.dual_qp import decomposition, in_memory, polish
-from mercer.solvers.dual_qp.policy import Route, choose_route, goes_straight_through, is_exact
+from mercer.solvers.dual_qp import decomposition, polish
+from mercer.solvers.dual_qp.policy import is_exact
 from mercer.solvers.dual_qp.start_from_sample import sampled_start
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution
@@ -46,30 +46,22 @@ def solve_dual(
     gap_tol : float, optional
         Stop as soon as the gap is this small, instead of at `tol`.
     **options
-        `gap`, `memory` and `shrinking`, as in `decomposition.solve`.
+        `gap` and `memory`, as in `decomposition.solve`.
 
     Returns
     -------
     Solution
     """
-    asked = {"tol": tol, "convex": convex, "gap_tol": gap_tol}
+    asked: dict[str, Any] = {"tol": tol, "convex": convex, "gap_tol": gap_tol}
     if start is None and np.any(problem.total):
         start = sampled_start(problem, matrix, limits, solve_dual, {**asked, **options})
-    route, begun = choose_route(problem, matrix, convex=convex, start=start, gap_tol=gap_tol), None
-    if route == Route.EXACT:
-        solution = polish.solve(problem, matrix, limits=limits, start=start, gap=options.get("gap"), **asked)
+    if is_exact(matrix):
+        solution = polish.solve(
+            problem, cast(StoredMatrix, matrix), limits=limits, start=start, gap=options.get("gap"), **asked
+        )
         if solution is not None:
             return solution
-    elif route == Route.IN_MEMORY:
-        begun = in_memory.solve(problem, matrix, tol, limits)
-        if begun.status is not None:
-            return begun
-        start, limits = begun.beta, limits.after(begun.iterations)
-    solution = decomposition.solve(problem, matrix, limits=limits, start=start, **asked, **options)
-    if begun is not None:
-        solution.iterations += begun.iterations
-        solution.trace[:0] = begun.trace
-    return solution
+    return decomposition.solve(problem, matrix, limits=limits, start=start, **asked, **options)
 
 
 def solve_for_scores(
@@ -87,9 +79,4 @@ def solve_for_scores(
     """As `solve_dual`, no finer than decision values off by `score_tol` have to be: for the folds of a fit."""
     # Small problems are solved to rounding error, whatever was asked for.
     tol = tol if is_exact(matrix) else max(tol, score_tol)
-    if not is_exact(matrix) and goes_straight_through(problem, matrix, convex):
-        # The steps are done before a start has been prepared, and entries are finer than scores have to be.
-        found = in_memory.solve(problem, matrix, tol, limits, is_trusted=True)
-        if found.status is not None:
-            return found
     return solver(problem, matrix, tol=tol, limits=limits, convex=convex, start=start, **options)

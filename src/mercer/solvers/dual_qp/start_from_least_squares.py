@@ -16,6 +16,9 @@ from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.linalg.lapack import dposv
 
 from mercer._jit.threads import one_blas_thread
+from mercer._types import Array, FloatArray
+from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.problems.svm.signed_dual import DualProblem
 
 # Problems up to this size begin with the first points at their bound.
 SMALLEST = 800
@@ -26,18 +29,18 @@ PENALTY = 1.0
 JITTER = 1e-4
 
 
-def start(problem, matrix):
+def start(problem: DualProblem, matrix: KernelMatrix) -> FloatArray:
     """A feasible point of `problem`; the first points at their bounds where least squares finds nothing."""
     residuals = _residuals(matrix, _targets(problem), problem.upper - problem.lower)
     return problem.beginning() if residuals is None else problem.filled(residuals)
 
 
-def _targets(problem):
+def _targets(problem: DualProblem) -> FloatArray:
     """What the function of each point should be: p, or where that is zero, a sign for each group."""
     return problem.linear if problem.linear.any() else np.where(problem.groups == 0, 1.0, -1.0)
 
 
-def _residuals(matrix, targets, weights):
+def _residuals(matrix: KernelMatrix, targets: FloatArray, weights: FloatArray) -> FloatArray | None:
     """Targets minus the function and its bias; None where there is no such function."""
     chosen = np.random.default_rng(0).permutation(matrix.n)[:FITTED]
     basis = chosen[:BASIS]
@@ -51,7 +54,7 @@ def _residuals(matrix, targets, weights):
     return targets - matrix.product(basis, coefficients)
 
 
-def _solved(rows, weights, targets, scale):
+def _solved(rows: Array, weights: FloatArray, targets: FloatArray, scale: float) -> FloatArray | None:
     """Coefficients of the basis, by the normal equations of centred rows."""
     r, m = rows.shape
     core = rows[:, :r].astype(np.float64)

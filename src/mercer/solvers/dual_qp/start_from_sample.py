@@ -10,12 +10,19 @@ Cost: that of the sample, and n kernel entries for each of its support vectors. 
 `DualProblem` with a sum that is not zero.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray
+from mercer.kernels.gram.kernel_matrix import KernelMatrix
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp import start_from_least_squares
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Solution
 
 # Problems up to this size begin with the first points at their bound.
 SMALLEST = 2000
@@ -24,7 +31,13 @@ SHARE = 8
 SAMPLE_TOL = 2e-3
 
 
-def sampled_start(problem, matrix, limits, solve, options):
+def sampled_start(
+    problem: DualProblem,
+    matrix: KernelMatrix,
+    limits: Limits,
+    solve: Callable[..., Solution],
+    options: dict[str, Any],
+) -> FloatArray | None:
     """A feasible point for `problem`, near its solution, or None where looking for one would take as long as
     the steps that it saves; ``solve(part, matrix, limits=..., **options)`` solves a sample within the same limits."""
     smallest = SMALLEST if problem.groups is None else start_from_least_squares.SMALLEST
@@ -47,13 +60,13 @@ def sampled_start(problem, matrix, limits, solve, options):
     return problem.filled(problem.linear - product)
 
 
-def _draw(problem, rng):
+def _draw(problem: DualProblem, rng: np.random.Generator) -> IndexArray:
     """An eighth of the points, sorted."""
     n = len(problem)
     return np.sort(rng.permutation(n)[: max(SMALLEST // 4, n // SHARE)])
 
 
-def scaled_part(problem, sample):
+def scaled_part(problem: DualProblem, sample: IndexArray) -> DualProblem | None:
     """The problem of a sample, its box widened so that the sum can be what it is in the whole; None where
     a bound is infinite."""
     lower, upper = (

@@ -16,17 +16,24 @@ coefficient that moved. Needs of a problem: `DualProblem` with at most one sum; 
 precision.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self, cast
 
 import numpy as np
 
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
-from mercer.problems.svm.signed_dual import narrowed
+from mercer._types import FloatArray, IndexArray
+from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
+from mercer.problems.svm.part_of_dual import narrowed
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.class_pairs.pairs_along_path import MOSTLY_FREE
 from mercer.solvers.dual_qp import decomposition
+from mercer.solvers.dual_qp.endings import NEVER_BINDS
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.dual_qp.working_set_selection import Violations
+from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status
 
 # A round goes to this share of its violation, and straight to the tolerance from `NEAR` on, which is
@@ -47,12 +54,12 @@ class WarmState:
     product: np.ndarray
 
     @classmethod
-    def zero(cls, n):
+    def zero(cls, n: int) -> Self:
         """No support vectors."""
         return cls(np.zeros(n), np.zeros(n))
 
 
-def moved_to(state, last, problem, matrix):
+def moved_to(state: WarmState, last: DualProblem, problem: DualProblem, matrix: KernelMatrix) -> WarmState:
     """The state as a starting point for the next problem.
 
     Parameters
@@ -79,7 +86,7 @@ def moved_to(state, last, problem, matrix):
     return WarmState(beta, product)
 
 
-def _growth(last, problem):
+def _growth(last: DualProblem, problem: DualProblem) -> float | None:
     """By how much the box has grown, where it is the same for all coordinates; else None."""
     before, after = last.upper - last.lower, problem.upper - problem.lower
     open_ = before > 0
@@ -91,7 +98,17 @@ def _growth(last, problem):
     return float(ratios[0]) if is_uniform and ratios[0] > 0 else None
 
 
-def solve(problem, matrix, *, state, tol, limits, memory=2**30, buffers=None, is_hopeless=None):
+def solve(
+    problem: DualProblem,
+    matrix: StoredMatrix,
+    *,
+    state: WarmState,
+    tol: float,
+    limits: Limits,
+    memory: int = 2**30,
+    buffers: Buffers | None = None,
+    is_hopeless: Callable[[FloatArray, FloatArray], bool] | None = None,
+) -> Solution | None:
     """Solve from a starting point.
 
     Parameters
@@ -112,7 +129,19 @@ def solve(problem, matrix, *, state, tol, limits, memory=2**30, buffers=None, is
 
 
 class _Rounds:
-    def __init__(self, problem, matrix, state, tol, limits, memory, buffers, is_hopeless):
+    """The rounds of `solve`."""
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        matrix: StoredMatrix,
+        state: WarmState,
+        tol: float,
+        limits: Limits,
+        memory: int,
+        buffers: Buffers,
+        is_hopeless: Callable[[FloatArray, FloatArray], bool] | None,
+    ) -> None:
         self.problem, self.matrix, self.state = problem, matrix, state
         self.tol, self.limits, self.memory, self.buffers = tol, limits, memory, buffers
         self.is_hopeless = is_hopeless
@@ -120,7 +149,7 @@ class _Rounds:
         self.near = NEAR * max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
         self.iterations = 0
 
-    def run(self):
+    def run(self) -> Solution | None:
         for _ in range(MOST_ROUNDS):
             gradient = self._gradient()
             highest, lowest = self.problem.extremes(self.state.beta, gradient)
@@ -140,20 +169,20 @@ class _Rounds:
                 break
         return self._by_other_means()
 
-    def _early_end(self):
-        status = self.limits.reached()
+    def _early_end(self) -> Status | None:
+        status = cast(Status | None, self.limits.reached())
         if status is None and self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
         return status
 
-    def _gradient(self):
+    def _gradient(self) -> FloatArray:
         problem, state = self.problem, self.state
         gradient = problem.linear - state.product
         if problem.shift:
             gradient -= problem.shift * state.beta.sum()
         return gradient if problem.ridge is None else gradient - problem.ridge * state.beta
 
-    def _round(self, gradient, violation, level):
+    def _round(self, gradient: FloatArray, violation: float, level: float | FloatArray) -> bool:
         """One working set; whether it got stuck."""
         state = self.state
         chosen = self._choose(gradient, violation, level)
@@ -167,21 +196,21 @@ class _Rounds:
         state.beta[working.indices] = working.beta
         if len(moved):
             state.product += self.matrix.product(moved, change)
-        return working.is_stalled or not np.abs(working.beta).max() < decomposition.NEVER_BINDS
+        return working.is_stalled or not np.abs(working.beta).max() < NEVER_BINDS
 
-    def _choose(self, gradient, violation, level):
+    def _choose(self, gradient: FloatArray, violation: float, level: float | FloatArray) -> IndexArray:
         everything = np.arange(len(self.problem))
-        found = Violations(self.problem, everything, self.state.beta, gradient, level)
+        found = Violations(self.problem, self.state.beta, gradient, level)
         chosen = np.flatnonzero(~found.settled(0.5 * violation))
         return everything if len(chosen) > WORTH_COPYING * self.open else chosen
 
-    def _solution(self, gradient, status):
+    def _solution(self, gradient: FloatArray, status: Status) -> Solution:
         state = self.state
         state.beta = self.problem.balanced(state.beta)
         bias = self.problem.bias(state.beta, gradient)
         return Solution(state.beta.copy(), gradient, bias, status, self.iterations)
 
-    def _by_other_means(self):
+    def _by_other_means(self) -> Solution:
         """Rounding, or a kernel that is not what it says: the general solver goes on from here."""
         rows = np.flatnonzero(self.problem.upper > self.problem.lower)
         part = narrowed(self.problem, rows)

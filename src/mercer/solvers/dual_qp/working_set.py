@@ -1,15 +1,21 @@
 """A working set: some coordinates of a dual problem with their own small matrix in memory."""
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED
-from mercer._jit.scratch import scratch
+from mercer._jit.scratch import Buffers, scratch
 from mercer._jit.threads import thread_count
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Stop
 from mercer.kernels.evaluation.row_cache import add_weighted_rows
-from mercer.kernels.gram.kernel_matrix import is_ordered, padded
+from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix, is_ordered, padded
+from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp.face_newton import newton_on_face
 from mercer.solvers.dual_qp.pair_steps import MASK, Groups, grouped_pair_steps, pair_steps, single_steps
-from mercer.solvers.limits import SLICE_SECONDS
+from mercer.solvers.limits import SLICE_SECONDS, Limits
 
 # Steps without a smaller violation after which a working set gives up.
 PATIENCE = 100_000
@@ -36,7 +42,17 @@ class WorkingSet:
         Where a large matrix is built, so that the next working set finds the memory again.
     """
 
-    def __init__(self, problem, matrix, indices, beta, gradient, buffers=None, stop=None, bias=0.0):
+    def __init__(
+        self,
+        problem: DualProblem,
+        matrix: KernelMatrix,
+        indices: IndexArray,
+        beta: FloatArray,
+        gradient: FloatArray,
+        buffers: Buffers | None = None,
+        stop: Stop | None = None,
+        bias: float | FloatArray = 0.0,
+    ) -> None:
         self.problem = problem
         self.indices, self.split = _by_group(problem, indices)
         self.values = self._matrix(problem, matrix, buffers, stop)
@@ -55,24 +71,24 @@ class WorkingSet:
         self.curvature = 1.0
         self.is_stalled = False
 
-    def _chosen_steps(self):
+    def _chosen_steps(self) -> Callable[..., tuple[int, float, float, float]]:
         if not self.problem.has_equality:
             return single_steps
         return pair_steps if self.split is None else self._grouped_steps
 
-    def _grouped_steps(self, *arguments):
+    def _grouped_steps(self, *arguments: Any) -> tuple[int, float, float, float]:
         matrix, gradient, beta, lower, upper, kink, diag, rise, fall, tol, max_steps, scores = arguments
-        groups = Groups(self.split, self._extremes)
+        groups = Groups(cast(int, self.split), self._extremes)
         return grouped_pair_steps(
             matrix, gradient, beta, (lower, upper), kink, diag, rise, fall, groups, tol, max_steps, scores
         )
 
-    def _matrix(self, problem, matrix, buffers, stop):
+    def _matrix(self, problem: DualProblem, matrix: KernelMatrix, buffers: Buffers | None, stop: Stop | None) -> Array:
         """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
         m = len(self.indices)
         plain = not problem.shift and problem.ridge is None
         if plain and m == matrix.n and matrix.is_stored and is_ordered(self.indices):
-            return matrix.values
+            return cast(StoredMatrix, matrix).values
         values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
         values[:, m:] = 0.0
         matrix.submatrix(self.indices, values, stop)
@@ -82,23 +98,23 @@ class WorkingSet:
             values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(values.dtype)
         return values
 
-    def _set_masks(self):
+    def _set_masks(self) -> None:
         kink = self.problem.kink
         rise, fall = np.where(self.beta < 0, kink, -kink), np.where(self.beta > 0, -kink, kink)
         self.rise = self._padded(np.where(self.beta < self.upper, rise, -MASK), -MASK)
         self.fall = self._padded(np.where(self.beta > self.lower, fall, MASK), MASK)
 
-    def _padded(self, values, filler):
+    def _padded(self, values: Array, filler: float) -> Array:
         out = np.full(self.values.shape[1], filler, self.values.dtype)
         out[: len(values)] = values
         return out
 
     @property
-    def violation(self):
+    def violation(self) -> float:
         return float(self.highest) - float(self.lowest)
 
     @property
-    def middle(self):
+    def middle(self) -> float | FloatArray:
         """The bias, or two of them, halfway between what may rise and what may fall."""
         if self.split is None:
             return self.bias + 0.5 * (float(self.highest) + float(self.lowest))
@@ -106,7 +122,7 @@ class WorkingSet:
         known = np.abs(self._extremes).max(axis=1) < 0.5 * MASK
         return self.bias + np.where(known, self._extremes.mean(axis=1), 0.0)
 
-    def run(self, tol, limits, iterations_done):
+    def run(self, tol: float, limits: Limits, iterations_done: int) -> int:
         """Take steps until the violation is `tol`, a limit is reached, or many steps have
         brought nothing (then `is_stalled`); returns their number."""
         taken = self._run(tol, limits, iterations_done)
@@ -119,7 +135,7 @@ class WorkingSet:
                 self._slice(tol, 0)  # no step, but the violation is known
         return taken
 
-    def _put_right(self, group):
+    def _put_right(self, group: slice) -> bool:
         """Give a group of coefficients the sum again that it began with; True if they were moved.
 
         Each step keeps the sum but for the rounding of its two coefficients. Those of a bad step may be 1e15, and come
@@ -140,7 +156,7 @@ class WorkingSet:
         self.gradient -= (step @ self.values[group]).astype(self.gradient.dtype)
         return True
 
-    def _run(self, tol, limits, iterations_done):
+    def _run(self, tol: float, limits: Limits, iterations_done: int) -> int:
         taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
         # How many steps make a slice depends on the clock; what is decided, and when, must not.
         patience = max(PATIENCE, 50 * len(self.indices))
@@ -166,7 +182,7 @@ class WorkingSet:
             if fruitless >= patience // 4 and rescues < MOST_RESCUES and self.newton(limits.stop):
                 fruitless, rescues = 0, rescues + 1
 
-    def newton(self, stop):
+    def newton(self, stop: Stop) -> bool:
         """Try Newton steps on the free coordinates; True if the dual grew."""
         if self.split is not None:
             return False
@@ -182,11 +198,11 @@ class WorkingSet:
         self._set_masks()
         return gain > 0
 
-    def _first_pace(self):
+    def _first_pace(self) -> int:
         # About 1 ns for each entry of the rows that a step reads, on a slow day.
         return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
 
-    def _slice(self, tol, max_steps):
+    def _slice(self, tol: float, max_steps: int) -> int:
         steps, self.highest, self.lowest, curvature = self._steps(
             self.values,
             self.gradient,
@@ -204,16 +220,16 @@ class WorkingSet:
         self.curvature = min(self.curvature, curvature)
         return steps
 
-    def change(self):
+    def change(self) -> tuple[IndexArray, FloatArray]:
         """(coordinates that moved, by how much)."""
         moved = self._moved
         return self.indices[moved], self.beta[moved] - self.start[moved]
 
     @property
-    def _moved(self):
+    def _moved(self) -> IndexArray:
         return np.flatnonzero(self.beta != self.start)
 
-    def own_product(self, n_jobs):
+    def own_product(self, n_jobs: int | None) -> FloatArray:
         """(K + s 11' + R) among the chosen coordinates times what changed, from the entries at hand."""
         moved, out = self._moved, np.zeros(len(self.indices))
         add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, thread_count(n_jobs))
@@ -227,7 +243,15 @@ class Piece:
     A coordinate at its kink is given the side to which its gradient points.
     """
 
-    def __init__(self, problem, beta, lower, upper, gradient, bias=0.0):
+    def __init__(
+        self,
+        problem: DualProblem,
+        beta: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        gradient: Array,
+        bias: float | FloatArray = 0.0,
+    ) -> None:
         self.lower, self.upper, self.slope = lower, upper, np.zeros(len(beta), gradient.dtype)
         if problem.kink:
             is_positive = np.where(beta != 0, beta > 0, gradient > bias)
@@ -236,7 +260,7 @@ class Piece:
             self.slope = np.where(is_positive, problem.kink, -problem.kink).astype(gradient.dtype)
 
 
-def _by_group(problem, indices):
+def _by_group(problem: DualProblem, indices: IndexArray) -> tuple[IndexArray, int | None]:
     """The coordinates, those of the first group first, and where the second begins."""
     if problem.groups is None:
         return indices, None

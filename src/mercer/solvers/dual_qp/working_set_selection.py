@@ -7,33 +7,29 @@ solution to one side and the rest would have to pull it back.
 
 import numpy as np
 
+from mercer._types import BoolArray, FloatArray, IndexArray
+from mercer.problems.svm.signed_dual import DualProblem
+
 
 class Violations:
-    """How far each active coordinate is from where the KKT conditions let it stay.
+    """How far each coordinate is from where the KKT conditions let it stay.
 
     Parameters
     ----------
     problem : DualProblem
-    active : ndarray of int
     beta, gradient : ndarray
-        For all coordinates; the gradient is known on `active`.
     bias : float, or ndarray (2,) for two groups
         The common value of g on free coordinates (0 without an equality constraint).
     """
 
-    def __init__(self, problem, active, beta, gradient, bias):
-        level = problem.thresholds(bias, active)
-        self.free = problem.is_free(beta, active)
-        self.upward = problem.upward(beta, gradient, active) - level
-        self.downward = level - problem.downward(beta, gradient, active)
+    def __init__(self, problem: DualProblem, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray) -> None:
+        level = problem.thresholds(bias)
+        self.free = problem.is_free(beta)
+        self.upward = problem.upward(beta, gradient) - level
+        self.downward = level - problem.downward(beta, gradient)
 
-    @property
-    def worst(self):
-        """Largest distance of any coordinate."""
-        return max(self.upward.max(initial=-np.inf), self.downward.max(initial=-np.inf), 0.0)
-
-    def choose(self, size, near, largest, rng):
-        """Positions (within active) of the free coordinates, of violators on both sides, and
+    def choose(self, size: int, near: float, largest: int, rng: np.random.Generator) -> IndexArray:
+        """Positions of the free coordinates, of violators on both sides, and
         of bounded ones less than `near` from violating; about `size` beside the free ones."""
         free = np.flatnonzero(self.free)
         if len(free) > largest // 2:
@@ -52,12 +48,12 @@ class Violations:
         chosen[np.concatenate([free, rising, falling, pair])] = True
         return np.flatnonzero(chosen)
 
-    def settled(self, slack):
+    def settled(self, slack: float) -> BoolArray:
         """Bounded coordinates further than `slack` from violating."""
         return ~self.free & (np.maximum(self.upward, self.downward) < -slack)
 
 
-def _pick(candidates, violation, count, rng):
+def _pick(candidates: IndexArray, violation: FloatArray, count: int, rng: np.random.Generator) -> IndexArray:
     """`count` candidates: the ones that violate most, but where more violate than can be
     taken, only a sixteenth of them and a random choice of the other violators."""
     if len(candidates) <= count or count <= 0:

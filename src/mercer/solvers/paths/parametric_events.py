@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._jit.compile import jit
+from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.vectors import vector_loop
 from mercer.solvers.paths.parametric_state import (
     BIAS,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # Rates below this, relative to what was summed up, are rounding.
 NO_RATE = 1e-11
 FOREVER = 1e300
-UNBOUNDED = 1e308
 
 
 @jit

@@ -18,7 +18,7 @@ import numpy as np
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray
 from mercer.problems.svm.signed_dual import DualProblem
-from mercer.solvers.dual_qp.decomposition import MOST_STEPS
+from mercer.solvers.dual_qp.endings import MOST_STEPS
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.dual_qp.working_set_selection import Violations
@@ -121,7 +121,7 @@ class _Chunks:
     def _choose(self, bias: float | FloatArray) -> IndexArray:
         """The support vectors, and the worst violators on either side."""
         state = self.state
-        violations = Violations(self.problem, state.active, state.beta, state.gradient, bias)
+        violations = Violations(self.problem, state.beta, state.gradient, bias)
         chosen = state.beta != 0
         for side in (violations.upward, violations.downward):
             worst = np.argsort(-np.where(chosen, -np.inf, side), kind="stable")[: self.chunk // 2]

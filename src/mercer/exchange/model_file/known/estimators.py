@@ -41,13 +41,13 @@ _register(
     _machine,
 )
 _register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
-_register("estimators.svm.version_space:AnalyticCentreMachine", _CLASSIFIER, _machine)
-_register("estimators.svm.version_space:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
+_register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _machine)
+_register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
 _register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
 _register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
-_register("estimators.svm.one_class:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
+_register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
 _register("estimators.linear.svc:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
 _register("estimators.linear.svr:LinearSVR", _LINEAR, _linear)
@@ -98,5 +98,5 @@ _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
     "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
 )  # fmt: skip
-_register("selection.tuning.estimators:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
-_register("selection.tuning.estimators:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)
+_register("selection.tuning.svc_cv:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
+_register("selection.tuning.svr_cv:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)

@@ -1,4 +1,4 @@
-"""Problems whose matrix is in memory, solved by pair steps straight through."""
+"""Problems whose matrix is in memory: one round over everything, in either precision."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from mercer.kernels import RBF
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp import decomposition, in_memory
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
@@ -45,19 +44,10 @@ def test_solved_to_the_tolerance_for_entries_in_double_precision(dtype, loss, C)
     assert solution.trace[-1].dual == pytest.approx(dual, rel=1e-5)
 
 
-def test_it_is_the_solution_of_the_rounds():
-    X, signs = points()
-    dual = SoftMargin(signs, np.ones(len(X))).dual()
-    found = in_memory.solve(dual, stored(X, np.float64), 1e-8, Limits())
-    expected = decomposition.solve(dual, stored(X, np.float64), tol=1e-8)
-    np.testing.assert_allclose(found.beta, expected.beta, atol=1e-5)
-    assert found.bias == pytest.approx(expected.bias, abs=1e-7)
-
-
 def test_the_number_of_steps_is_bounded():
     X, signs = points()
     problem = SoftMargin(signs, np.ones(len(X)))
-    solution = in_memory.solve(problem.dual(), stored(X, np.float32), 1e-3, Limits(max_iter=40))
+    solution = solve_dual(problem.dual(), stored(X, np.float32), tol=1e-3, limits=Limits(max_iter=40), convex=True)
     assert (solution.status, solution.iterations) == (Status.ITERATION_LIMIT, 40)
     assert abs(solution.beta.sum()) < 1e-12
     # The gradient and the violation are those of the coefficients, not of the goal.
@@ -67,56 +57,21 @@ def test_the_number_of_steps_is_bounded():
 
 def test_no_time_at_all_is_the_empty_solution():
     X, signs = points()
-    solution = in_memory.solve(SoftMargin(signs, np.ones(500)).dual(), stored(X, np.float32), 1e-3, Limits(-1, 0.0))
+    dual = SoftMargin(signs, np.ones(500)).dual()
+    solution = solve_dual(dual, stored(X, np.float32), tol=1e-3, limits=Limits(-1, 0.0), convex=True)
     assert solution.status is Status.TIME_LIMIT
     assert not solution.beta.any()
 
 
-def test_many_steps_are_handed_on_to_the_rounds(monkeypatch):
+def test_entries_rounded_beyond_the_tolerance_are_computed_again():
     X, signs = points()
-    dual = SoftMargin(signs, np.ones(len(X))).dual()
-    monkeypatch.setattr(in_memory, "PATIENCE", 0)
-    monkeypatch.setattr(in_memory, "STEPS_FOR_EACH", 0.1)
-    begun = []
-    rounds = decomposition.solve
-
-    def watched(*args, start=None, **more):
-        begun.append(start)
-        return rounds(*args, start=start, **more)
-
-    monkeypatch.setattr(decomposition, "solve", watched)
-    solution = solve_dual(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
-    assert solution.status is Status.OPTIMAL
-    assert np.count_nonzero(begun[0]) > 10
-
-
-def test_what_rounding_leaves_open_is_handed_on():
-    # Squared losses have no box, and coefficients of hundreds.
-    X, signs = points()
-    problem = SoftMargin(signs, np.full(len(X), 100.0), "squared_hinge")
-    begun = in_memory.solve(problem.dual(), stored(X, np.float32), 1e-3, Limits())
-    assert begun.status is None
-    ended = solve_dual(problem.dual(), stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True)
-    assert ended.status is Status.OPTIMAL
-    assert ended.iterations >= begun.iterations > 0
-    assert ended.trace[0].iterations == begun.iterations
-
-
-def test_rounding_beyond_the_tolerance_is_not_accepted():
-    X, signs = points()
-    dual = SoftMargin(signs, np.full(len(X), 100.0)).dual()
+    problem = SoftMargin(signs, np.full(len(X), 100.0))
     exact = stored(X, np.float64)
     rough = StoredMatrix(exact.values.astype(np.float16).astype(np.float32), source=stored(X, np.float32)._source)
-    assert in_memory.solve(dual, rough, 1e-3, Limits()).status is None
-
-
-def test_what_is_begun_with_coefficients_goes_another_way(monkeypatch):
-    X, signs = points()
-    dual = SoftMargin(signs, np.ones(len(X))).dual()
-    monkeypatch.setattr(in_memory, "solve", None)
-    start = decomposition.solve(dual, stored(X, np.float32)).beta
-    again = solve_dual(dual, stored(X, np.float32), tol=1e-3, limits=Limits(), convex=True, start=start)
-    assert again.status is Status.OPTIMAL
+    solution = solve_dual(problem.dual(), rough, tol=1e-3, limits=Limits(), convex=True)
+    assert solution.status is Status.OPTIMAL
+    intercept = problem.intercept(solution.beta, solution.bias)
+    assert_solved(judge(KERNEL(X), signs, problem.C, solution.beta, intercept), 1e-3)
 
 
 def test_few_rows_of_very_many_features_have_room():

@@ -1,4 +1,4 @@
-"""SVCCV and SVRCV: the scores of a grid search, any cv and scoring, and what they leave behind."""
+"""SVCCV, and what SVRCV shares with it: the scores of a grid search, any cv and scoring, and what they leave behind."""
 
 import numpy as np
 import pandas as pd
@@ -13,25 +13,15 @@ from sklearn.datasets import (
     load_digits,
     load_iris,
     load_wine,
-    make_classification,
 )
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_validate
-from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, SVCCV, SVR, SVRCV, ParameterError
 from mercer.kernels import RBF, Columns, Delta, Linear, On, Spectrum
+from tests.selection.tuning.searched import oversampled, scaled, scores_of
 
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1]}
-
-
-def scaled(load, rows=None):
-    X, y = load(return_X_y=True)
-    return StandardScaler().fit_transform(X)[:rows], y[:rows]
-
-
-def scores_of(search, n_folds=5):
-    return np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(n_folds)], axis=1)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
@@ -72,17 +62,6 @@ def test_every_form_of_the_problem(options, multi_class):
     own = SVCCV(grid["C"], grid["gamma"], multi_class=multi_class, cv=3, **options).fit(X, y)
     peer = GridSearchCV(SVC(multi_class=multi_class, **options), grid, cv=3).fit(X, y)
     np.testing.assert_allclose(scores_of(own, 3), scores_of(peer, 3), atol=0.006)
-
-
-def test_regression_scores_are_those_of_a_grid_search():
-    X, y = load_diabetes(return_X_y=True)
-    for rows in (300, 442):  # small, and in place
-        grid = {"C": [1.0, 100.0], "gamma": [0.1, 10.0], "epsilon": [1.0, 10.0]}
-        own = SVRCV(grid["C"], grid["gamma"], epsilons=grid["epsilon"], cv=11).fit(X[:rows], y[:rows])
-        peer = GridSearchCV(sklearn.svm.SVR(), grid, cv=11).fit(X[:rows], y[:rows])
-        assert own.best_params_ == peer.best_params_
-        order = [own.cv_results_["params"].index(setting) for setting in peer.cv_results_["params"]]
-        np.testing.assert_allclose(scores_of(own, 11)[order], scores_of(peer, 11), atol=1e-4)
 
 
 def test_gamma_of_each_fold_is_that_of_its_rows():
@@ -272,17 +251,6 @@ def test_an_indefinite_kernel_is_searched_as_it_is_fitted():
     np.testing.assert_allclose(scores_of(own, 3), scores_of(peer, 3), atol=0.01)
 
 
-def test_a_regression_with_weights_and_no_bias():
-    X, y = load_diabetes(return_X_y=True)
-    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    own = SVRCV([10.0, 100.0], [1.0], bias="none", epsilon=5.0, scoring="r2").fit(X, y, sample_weight=weights)
-    train, test = next(iter(KFold(5).split(X)))
-    alone = SVR(C=10.0, gamma=1.0, bias="none", epsilon=5.0).fit(X[train], y[train], sample_weight=weights[train])
-    assert own.cv_results_["split0_test_score"][0] == pytest.approx(
-        alone.score(X[test], y[test], sample_weight=weights[test]), abs=1e-4
-    )
-
-
 def test_values_that_a_fit_finds_by_itself():
     X, y = scaled(load_wine)
     own = SVCCV(param_grid={"C": [1.0, "auto"], "gamma": ["median", 0.1]}, cv=3).fit(X, y)
@@ -324,14 +292,6 @@ def test_far_apart_rows_under_a_narrow_kernel_have_the_scores_of_double_precisio
     assert apart.max() <= 1.5 / len(y)
 
 
-def oversampled():
-    """Rows of two classes, and a fold that learns from those of the rare one nine times."""
-    X, y = make_classification(600, 5, n_informative=3, weights=[0.9], flip_y=0.1, class_sep=0.5, random_state=0)
-    rows = np.arange(400)
-    train = np.concatenate([rows, np.tile(rows[y[:400] == 1], 8)])
-    return X, y, [(train, np.arange(400, 600))]
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"loss": "squared_hinge"}, {"bias": "penalised"}, {"class_weight": "balanced"}]
 )
@@ -344,16 +304,6 @@ def test_rows_that_a_fold_repeats_count_as_often_as_they_are_there(options):
     if not options:
         peer = GridSearchCV(sklearn.svm.SVC(gamma=0.1), {"C": [1.0]}, **how).fit(X, y)
         assert scores_of(found, 1)[1, 0] == pytest.approx(peer.best_score_, abs=0.005)
-
-
-def test_a_bootstrap_of_a_regression_has_the_scores_of_a_grid_search():
-    X, _, _ = oversampled()
-    y, everything = X[:, 0] + np.sin(X[:, 1]), np.arange(600)
-    draws = [np.random.default_rng(seed).integers(0, 600, 600) for seed in range(3)]
-    cv = [(drawn, np.setdiff1d(everything, drawn)) for drawn in draws]
-    found = SVRCV([1.0, 10.0], [0.1], cv=cv, tol=1e-5).fit(X, y)
-    expected = GridSearchCV(sklearn.svm.SVR(gamma=0.1, tol=1e-5), {"C": [1.0, 10.0]}, cv=cv).fit(X, y)
-    np.testing.assert_allclose(scores_of(found, 3), scores_of(expected, 3), atol=1e-4)
 
 
 def mixed_table(rows=450):

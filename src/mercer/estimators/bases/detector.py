@@ -1,0 +1,68 @@
+"""Estimators that learn where most of the data are, and answer +1 inside and -1 outside."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from mercer._types import Array, ArrayLike, FloatArray, Rows
+from mercer.estimators.bases.one_function import OneFunctionModel
+from mercer.estimators.fitting.auto_strength import choose_kernel
+from mercer.estimators.fitting.inputs import unlabelled_input
+from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.whole_fit import fitting
+
+if TYPE_CHECKING:
+    pass
+
+
+class Detector(OutlierMixin, OneFunctionModel):
+    """What a half-space and a ball around most of the data do alike."""
+
+    def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn where the rows of X are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How many rows each counts for; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        limits = self._limits()
+        with fitting(self, limits):
+            choose_kernel(self, X)
+            self._fit_rows(unlabelled_input(self, X), None, sample_weight, limits)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
+        return self
+
+    def predict(self, X: Rows) -> Array:
+        """+1 for each row that is inside, -1 for each that is not.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def decision_function(self, X: Rows) -> FloatArray:
+        """The scores less their offset: positive inside, 0 at the border, negative outside.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.score_samples(X) - self.offset_

@@ -1,0 +1,250 @@
+"""Support vector regression that chooses C, gamma, epsilon and the kernel by cross-validation."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
+from mercer.estimators.fitting.inputs import regression_input
+from mercer.estimators.fitting.weights import target_weights
+from mercer.estimators.svm.svr import SVR
+from mercer.selection.tuning.base import TunedModel
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.kernels.base.kernel import Kernel
+
+
+class SVRCV(RegressorMixin, TunedModel):
+    """Support vector regression that chooses C, gamma, epsilon and kernel by cross-validation.
+
+    It finds the scores of scikit-learn's `GridSearchCV` over `SVR` in the time of a few fits: one kernel matrix
+    for each kernel serves all folds and all values of C and epsilon, and each solution is the start of the next.
+
+    Parameters
+    ----------
+    Cs : int, list or "auto", default=8
+        Values of C. A number stands for so many values, a factor of four apart, up to 512. A value may be
+        "auto", three standard deviations of y over the mean squared distance of the rows from their centre in
+        feature space, or from the origin if the bias is not free; each fold finds it from the rows it learns
+        from.
+    gammas : int, list or None, default=6
+        Values of gamma for kernels that have one. A number stands for so many values, a factor of four apart,
+        around ``gamma="scale"``. With None, `gamma` is not searched.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto",
+        which chooses by looking at the data), a kernel of `mercer.kernels`, or a function that returns the
+        kernel matrix of two sets of rows.
+    epsilons : list of float, optional
+        Values of epsilon, 0 or more; by default only `epsilon`.
+    kernels : list, optional
+        Kernels to choose from, instead of `kernel`.
+    param_grid : dict or list of dict, optional
+        Settings in the form that `GridSearchCV` takes, instead of the five above: any parameter of `SVR`, and
+        any parameter of its kernel by path, such as ``{"C": [1, 10], "kernel__gamma": [0.1, 1.0]}``.
+    n_iter : int, optional
+        Number of settings to draw, instead of trying all: between the ends of `Cs` and of `gammas`, uniformly
+        in the logarithm, with four values of C for each kernel drawn; or from `param_grid`, as
+        `RandomizedSearchCV` does.
+    search : {"all", "halving"}, default="all"
+        Whether to try all settings on all rows, or all of them on few rows and then the best part of them on
+        `factor` times as many, again and again ("halving").
+    factor : int, default=3
+        For "halving": how many times as many rows each round has, 2 or more.
+    cv : int, splitter or iterable, optional
+        How rows are split: a number of folds, a splitter of scikit-learn, or an iterable of pairs (rows to
+        learn from, rows to judge by). The default is five folds.
+    scoring : str, callable, list or dict, optional
+        How a setting is judged: the name of a score that scikit-learn knows, a function of (estimator, X, y),
+        or several of them in a list or dictionary. The default is the coefficient of determination. With
+        several scores, including those of a function that returns a dictionary, `refit` must name one.
+    refit : bool or str, default=True
+        Whether to fit the best setting to all rows; with several scores, the name of the one that decides.
+    early_stop : bool, default=False
+        Whether to leave out settings that are proven not to win (see the guide); only with `search="all"`. The
+        winner and its scores are those of the full search; settings that were cut have no mean score, and
+        ``cv_results_["state"]`` says so.
+    error_score : float or "raise", default=nan
+        Score of a fit that fails, while the others go on; "raise" raises its error. A fold on which every
+        setting fails is left out.
+    return_train_score : bool, default=False
+        Whether `cv_results_` also has the scores on the rows that were learnt from.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
+        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
+        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
+        distance).
+    degree : int, default=3
+        Degree of the kernel "poly", 0 or more; other kernels ignore it.
+    coef0 : float, default=0.0
+        Constant term of the kernels "poly" and "sigmoid".
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions (LIBSVM's rule), positive, in units of y.
+    epsilon : float, default=0.1
+        Half the width of the tube, 0 or more, in units of y; if `epsilons` is not given.
+    shrinking : bool, default=True
+        Accepted as in scikit-learn, and without effect: every round looks at every row.
+    cache_size : float, optional
+        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
+    verbose : int, default=0
+        Above 0, print to standard error how far the search is and how long it will take.
+    max_iter : int, default=-1
+        Largest number of pair steps; -1 sets no limit.
+    random_state : int, RandomState or None, default=None
+        Seed for drawing settings with `n_iter` and rows for "halving".
+    bias : {"free", "penalised", "none"}, default="free"
+        Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
+        so part of the penalty ("penalised"), or is absent ("none").
+    time_limit : float, optional
+        Seconds allowed for all of it; no limit by default. The best setting so far is refitted in what is left,
+        or in 0.15 s. If not even one setting has been judged by then, the one in the middle of the grid is
+        taken.
+    memory_limit : int or str, optional
+        Memory in bytes, or as text such as "2GiB"; by default half of the free memory. If the kernel matrix
+        does not fit, each setting is fitted by itself, and rows are computed when they are needed.
+    n_jobs : int, optional
+        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
+        all.
+    callbacks : list of callables, optional
+        Functions called with a `SearchPoint` as the search goes on; a true return value ends it.
+
+    Attributes
+    ----------
+    cv_results_ : dict of ndarrays
+        A row for each setting, in the layout of `GridSearchCV`: parameters, scores of the folds, their means
+        and ranks, and times. ``state`` is "done", "failed", "cut" or "untried" for each setting.
+    best_params_ : dict
+        The setting that did best.
+    best_score_ : float
+        Its mean score over the folds.
+    best_index_ : int
+        Its place in `cv_results_`.
+    best_estimator_ : SVR
+        The machine fitted to all rows with the best setting; only with `refit`.
+    scorer_ : callable or dict
+        The scorer, or the scorers by name.
+    n_splits_ : int
+        Number of folds.
+    multimetric_ : bool
+        Whether there are several scores.
+    refit_time_ : float
+        Seconds that the refit took; only with `refit`.
+    C_, kernel_
+        C and kernel of the refitted machine; for "auto", the number it came to.
+    status_ : Status
+        How the search ended, or how the last fit did.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors in the training data.
+    support_vectors_ : array or CSR of shape (n_support, d)
+        The support vectors; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors: positive where the target lies above the tube, negative where it
+        lies below.
+    intercept_ : ndarray of shape (1,)
+        Bias of the function.
+    coef_ : ndarray or CSR of shape (1, d)
+        Weights of the features; only for the linear kernel.
+    n_iter_ : int
+        Steps taken.
+    fit_status_ : int
+        0 if the refitted machine was solved to its tolerance, otherwise 1.
+    trace_ : list of TracePoint
+        The rounds of the solver.
+    certificate_ : Certificate
+        Primal and dual objective, their gap and the KKT conditions of the refitted machine.
+    expansion_ : Expansion
+        The function as a sum of kernels.
+    n_features_in_ : int
+        Number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has names that are all text.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mercer import SVRCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SVRCV(Cs=[1, 10, 100], gammas=[1.0, 10.0], epsilon=10.0).fit(X, y)
+    >>> model.best_params_, round(model.best_score_, 2)
+    ({'C': 100, 'gamma': 10.0}, 0.49)
+    """
+
+    _machine = SVR
+    _default_score = "r2"
+    _classifies = False
+
+    def __init__(
+        self,
+        Cs: int | str | Sequence[float | str] | FloatArray = 8,
+        gammas: int | Sequence[float] | FloatArray | None = 6,
+        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
+        *,
+        epsilons: Sequence[float] | FloatArray | None = None,
+        kernels: "Sequence[str | Kernel | Callable[..., Any]] | None" = None,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        n_iter: int | None = None,
+        search: str = "all",
+        factor: int = 3,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool | str = True,
+        early_stop: bool = False,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float | None = None,
+        verbose: int = 0,
+        max_iter: int = -1,
+        random_state: int | np.random.RandomState | None = None,
+        bias: str = "free",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callable[[Any], Any]] | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.kernel = kernel
+        self.epsilons = epsilons
+        self.kernels = kernels
+        self.param_grid = param_grid
+        self.n_iter = n_iter
+        self.search = search
+        self.factor = factor
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.early_stop = early_stop
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.bias = bias
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+
+    def _input(self, probe: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Array]:
+        return regression_input(probe, X, y)
+
+    def _weights(self, given: ArrayLike, y: Array) -> FloatArray:
+        return target_weights(given, len(y))
