@@ -9,12 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
+    from mercer import distributed as distributed
     from mercer import io as io
     from mercer import kernels as kernels
     from mercer import plot as plot
     from mercer import report as report
     from mercer import theory as theory
     from mercer._errors import CancelledError as CancelledError
+    from mercer._errors import ClusterError as ClusterError
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
@@ -95,12 +97,13 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_ROOMS = ("io", "kernels", "plot", "report", "theory")
+_ROOMS = ("distributed", "io", "kernels", "plot", "report", "theory")
 _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.svm.analytic_centre",
     "BayesPointMachine": "mercer.estimators.svm.bayes_point",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
+    "ClusterError": "mercer._errors",
     "Distance": "mercer.problems.distance",
     "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
