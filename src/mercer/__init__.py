@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
-    from mercer.estimators.fitting.low_rank import LowRank as LowRank
     from mercer.estimators.kernel.density import KernelDensity as KernelDensity
     from mercer.estimators.kernel.features import Nystroem as Nystroem
     from mercer.estimators.kernel.features import RandomFourierFeatures as RandomFourierFeatures
@@ -39,6 +38,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.kernel.ridge import KernelRidge as KernelRidge
     from mercer.estimators.linear.svc import LinearSVC as LinearSVC
     from mercer.estimators.linear.svr import LinearSVR as LinearSVR
+    from mercer.estimators.low_rank.low_rank import LowRank as LowRank
     from mercer.estimators.mkl.classifier import MKLClassifier as MKLClassifier
     from mercer.estimators.mkl.one_class import MKLOneClassSVM as MKLOneClassSVM
     from mercer.estimators.mkl.regressor import MKLRegressor as MKLRegressor
@@ -137,7 +137,7 @@ _HOME = {
     "RankSVM": "mercer.estimators.svm.rank",
     "Nystroem": "mercer.estimators.kernel.features",
     "RandomFourierFeatures": "mercer.estimators.kernel.features",
-    "LowRank": "mercer.estimators.fitting.low_rank",
+    "LowRank": "mercer.estimators.low_rank.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",
     "Pinball": "mercer.problems.losses.residual_losses",

@@ -14,7 +14,6 @@ from mercer.estimators.fitting.certificate import CertifiedLazily
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
-from mercer.estimators.fitting.low_rank import require_approximation
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -23,6 +22,7 @@ from mercer.estimators.fitting.parameters import (
 )
 from mercer.estimators.fitting.progress import print_residual, watchers
 from mercer.estimators.fitting.training import Budget, TrainingData, require_bounded
+from mercer.estimators.low_rank.low_rank import require_approximation
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
@@ -31,7 +31,7 @@ from mercer.kernels.notation.sklearn_names import resolve
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.restricted import Landmarks
+    from mercer.estimators.low_rank.restricted import Landmarks
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate

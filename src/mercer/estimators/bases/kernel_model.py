@@ -11,7 +11,6 @@ from mercer.estimators.fitting.certifiers import DualCertifier, ProblemCertifier
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
-from mercer.estimators.fitting.low_rank import require_approximation
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_max_iter,
@@ -20,17 +19,18 @@ from mercer.estimators.fitting.parameters import (
     require_optional_number,
 )
 from mercer.estimators.fitting.progress import round_printer, watchers
-from mercer.estimators.fitting.restricted import (
+from mercer.estimators.fitting.support import linear_coefficients
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.estimators.fitting.training import TrainingData
+from mercer.estimators.low_rank.low_rank import require_approximation
+from mercer.estimators.low_rank.over_blocks import GAP, ROUNDED, BlockFit, Objective, better_choice
+from mercer.estimators.low_rank.restricted import (
     Landmarks,
     Restricted,
     grown,
     rows_used,
     solved_in_coordinates,
 )
-from mercer.estimators.fitting.restricted_blocks import GAP, ROUNDED, BlockFit, Objective, better_choice
-from mercer.estimators.fitting.support import linear_coefficients
-from mercer.estimators.fitting.tasks import one_or_all
-from mercer.estimators.fitting.training import TrainingData
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
@@ -41,9 +41,9 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
     from mercer.estimators.fitting.training import Budget
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
 
 

@@ -11,10 +11,10 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice, require_optional_number
-from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS
@@ -24,9 +24,9 @@ from mercer.solvers.smooth import newton, newton_gram
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.certifiers import ProblemCertifier
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization

@@ -12,16 +12,16 @@ from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.inputs import is_precomputed, require_fitted, takes_items
 from mercer.estimators.fitting.parameters import require_flag, require_number
-from mercer.estimators.fitting.restricted_methods import restricted_components
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.kernel.spectral import SpectralMethod
+from mercer.estimators.low_rank.kernel_methods import restricted_components
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.solvers.linalg import shifted_system
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.kernel.spectral import Components
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.solvers.limits import Limits
 

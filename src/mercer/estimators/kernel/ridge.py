@@ -21,10 +21,10 @@ from mercer.estimators.fitting.parameters import (
     require_numbers,
 )
 from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.estimators.fitting.restricted_methods import restricted_ridge
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.low_rank.kernel_methods import restricted_ridge
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
@@ -32,8 +32,8 @@ from mercer.solvers.linalg import ridge_gcv, shifted_system
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.ridge import RidgeCertificate

@@ -13,10 +13,10 @@ from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
 from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.estimators.svm.separation import (
     SeparationCertifier,
     SeparationSolved,
@@ -37,9 +37,9 @@ from mercer.solvers.registry import SOLVERS
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.certifiers import ProblemCertifier
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization

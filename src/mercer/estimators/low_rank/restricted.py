@@ -12,9 +12,9 @@ from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_rows, takes_items
-from mercer.estimators.fitting.low_rank import LandmarksUsed
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.training import Budget, TrainingData
+from mercer.estimators.low_rank.low_rank import LandmarksUsed
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.gram.kernel_matrix import is_ordered
@@ -26,7 +26,7 @@ from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image, left
 from mercer.solvers.low_rank.distance import by_lengths, half_energy
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.solvers.limits import Limits
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._types import FloatArray, IndexArray
-from mercer.estimators.fitting.restricted import Landmarks, grown
-from mercer.estimators.fitting.restricted_blocks import LEAST_SQUARES, ROUNDED, Objective, better_choice
 from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget
+from mercer.estimators.low_rank.over_blocks import LEAST_SQUARES, ROUNDED, Objective, better_choice
+from mercer.estimators.low_rank.restricted import Landmarks, grown
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import ridge
 from mercer.solvers.low_rank.components import LowRankComponents, components

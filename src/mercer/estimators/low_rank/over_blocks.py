@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, IndexArray
-from mercer.estimators.fitting.restricted import SAMPLE, SHARE, Landmarks, Restricted
+from mercer.estimators.low_rank.restricted import SAMPLE, SHARE, Landmarks, Restricted
 from mercer.kernels.evaluation import tiles
 from mercer.problems.certificate import Certificate
 from mercer.problems.linear.block_machine import BlockMachine
