@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data import LARGE, load_large
-from benchmarks.environment import environment, headline
 from benchmarks.growth import slope
-from benchmarks.made import MADE, teacher_values
-from benchmarks.report import megabytes, seconds, table
-from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.report import megabytes, seconds, table
+from benchmarks.harness.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.sets.data import LARGE, load_large
+from benchmarks.sets.made import MADE, teacher_values
 
 SIZES = (25_000, 50_000, 100_000)
 MACHINES = ("SVC", "SVR", "OneClassSVM")

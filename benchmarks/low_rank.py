@@ -17,8 +17,8 @@ from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
-from benchmarks.made import teacher_values
-from benchmarks.report import table
+from benchmarks.harness.report import table
+from benchmarks.sets.made import teacher_values
 from mercer import SVC, LowRank, Nystroem
 
 TEST_ROWS = 20_000

@@ -27,7 +27,7 @@ from mercer import (
     RandomFourierFeatures,
     Status,
 )
-from mercer.estimators.fitting import restricted
+from mercer.estimators.low_rank import restricted
 from mercer.kernels import RBF, Linear, Sigmoid, Spectrum, WeisfeilerLehman
 
 N = 900

@@ -11,10 +11,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from benchmarks.data import load
-from benchmarks.floor import seconds_per_entry
-from benchmarks.peers import coefficients
-from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.harness.floor import seconds_per_entry
+from benchmarks.harness.peers import coefficients
+from benchmarks.harness.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.sets.data import load
 
 
 class Bench:

@@ -1,10 +1,10 @@
 """Does `memory_limit` hold? The peak that a fit adds, against the limit and ten per cent."""
 
-from benchmarks.data import SETTINGS, base_name
-from benchmarks.peers import MERCER
-from benchmarks.protocol import tell_failure
-from benchmarks.report import megabytes, seconds, table
-from benchmarks.worker import Worker, WorkerError
+from benchmarks.harness.peers import MERCER
+from benchmarks.harness.protocol import tell_failure
+from benchmarks.harness.report import megabytes, seconds, table
+from benchmarks.harness.worker import Worker, WorkerError
+from benchmarks.sets.data import SETTINGS, base_name
 
 LIMITS = (128_000_000, 256_000_000, 512_000_000, 1_000_000_000)
 SETS = ("made:20000",)

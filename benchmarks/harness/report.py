@@ -1,7 +1,7 @@
 """Plain-text tables: a block when a row has been run, and a table of ratios at the end."""
 
-from benchmarks.peers import MERCER
-from benchmarks.verdict import summary, verdict
+from benchmarks.harness.peers import MERCER
+from benchmarks.harness.verdict import summary, verdict
 
 
 def table(headings, rows):

@@ -1,6 +1,6 @@
 """Data of the race of linear machines: text as tf-idf in CSR, categories, pixels, and made sets.
 
-Sets of the data folder are loaded as `benchmarks.data` does; all rows train, since fits are what is timed.
+Sets of the data folder are loaded as `benchmarks.sets.data` does; all rows train, since fits are what is timed.
 """
 
 import json
@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler, normalize
 
-from benchmarks.data import data_folder, load
+from benchmarks.sets.data import data_folder, load
 
 BUNDLED = ("iris", "breast_cancer", "digits", "made_rows", "made_text")
 FILES = ("a9a", "w8a", "ijcnn1", "mnist2", "mnist10", "money_fx", "reuters", "news2", "news20", "movies")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data import ROOT, SEED
-from benchmarks.report import seconds, table
+from benchmarks.harness.report import seconds, table
+from benchmarks.sets.data import ROOT, SEED
 
 IMPORT = """
 import time; start = time.perf_counter()

@@ -9,9 +9,9 @@ from importlib import import_module
 
 import numpy as np
 
-from benchmarks.data import BUNDLED, NO_FOLDER, data_folder, load
-from benchmarks.protocol import Timing, alternate, open_workers, surviving
-from benchmarks.report import seconds, table
+from benchmarks.harness.protocol import Timing, alternate, open_workers, surviving
+from benchmarks.harness.report import seconds, table
+from benchmarks.sets.data import BUNDLED, NO_FOLDER, data_folder, load
 
 SETS = ("spambase", "higgs11k", "mnist2", "made:100000", "a9a", "w8a", "rcv1_small")
 EPOCHS = 5

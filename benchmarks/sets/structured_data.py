@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from benchmarks.data import NO_FOLDER, SEED, data_folder
+from benchmarks.sets.data import NO_FOLDER, SEED, data_folder
 
 
 def _path(*parts):

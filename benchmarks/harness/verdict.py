@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from benchmarks.peers import MERCER, TOLERANCE
+from benchmarks.harness.peers import MERCER, TOLERANCE
 
 # Objectives that agree to this share are equal; the tolerance all were asked for comes on top.
 EQUAL_OBJECTIVE = 1e-4

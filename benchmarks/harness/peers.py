@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks.objective import Coefficients
+from benchmarks.harness.objective import Coefficients
 
 TOLERANCE = 1e-3
 

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from benchmarks.worker import Worker, WorkerError
+from benchmarks.harness.worker import Worker, WorkerError
 
 # A contestant whose first run takes longer than this many seconds is run once only.
 CAP = 60.0

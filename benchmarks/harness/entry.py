@@ -3,12 +3,12 @@
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
-from benchmarks.data import load
-from benchmarks.environment import thread_count
-from benchmarks.floor import floor_seconds
-from benchmarks.objective import judge
-from benchmarks.peers import MERCER
-from benchmarks.protocol import CAP, alternate, open_workers, surviving
+from benchmarks.harness.environment import thread_count
+from benchmarks.harness.floor import floor_seconds
+from benchmarks.harness.objective import judge
+from benchmarks.harness.peers import MERCER
+from benchmarks.harness.protocol import CAP, alternate, open_workers, surviving
+from benchmarks.sets.data import load
 
 
 @dataclass

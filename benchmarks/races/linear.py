@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.growth import slope
-from benchmarks.linear_data import LINEAR_SETS, linear_data
-from benchmarks.protocol import alternate
-from benchmarks.report import seconds, table
-from benchmarks.verdict import geometric_mean
-from benchmarks.worker import Worker
+from benchmarks.harness.protocol import alternate
+from benchmarks.harness.report import seconds, table
+from benchmarks.harness.verdict import geometric_mean
+from benchmarks.harness.worker import Worker
+from benchmarks.sets.linear_data import LINEAR_SETS, linear_data
 
 EQUAL = 1e-4
 LADDER = (1.0, 0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets
 
-from benchmarks.made import noisy_disc
+from benchmarks.sets.made import noisy_disc
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SEED = 20
 HELD_OUT_ROWS = 20_000
 

@@ -1,9 +1,9 @@
 """The races over data sets and settings: fit, predict, short and small fits."""
 
-from benchmarks.data import NO_FOLDER, SETTINGS, base_name, data_folder, load, race_names
-from benchmarks.entry import Plan, run_entry
-from benchmarks.peers import contestants
-from benchmarks.report import print_entry, print_summary
+from benchmarks.harness.entry import Plan, run_entry
+from benchmarks.harness.peers import contestants
+from benchmarks.harness.report import print_entry, print_summary
+from benchmarks.sets.data import NO_FOLDER, SETTINGS, base_name, data_folder, load, race_names
 
 # One setting each, in about ten minutes: what `make race` runs.
 SHORT = {
