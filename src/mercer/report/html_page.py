@@ -193,7 +193,7 @@ def _certificate(record: Record) -> str:
             ("largest relative gap", found["relative_gap"]), ("largest KKT violation", found["kkt_violation"]),
             ("free, bounded, other points", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
     body = "".join(f"<tr><td>{escape(name)}</td><td>{_number(value)}</td></tr>" for name, value in rows)
-    words = "The optimum lies between dual and primal; both are recomputed from data and coefficients alone."
+    words = f"The optimum lies between dual and primal. What they rest on: {escape(found['basis'])}."
     return f"<h2>Certificate</h2><table>{body}</table><p class='soft'>{words}</p>"
 
 

@@ -244,6 +244,7 @@ def test_to_copy_save_and_report_recomputes_nothing(rows, tmp_path):
         with pytest.raises(DataError, match="a copy of a model"):
             back.certificate(full=True)
     assert certificate_totals(model)["gap"] == model.certificate_.gap
+    assert certificate_totals(model)["basis"] == model.certificate_.basis
     assert model._evidence.data is not None  # for who asks for more
 
 
