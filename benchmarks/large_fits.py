@@ -41,7 +41,7 @@ GOALS = {"slope": 1.8, "certificate": 0.2, "oneDAL": 2.0}
 SLACK = 0.10
 PEER = {"SVC": "sklearnex.svm", "SVR": "sklearnex.svm"}
 HEADINGS = (
-    "machine", "data", "rows", "contestant", "fit s", "core s", "certificate core s", "share", "added MB", "SVs", "SVs %",
+    "machine", "data", "rows", "contestant", "fit s", "core s", "cert. core s", "share", "added MB", "SVs", "SVs %",
     "rel. gap", "KKT", "status", "full s",
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import time
 import warnings
 from dataclasses import replace
 
@@ -215,6 +216,26 @@ def test_it_obeys_the_limits_of_the_fit(rows, monkeypatch):
     """What is over when the solver has ended leaves the certificate for later, and nothing is lost."""
     monkeypatch.setattr(Limits, "is_over", lambda _: True)
     model = _fit(SVC(C=5.0), rows)
+    assert model.status_ is Status.OPTIMAL
+    assert model._evidence._found is None
+    assert not model.certificate_.is_full
+
+
+def test_a_time_limit_ends_it(rows, monkeypatch):
+    """A certificate that would go on until it is told to stop is told, and the model is there."""
+    product, told = certifiers.ProblemCertifier._product, []
+
+    def endless(self, *operands):
+        while self._stop is not None and not self._stop():
+            time.sleep(0.01)
+        told.append(True)
+        return product(self, *operands)
+
+    SVC(C=5.0).fit(*rows[:2])  # whatever there is to compile
+    with monkeypatch.context() as patch:
+        patch.setattr(certifiers.ProblemCertifier, "_product", endless)
+        model = SVC(C=5.0, time_limit=8.0).fit(*rows[:2])
+    assert told
     assert model.status_ is Status.OPTIMAL
     assert model._evidence._found is None
     assert not model.certificate_.is_full
