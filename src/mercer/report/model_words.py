@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer._errors import MercerError
 from mercer.estimators.fitting.certificate import known_certificates
+from mercer.problems.certificate import EVERYTHING
 from mercer.report.kernel_words import kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
@@ -86,6 +87,7 @@ def certificate_totals(machine: Any) -> dict[str, Any] | None:
         "n_free": int(sum(one.n_free for one in each)),
         "n_bounded": int(sum(one.n_bounded for one in each)),
         "n_zero": int(sum(one.n_zero for one in each)),
+        "basis": next((one.basis for one in each if not getattr(one, "is_full", True)), EVERYTHING),
     }
 
 
