@@ -99,6 +99,7 @@ def race(options):
     """Turns of all contestants; the quickest turn of each counts."""
     X, values = teacher_values(options.rows + TEST_ROWS, options.features, seed=options.seed)
     y = np.where(values > 0, 1, -1)
+    X = X if options.single else X.astype(np.float64)
     test = X[options.rows :], y[options.rows :]
     X, y = X[: options.rows], y[: options.rows]
     # What is compiled for such data is compiled once.
@@ -155,7 +156,8 @@ def main():
     parser.add_argument("--landmarks", type=int, default=1000)
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument("--gamma", type=float, default=0.1)
-    parser.add_argument("--gap", type=float, default=1e-4, help="relative duality gap at which Mercer stops")
+    parser.add_argument("--gap", type=float, default=1e-3, help="relative duality gap at which Mercer stops")
+    parser.add_argument("--single", action="store_true", help="rows in single precision")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--liblinear-iterations", type=int, default=1000)

@@ -27,7 +27,7 @@ from mercer import (
     RandomFourierFeatures,
     Status,
 )
-from mercer.estimators.low_rank import restricted
+from mercer.estimators.low_rank import over_blocks, restricted
 from mercer.kernels import RBF, Linear, Sigmoid, Spectrum, WeisfeilerLehman
 
 N = 900
@@ -99,7 +99,7 @@ def test_over_blocks_it_is_the_same(name, many_rows):
     assert model.status_ == Status.OPTIMAL
     require_within(model, clone(machine).fit(X, y))
     for certificate in each(model.certificate_):
-        assert certificate.relative_gap <= 1e-4
+        assert certificate.relative_gap <= model.tol
         assert certificate.box_violation == 0.0
 
 
@@ -163,8 +163,8 @@ def test_rows_of_weight_zero_change_nothing():
 
 
 def test_rows_of_weight_two_are_rows_that_occur_twice(many_rows):
-    twice = with_landmarks(SVC(gamma=0.2), rows=X[:100]).fit(np.r_[X, X[:50]], np.r_[Y, Y[:50]])
-    weighted = with_landmarks(SVC(gamma=0.2), rows=X[:100]).fit(
+    twice = with_landmarks(SVC(gamma=0.2, gap_tol=1e-5), rows=X[:100]).fit(np.r_[X, X[:50]], np.r_[Y, Y[:50]])
+    weighted = with_landmarks(SVC(gamma=0.2, gap_tol=1e-5), rows=X[:100]).fit(
         X, Y, sample_weight=np.where(np.arange(N) < 50, 2.0, 1.0)
     )
     assert twice.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-4)
@@ -209,6 +209,15 @@ def test_landmarks_may_differ_where_training_rows_do_not():
     require_within(model, SVC(gamma=0.2).fit(wide, Y))
     values = model.expansion_.kernel(wide, rows) @ model.dual_coef_[0] + model.intercept_
     np.testing.assert_allclose(model.decision_function(wide), values, atol=1e-9)
+
+
+def test_some_of_the_landmarks_say_where_to_begin(many_rows, monkeypatch):
+    plain = with_landmarks(SVC(gap_tol=1e-6), 200).fit(X, Y3)
+    monkeypatch.setattr(over_blocks, "WORTH_COARSE", 0)
+    begun = with_landmarks(SVC(gap_tol=1e-6), 200).fit(X, Y3)
+    for one, other in zip(plain.certificate_, begun.certificate_, strict=True):
+        assert one.primal == pytest.approx(other.primal, rel=2e-6)
+    assert begun.n_iter_.sum() < plain.n_iter_.sum()
 
 
 def test_landmarks_grow_until_the_distance_is_reached():
@@ -261,7 +270,7 @@ def test_kernel_values_in_single_precision_are_enough(gap_tol, many_rows, monkey
     monkeypatch.setattr(restricted, "FEW_VALUES", 0)
     model = with_landmarks(SVC(gap_tol=gap_tol)).fit(X, Y)
     assert model.approximation_.jitter > 1e-7
-    assert model.certificate_.relative_gap <= (gap_tol or 1e-4)
+    assert model.certificate_.relative_gap <= (gap_tol or 1e-3)
     require_within(model, SVC().fit(X, Y))
 
 

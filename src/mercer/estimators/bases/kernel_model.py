@@ -23,7 +23,7 @@ from mercer.estimators.fitting.support import linear_coefficients
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.low_rank.low_rank import require_approximation
-from mercer.estimators.low_rank.over_blocks import GAP, ROUNDED, BlockFit, Objective, better_choice
+from mercer.estimators.low_rank.over_blocks import ROUNDED, BlockFit, Objective, better_choice
 from mercer.estimators.low_rank.restricted import (
     Landmarks,
     Restricted,
@@ -115,7 +115,8 @@ class KernelModel(CertifiedLazily, HoldsKernels):
 
         def solve(before: Restricted | None) -> Restricted:
             if objectives is not None and by_blocks:
-                return self._solve_blocks(BlockFit(marks, setup, objectives, self.gap_tol, budget, limits), before)
+                gap_tol = self.tol if self.gap_tol is None else self.gap_tol
+                return self._solve_blocks(BlockFit(marks, setup, objectives, gap_tol, budget, limits), before)
             setup.starts = None if before is None else before.betas()
             return solved_in_coordinates(lambda part: self._solve(part, setup, budget, limits), marks, setup, budget)
 
@@ -187,7 +188,7 @@ class KernelModel(CertifiedLazily, HoldsKernels):
 
     def _is_reached(self, certificate: Any) -> bool:
         # Over blocks, the gap is what ends a fit.
-        is_small = self.approximation is not None and self.gap_tol is None and certificate.relative_gap <= GAP
+        is_small = self.approximation is not None and self.gap_tol is None and certificate.relative_gap <= self.tol
         return is_small or super()._is_reached(certificate)
 
     @property

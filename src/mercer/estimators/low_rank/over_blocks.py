@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.training import Budget
     from mercer.solvers.limits import Limits
 
-# The relative duality gap at which to stop, unless another is asked for.
-GAP = 1e-4
 # Machines that take their steps in the same passes, at most: each has matrices of its own.
 TOGETHER = 8
 # What entries in single precision may be off by.
 ROUNDED = 1e-5
 # How coarsely a sample is solved, and the bytes that its kernel values may take.
 SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
+# One in so many landmarks says where to begin, how coarsely, and from how many kernel values on.
+COARSE, COARSE_GAP, WORTH_COARSE = 4, 5e-3, 2_000_000
 LEAST_SQUARES = "squared_epsilon_insensitive"
 
 
@@ -72,28 +72,29 @@ class BlockFit:
     setup : Setup
     objectives : list of Objective
         One for each problem.
-    gap_tol : float or None
+    gap_tol : float
+        Relative duality gap at which to stop.
     budget : Budget
     limits : Limits
     """
 
     def __init__(
-        self, marks: Landmarks, setup: Any, objectives: list[Objective], gap_tol: float | None, budget: "Budget",
+        self, marks: Landmarks, setup: Any, objectives: list[Objective], gap_tol: float, budget: "Budget",
         limits: "Limits",
     ) -> None:  # fmt: skip
         self.marks, self.setup, self.limits = marks, setup, limits
-        self.gap_tol, self.objectives = GAP if gap_tol is None else gap_tol, objectives
+        self.gap_tol, self.objectives = gap_tol, objectives
         self.places = [np.searchsorted(marks.used, task.indices) for task in setup.tasks]
-        n, memory = len(marks.used), budget.cache + budget.working
+        n, self.memory = len(marks.used), budget.cache + budget.working
         whole = None if n == marks.data.shape[0] else marks.used
         self.blocks = KernelBlocks(
-            marks.basis, lambda dtype: marks.rows(dtype, whole), n, memory, marks.n_jobs, limits.stop
+            marks.basis, lambda dtype: marks.rows(dtype, whole), n, self.memory, marks.n_jobs, limits.stop
         )
 
     def solve(self, before: Restricted | None) -> Restricted:
         """All problems; from where fewer landmarks have led, if there is such a solution."""
         machines = [self._machine(k) for k in range(len(self.objectives))]
-        starts = [None] * len(machines) if before is None else self._starts(before)
+        starts = self._coarse_starts(machines) if before is None else self._starts(before)
         solutions = self._solved(machines, starts)
         solved = BlockSolved(self.setup.tasks, solutions, self.places)
         certificates = [self._certificate(each, machine) for each, machine in zip(solutions, machines, strict=True)]
@@ -136,6 +137,38 @@ class BlockFit:
             if len(machines) > 1:
                 self.limits.report_solved(len(found), len(machines))
         return found
+
+    def _coarse_starts(self, machines: list[BlockMachine]) -> list[Any]:
+        """Solutions over some of the landmarks, where there are many: those are near, and cost little.
+
+        A Gram matrix of a quarter of the landmarks costs a sixteenth. What it says of the rows, which of them are at a
+        bound above all, holds for nearly all of them.
+        """
+        basis, n = self.marks.basis, len(self.marks.used)
+        count = basis.size // COARSE
+        if n * count < WORTH_COARSE:
+            return [None] * len(machines)
+        some = basis.first(count)
+        blocks = KernelBlocks(some, lambda dtype: self.blocks.rows(np.dtype(dtype)), n, self.memory, self.marks.n_jobs,
+                              self.limits.stop)  # fmt: skip
+        starts = []
+        for begin in range(0, len(machines), TOGETHER):
+            found = solve_many(
+                blocks, machines[begin : begin + TOGETHER], gap_tol=COARSE_GAP, limits=self.limits.unwatched(),
+                factor=some.factor, dtype=self.marks.dtype,
+            )  # fmt: skip
+            starts += [self._extended(each) for each in found]
+        return starts
+
+    def _extended(self, solution: BlockSolution) -> BlockSolution:
+        """The same function with the other landmarks, whose coefficients are zero."""
+        basis = self.marks.basis
+        coefficients: FloatArray = np.zeros(basis.size)
+        coefficients[: len(solution.coefficients)] = solution.coefficients
+        w = basis.factor.T @ coefficients
+        return BlockSolution(
+            w, coefficients, solution.bias, solution.beta, solution.status, 0, None, [], solution.width
+        )
 
     def _starts(self, before: Restricted) -> list[BlockSolution]:
         """The solutions so far in the basis of more landmarks, from their dual coefficients."""

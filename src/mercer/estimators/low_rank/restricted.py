@@ -39,7 +39,7 @@ FEW_VALUES = 2_000_000
 # Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
 FREE_ENTRIES = 10_000_000
 # And else so many times as many as those: about a tenth of a fit.
-SHARE_OF_VALUES = 1.0
+SHARE_OF_VALUES = 0.7
 
 
 class Landmarks:

@@ -74,7 +74,7 @@ def solve(
     except Stopped:
         status = limits.reached() or Status.INTERRUPTED
     alpha = weights[:, None] * (targets - values) / problem.penalties
-    return LowRankRidge(kept, values, alpha, status or Status.INTERRUPTED, passes, trace)
+    return LowRankRidge(kept, values, alpha, Status.INTERRUPTED if status is None else status, passes, trace)
 
 
 def _systems(blocks: "FeatureBlocks", factor: FloatArray, problem: "Ridge", dtype: DTypeLike) -> list[Any]:
