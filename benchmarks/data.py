@@ -35,6 +35,8 @@ SETTINGS = {
     "made": [(1, 0.5), (10, 0.2), (100, 0.2)],
 }
 BUNDLED = ("digits", "breast_cancer")
+# Two classes of 10^5 rows and more: `load_large`, for growth curves only.
+LARGE = ("donors", "celeba")
 # Text with far more columns than rows: raced by linear contestants, by others only when named.
 LINEAR = ("rcv1_small",)
 NO_FOLDER = (
@@ -84,6 +86,17 @@ def load(name):
         return _made(int(rows or 2000))
     data = LOADERS[base](base)
     return _subset(data, int(rows), name) if rows else data
+
+
+def load_large(name, rows):
+    """(X, y) of donors or celeba: `rows` of them, drawn at random, columns of mean 0 and deviation 1."""
+    with np.load(_path("large", f"{name}.npz")) as file:
+        X, y = file["X"], file["y"]
+    if rows > len(y):
+        raise ValueError(f"{name} has {len(y)} rows, got {rows}")
+    kept = np.random.default_rng(SEED).permutation(len(y))[:rows]
+    data = _standardised(DataSet(name, X[kept].astype(np.float64), y[kept], X[:1].astype(np.float64), y[:1]))
+    return data.X, np.where(data.y > 0, 1, -1)
 
 
 def _subset(data, rows, name):

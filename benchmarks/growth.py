@@ -1,4 +1,9 @@
-"""How time grows with n, at a fixed share of support vectors: the slope of log on log."""
+"""How time grows with n, at a fixed share of support vectors: the slope of log on log.
+
+``python -m benchmarks.race growth`` is the race of small sizes; ``python -m benchmarks.growth --sizes 100000 200000``
+fits each machine to 10^5 rows and more, each in a process of its own under a memory limit, and prints time, memory,
+certificate and support vectors, with oneDAL beside it where that is installed and asked for.
+"""
 
 from dataclasses import dataclass
 
@@ -74,3 +79,9 @@ def slopes(entries):
             found.append(Slope(name, "fit on n", slope([entry.n for entry in ran], fits)))
             found.append(Slope(name, "predict on SVs", slope([r.n_support for r in results], predictions)))
     return found
+
+
+if __name__ == "__main__":
+    from benchmarks.large_fits import main
+
+    main()

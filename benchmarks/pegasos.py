@@ -35,7 +35,7 @@ class LinearContestant:
         """Unfitted, for EPOCHS epochs."""
         if self.name == "mercer":
             kind = import_module(self.module).PegasosSVC
-            return kind(lam=C, average=bool(gamma), epochs=EPOCHS, bias="none", **parameters)
+            return kind(alpha=C, average=bool(gamma), epochs=EPOCHS, bias="none", **parameters)
         kind = import_module(self.module).SGDClassifier
         return kind(
             loss="hinge", alpha=C, average=bool(gamma), max_iter=EPOCHS, tol=None, fit_intercept=False, random_state=0

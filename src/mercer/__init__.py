@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.kernel.density import KernelDensity as KernelDensity
+    from mercer.estimators.kernel.features import Nystroem as Nystroem
+    from mercer.estimators.kernel.features import RandomFourierFeatures as RandomFourierFeatures
     from mercer.estimators.kernel.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
     from mercer.estimators.kernel.least_squares import KernelLeastSquares as KernelLeastSquares
     from mercer.estimators.kernel.logistic import KernelLogisticRegression as KernelLogisticRegression
@@ -36,12 +38,14 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.kernel.ridge import KernelRidge as KernelRidge
     from mercer.estimators.linear.svc import LinearSVC as LinearSVC
     from mercer.estimators.linear.svr import LinearSVR as LinearSVR
+    from mercer.estimators.low_rank.low_rank import LowRank as LowRank
     from mercer.estimators.mkl.classifier import MKLClassifier as MKLClassifier
     from mercer.estimators.mkl.one_class import MKLOneClassSVM as MKLOneClassSVM
     from mercer.estimators.mkl.regressor import MKLRegressor as MKLRegressor
     from mercer.estimators.online.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.online.perceptron import Perceptron as Perceptron
+    from mercer.estimators.out_of_core.table_features import TableFeatures as TableFeatures
     from mercer.estimators.svm.analytic_centre import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
@@ -71,6 +75,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
+    from mercer.problems.distance import Distance as Distance
     from mercer.problems.losses.margin_losses import Loss as Loss
     from mercer.problems.losses.residual_losses import CustomLoss as CustomLoss
     from mercer.problems.losses.residual_losses import EpsilonInsensitive as EpsilonInsensitive
@@ -85,6 +90,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
     from mercer.selection.path import regularization_path as regularization_path
     from mercer.selection.preflight.preflight import preflight as preflight
+    from mercer.selection.tuning.linear import LinearCV as LinearCV
     from mercer.selection.tuning.svc_cv import SVCCV as SVCCV
     from mercer.selection.tuning.svr_cv import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
@@ -98,6 +104,7 @@ _HOME = {
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
     "ClusterError": "mercer._errors",
+    "Distance": "mercer.problems.distance",
     "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
     "EpsilonInsensitive": "mercer.problems.losses.residual_losses",
@@ -107,6 +114,7 @@ _HOME = {
     "KernelLogisticRegression": "mercer.estimators.kernel.logistic",
     "KernelMachine": "mercer.estimators.kernel.machine",
     "KernelPerceptron": "mercer.estimators.online.kernel_perceptron",
+    "LinearCV": "mercer.selection.tuning.linear",
     "LinearSVC": "mercer.estimators.linear.svc",
     "LinearSVR": "mercer.estimators.linear.svr",
     "Loss": "mercer.problems.losses.margin_losses",
@@ -127,6 +135,9 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.svm.ramp",
     "RankSVM": "mercer.estimators.svm.rank",
+    "Nystroem": "mercer.estimators.kernel.features",
+    "RandomFourierFeatures": "mercer.estimators.kernel.features",
+    "LowRank": "mercer.estimators.low_rank.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",
     "Pinball": "mercer.problems.losses.residual_losses",
@@ -141,6 +152,7 @@ _HOME = {
     "SVDD": "mercer.estimators.svm.svdd",
     "SVR": "mercer.estimators.svm.svr",
     "SVRCV": "mercer.selection.tuning.svr_cv",
+    "TableFeatures": "mercer.estimators.out_of_core.table_features",
     "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer._errors import MercerError
+from mercer.estimators.fitting.certificate import known_certificates
 from mercer.report.kernel_words import kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
@@ -42,6 +43,7 @@ def describe(model: Any) -> dict[str, Any]:
         "status": machine.status_.name if hasattr(machine, "status_") else None,
         "meaning": machine.status_.meaning if hasattr(machine, "status_") else None,
         "certificate": certificate_totals(machine),
+        "distance": distance_totals(machine),
     }
 
 
@@ -67,7 +69,7 @@ def _named_by(kernel: Any) -> list[Any]:
 def certificate_totals(machine: Any) -> dict[str, Any] | None:
     """The two-class problems of a fit are independent, so objectives and gaps add; of the rest, the worst counts."""
     try:
-        found = getattr(machine, "certificate_", None)
+        found = known_certificates(machine)
     except MercerError:
         # A model of another tool: its training data, which a certificate needs, are not here.
         return None
@@ -84,6 +86,21 @@ def certificate_totals(machine: Any) -> dict[str, Any] | None:
         "n_free": int(sum(one.n_free for one in each)),
         "n_bounded": int(sum(one.n_bounded for one in each)),
         "n_zero": int(sum(one.n_zero for one in each)),
+    }
+
+
+def distance_totals(machine: Any) -> dict[str, Any] | None:
+    """How far a machine over landmarks may be from the exact one: values add, and of the rest the worst counts."""
+    found = getattr(machine, "distance_", None)
+    each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
+    if not each or not all(hasattr(one, "relative") for one in each):
+        return None
+    return {
+        "landmarks": machine.approximation_.count,
+        "value": float(sum(one.value for one in each)),
+        "relative": float(max(one.relative for one in each)),
+        "method": "exact" if all(one.method == "exact" for one in each) else "sampled",
+        "confidence": float(min(one.confidence for one in each)),
     }
 
 

@@ -9,16 +9,19 @@ from sklearn.utils.validation import check_array
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import FloatArray, Rows
+from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.inputs import is_precomputed, require_fitted, takes_items
 from mercer.estimators.fitting.parameters import require_flag, require_number
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.kernel.spectral import SpectralMethod
+from mercer.estimators.low_rank.kernel_methods import restricted_components
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.solvers.linalg import shifted_system
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
     from mercer.estimators.kernel.spectral import Components
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.solvers.limits import Limits
 
@@ -81,6 +84,8 @@ class KernelPCA(SpectralMethod):
         Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
+    approximation : LowRank, optional
+        Restricts the components to some landmarks, for many rows: see `mercer.LowRank`. By default they are exact.
 
     Attributes
     ----------
@@ -111,6 +116,11 @@ class KernelPCA(SpectralMethod):
         "krylov" and "randomized" see those that show in the diagonal or in the vectors they went through, so they may
         miss a small one. Kernels that are positive semidefinite by construction are not examined. Matrices are
         examined after centring. With `fit_inverse_transform`, it is the worse of this and the status of the regression.
+    distance_ : Distance
+        With an `approximation`: how much of the variance the components could miss, and as a share of it.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
+        `X_fit_` are then the landmarks.
     expansion_ : Expansion
         The coordinates as sums of kernels.
     trace_ : list of TracePoint
@@ -162,6 +172,7 @@ class KernelPCA(SpectralMethod):
         memory_limit: int | str | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -183,6 +194,7 @@ class KernelPCA(SpectralMethod):
         self.memory_limit = memory_limit
         self.callbacks = callbacks
         self.verbose = verbose
+        self.approximation = approximation
 
     _remedies: ClassVar = {
         **SpectralMethod._remedies,
@@ -197,11 +209,31 @@ class KernelPCA(SpectralMethod):
         require_number("alpha", self.alpha, least=0.0)
         for name in ("fit_inverse_transform", "remove_zero_eig", "copy_X"):
             require_flag(name, getattr(self, name))
+        if self.approximation is not None and self.fit_inverse_transform:
+            raise ParameterError(
+                "fit_inverse_transform is not available with an approximation; take a KernelPCA of a sample"
+            )
         if self.fit_inverse_transform and (is_precomputed(self.kernel) or takes_items(self.kernel)):
             # The first sentence is scikit-learn's.
             raise ParameterError(
                 "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images here."
             )
+
+    def _fit_rows(self, X: Rows, data: TrainingData, limits: "Limits") -> None:
+        if self.approximation is None:
+            super()._fit_rows(X, data, limits)
+            return
+        found = restricted_components(self, data, self._count(data.shape[0]), limits)
+        pairs, marks = found.pairs, found.marks
+        kept = self._count_kept(pairs.rank, len(pairs.values))
+        self.eigenvalues_, self.eigenvectors_ = pairs.values[:kept], pairs.vectors[:, :kept]
+        coefficients = marks.basis.coefficients(pairs.directions[:, :kept])
+        self.X_fit_ = self._keep_landmarks(data, marks, coefficients, pairs.offsets[:kept])
+        self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
+        self.status_, self.n_iter_, self.trace_, self.solver_ = Status.OPTIMAL, 1, [], "low rank"
+        self.distance_, self._evidence = found.distance, Evidence.settled([pairs.certificate])
+        self._missing, self._n_features_out = None, kept
+        self._heed([pairs.certificate], warns=False)
 
     def _count_kept(self, rank: int, found: int) -> int:
         return rank if self.remove_zero_eig or self.n_components is None else found

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
-from mercer.estimators.bases.kernel_method import KernelRegression, Proof
+from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import (
     require_choice,
@@ -20,8 +21,10 @@ from mercer.estimators.fitting.parameters import (
     require_numbers,
 )
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.low_rank.kernel_methods import restricted_ridge
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
@@ -30,6 +33,7 @@ from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.ridge import RidgeCertificate
@@ -97,7 +101,9 @@ class KernelRidge(KernelRegression):
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     random_state : int, RandomState or None, default=None
-        Seed for the rows of the "nystroem" preconditioner.
+        Seed for the rows of the "nystroem" preconditioner; None stands for 0.
+    approximation : LowRank, optional
+        Restricts the function to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -122,6 +128,11 @@ class KernelRidge(KernelRegression):
         The method that was used.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
+    distance_ : Distance
+        With an `approximation`: how far the objective may be from that of the exact function, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
+        `dual_coef_` and `X_fit_` are then those of the landmarks.
     expansion_ : Expansion
         The function, or the functions of several targets, as sums of kernels.
     trace_ : list of TracePoint
@@ -148,6 +159,7 @@ class KernelRidge(KernelRegression):
     """
 
     if TYPE_CHECKING:
+        dual_coef_: Any
 
         @property
         def certificate_(self) -> RidgeCertificate: ...
@@ -186,6 +198,7 @@ class KernelRidge(KernelRegression):
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -207,6 +220,7 @@ class KernelRidge(KernelRegression):
         self.random_state = random_state
         self.callbacks = callbacks
         self.verbose = verbose
+        self.approximation = approximation
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -230,8 +244,13 @@ class KernelRidge(KernelRegression):
             weights = some_weights(sample_weight, len(targets))
             used = np.flatnonzero(weights)
             data = self._training_data(X)
-            self._solve(data, targets, penalties, weights, used, limits, is_flat)
-            self.X_fit_ = X
+            if self.approximation is None:
+                self._solve(data, targets, penalties, weights, used, limits, is_flat)
+                self.X_fit_ = X
+            else:
+                self._solve_restricted(data, Ridge(targets[used], penalties, np.sqrt(weights[used])), used, limits)
+                self._is_flat = is_flat
+                self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
@@ -244,8 +263,18 @@ class KernelRidge(KernelRegression):
         require_choice("solver", self.solver, shifted_system.METHODS)
         require_choice("criterion", self.criterion, ("loo", "gcv"))
         require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
+        if self.approximation is not None:
+            self._require_plain()
         if self.leave_one_out and self.solver == "cg":
             raise ParameterError('leave_one_out=True needs the factor: solver must be "auto" or "cholesky", got "cg"')
+
+    def _require_plain(self) -> None:
+        """Refuse what the restriction to landmarks does not have."""
+        for name, usual in (("alphas", None), ("leave_one_out", False)):
+            if getattr(self, name) is not usual:
+                raise ParameterError(f"{name} is not available with an approximation; choose alpha by cross-validation")
+        if not np.all(np.asarray(self.alpha) > 0):
+            raise ParameterError(f"alpha must be positive with an approximation, got {self.alpha!r}")
 
     def _solve(
         self,
@@ -271,9 +300,21 @@ class KernelRidge(KernelRegression):
         coefficients = np.zeros(targets.shape)
         coefficients[used] = columns * problem.scale[:, None]
         self._keep(data, coefficients, problem, solutions, is_flat)
-        self._keep_proof(data.subset(used), problem, coefficients[used])
+        self._keep_evidence(data.subset(used), problem, coefficients[used])
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
+
+    def _solve_restricted(self, data: "TrainingData", problem: Ridge, used: IndexArray, limits: Limits) -> None:
+        """The function restricted to landmarks."""
+        found = restricted_ridge(self, data, problem, used, limits)
+        self.dual_coef_ = found.marks.basis.coefficients(found.solution.w)
+        self.X_fit_ = self._keep_landmarks(data, found.marks, self.dual_coef_, np.zeros(len(problem.penalties)))
+        self.alpha_ = float(problem.penalties[0]) if len(set(problem.penalties)) == 1 else problem.penalties
+        self.jitter_, self.distance_, self.solver_ = found.marks.basis.jitter, found.distance, "low rank"
+        self.n_iter_, self.status_ = max(1, found.solution.iterations), found.solution.status
+        self.trace_, self._evidence = found.solution.trace, Evidence.settled([found.certificate])
+        if self.status_ == Status.OPTIMAL:
+            self._heed([found.certificate], warns=False)
 
     def _require_room_for(self, data: "TrainingData", request: "Request") -> None:
         """Refuse eigenvalues or a factor that are asked for and have no room."""
@@ -295,7 +336,7 @@ class KernelRidge(KernelRegression):
         return problem, operator
 
     def _request(self, data: "TrainingData", limits: Limits) -> "Request":
-        rng = check_random_state(self.random_state) if self.preconditioner == "nystroem" else None
+        rng = generator_of(self.random_state) if self.preconditioner == "nystroem" else None
         return shifted_system.Request(
             tol=float(self.tol),
             limits=limits,
@@ -334,12 +375,12 @@ class KernelRidge(KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         self._is_flat = is_flat
 
-    def _keep_proof(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
+    def _keep_evidence(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
         def compute() -> Any:
             fitted = self._operator(data, Limits()).product(coefficients)
             return problem.certificate(coefficients, fitted)
 
-        self._proof = Proof(data, compute)
+        self._evidence = Evidence(data, Computed(compute))
 
     def _keep_leave_one_out(
         self, problem: Ridge, coefficients: FloatArray, solutions: Sequence[Any], used: IndexArray

@@ -9,7 +9,7 @@ import numpy as np
 from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.problems.mkl.weighted_kernels import Judged, joint_certificate, primal_and_dual, untaught_primal
@@ -266,11 +266,11 @@ class WeightedSolved(Solved):
         return [self._trace]
 
 
-class WeightedEvidence(Evidence):
+class WeightedCertifier(ProblemCertifier):
     """One certificate for the machines and the weights together, from data and coefficients alone."""
 
     def _certify(self) -> list[Any]:
-        data, setup, betas = self.data, self.setup, self.solved.betas()
+        data, setup, betas = cast(Any, self.data), self.setup, self.solved.betas()
         several = data.several()
         table = np.zeros((several.n, len(betas)))
         for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):

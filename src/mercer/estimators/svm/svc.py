@@ -11,13 +11,14 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_t
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
-from mercer.estimators.fitting.certificate import JointEvidence
+from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.estimators.svm.separation import (
-    SeparationEvidence,
+    SeparationCertifier,
     SeparationSolved,
     explicit_features,
     is_hard,
@@ -35,9 +36,10 @@ from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
@@ -129,6 +131,8 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -164,6 +168,10 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     certificate_ : Certificate, or a list of them
         Primal and dual objective, their gap and the KKT conditions of each two-class problem, recomputed in
         double precision from the training data when first read.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of TracePoint, or a list of such lists
@@ -216,6 +224,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -228,6 +237,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
+        self.approximation = approximation
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -296,6 +306,11 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
 
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        if isinstance(setup, TogetherProblem) or self.solver != "auto":
+            return None
+        return [Objective(each.signs, each.C, each.loss, each.bias) for each in setup.problems]
+
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         if isinstance(setup, TogetherProblem):
             self._calibration = None
@@ -351,10 +366,12 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         if isinstance(solved, SeparationSolved) and sums_are_off(data, setup, solved, SUM_ERROR):
             keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
         if isinstance(setup, TogetherProblem):
-            return JointEvidence
-        return SeparationEvidence if isinstance(solved, SeparationSolved) else super()._kind_of_evidence(setup, solved)
+            return JointCertifier
+        return (
+            SeparationCertifier if isinstance(solved, SeparationSolved) else super()._kind_of_certifier(setup, solved)
+        )
 
     def _solve_with_folds(
         self,

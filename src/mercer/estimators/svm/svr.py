@@ -16,6 +16,7 @@ from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.kernels.gram.doubled import RepeatedMatrix
 from mercer.problems.svm.epsilon_regression import EpsilonRegression, NuRegression
 from mercer.problems.svm.soft_margin import BIASES
@@ -24,6 +25,7 @@ from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
@@ -130,6 +132,8 @@ class SVR(_Regression):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -161,6 +165,10 @@ class SVR(_Regression):
     certificate_ : Certificate
         Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
         training data when first read.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The function as a sum of kernels.
     trace_ : list of TracePoint
@@ -201,6 +209,7 @@ class SVR(_Regression):
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -212,6 +221,7 @@ class SVR(_Regression):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
+        self.approximation = approximation
         self.max_iter = max_iter
         self.bias = bias
         self.gap_tol = gap_tol
@@ -228,6 +238,10 @@ class SVR(_Regression):
 
     def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         return EpsilonRegression(y, self._weighted_C(weights), float(self.epsilon), self.bias)
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        (problem,) = setup.problems
+        return [Objective(problem.targets, problem.C, "epsilon_insensitive", problem.bias, problem.epsilon)]
 
 
 class NuSVR(_Regression):

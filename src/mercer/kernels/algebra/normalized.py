@@ -56,7 +56,7 @@ def _inverse_roots(diagonal: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Normalised(Wrapped):
+class Normalized(Wrapped):
     """k(x, y) / sqrt(k(x, x) k(y, y)); written ``k.normalized()``.
 
     It is 0 where k(x, x) = 0, the cosine of a zero vector.
