@@ -1,8 +1,8 @@
 """How long fits by blocks would take on clusters that are not here, from block times measured here.
 
-What is measured: processor seconds of a kernel value with a landmark, of a value of the machine, of an entry of a block's
-matrix of curvature, of an addition and of a factorisation, of a task on the scheduler; how block times scatter; and how
-many passes a fit takes. What is assumed: the network (`--gigabytes`), and that a core there is a core here. The rest is
+What is measured: processor seconds of a kernel value with a landmark, of a value of the machine, of an entry of a
+block's matrix of curvature, of an addition and of a factorisation, of a task on the scheduler; how block times scatter;
+and how many passes a fit takes. What is assumed: the network (`--gigabytes`), and that a core there is a core here. The rest is
 the division of work that `mercer.distributed` makes, task by task.
 
     python -m benchmarks.simulate_cluster
@@ -130,6 +130,8 @@ def passes_of(loss, rows=40_000, features=50):
 
 @dataclass(frozen=True)
 class Cluster:
+    """Machines that are alike, and what they reach each other by."""
+
     workers: int
     cores: int
     bandwidth: float  # bytes a second of one machine's network
@@ -180,10 +182,10 @@ def main():
     parser.add_argument("--block", type=int, default=131_072, help="rows")
     options = parser.parse_args()
     costs = measured()
-    print(f"measured here, in processor seconds: kernel value {costs.kernel:.1e}, value {costs.value:.1e}, curvature "
-          f"{costs.curvature:.1e},\naddition {costs.addition:.1e}, solution {costs.solution:.1e}, task {costs.task:.1e}; "
-          f"scatter {costs.scatter:.2f}; passes {costs.passes}\nassumed: {options.cores} cores a worker, "
-          f"{options.gigabytes:g} GB/s, blocks of {options.block} rows")  # fmt: skip
+    print(f"measured here, in processor seconds: kernel value {costs.kernel:.1e}, value {costs.value:.1e}, "
+          f"curvature {costs.curvature:.1e},\naddition {costs.addition:.1e}, solution {costs.solution:.1e}, task "
+          f"{costs.task:.1e}; scatter {costs.scatter:.2f}; passes {costs.passes}\nassumed: {options.cores} cores a "
+          f"worker, {options.gigabytes:g} GB/s, blocks of {options.block} rows")  # fmt: skip
     rows = []
     for n, m, is_kernel, loss, workers in CASES:
         cluster = Cluster(workers, options.cores, options.gigabytes * 1e9)

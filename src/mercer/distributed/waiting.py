@@ -76,7 +76,7 @@ class Patience:
         stop: Callable[[], bool],
         name: Callable[[int], str],
     ) -> Any:
-        """The answers of some tasks. One that the scheduler has forgotten, as it may when workers die, is begun again."""
+        """The answers of some tasks. One that the scheduler has forgotten, as it may when workers die, begins again."""
         for _ in range(AGAIN):
             for k, place in enumerate(places):
                 self._wait_for(ready[k], stop, name(place))
@@ -126,7 +126,7 @@ class Patience:
                     raise Stopped from None
             except MercerError:
                 raise
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - raised again, in words where there are any
                 reason = self._told(error, name)
                 raise reason from None if reason is error else error
 
