@@ -295,15 +295,14 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     ) -> TwoClassProblems:
         """The problems to solve, with C times the weights of class and sample for each point."""
         C, n_classes = weighted_C(self._C, codes, class_weight, weights), len(class_weight)
-        if self.multi_class == "crammer_singer":
-            if not np.isfinite(C).all():
-                raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
-        if self.multi_class == "crammer_singer" and n_classes > 2:
+        is_together = self.multi_class == "crammer_singer"
+        if is_together and not np.isfinite(C).all():
+            raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
+        # Two classes together have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
+        how, times = ("ovr", 2.0) if is_together else (self.multi_class, 1.0)
+        setup = TwoClassProblems(codes, n_classes, how, times * C, self.loss, self.bias)
+        if is_together and n_classes > 2:
             setup = TogetherProblem(codes, n_classes, C, self.bias)
-        else:
-            # Two classes together have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
-            how, times = ("ovr", 2.0) if self.multi_class == "crammer_singer" else (self.multi_class, 1.0)
-            setup = TwoClassProblems(codes, n_classes, how, times * C, self.loss, self.bias)
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
 
