@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.data import SETTINGS
-from benchmarks.entry import Plan, run_entry
-from benchmarks.peers import MERCER, contestants
-from benchmarks.report import seconds, table
+from benchmarks.harness.entry import Plan, run_entry
+from benchmarks.harness.peers import MERCER, contestants
+from benchmarks.harness.report import seconds, table
+from benchmarks.sets.data import SETTINGS
 
 SIZES = (2000, 4000, 8000, 16_000, 32_000, 64_000)
 GOALS = {"fit on n": 2.0, "predict on SVs": 1.05}

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.report import table
+from benchmarks.harness.report import table
 
 PART = 100_000
 LOSSES = ("squared_hinge", "logistic", "hinge")

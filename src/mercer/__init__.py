@@ -9,12 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
+    from mercer import distributed as distributed
     from mercer import io as io
     from mercer import kernels as kernels
     from mercer import plot as plot
     from mercer import report as report
     from mercer import theory as theory
     from mercer._errors import CancelledError as CancelledError
+    from mercer._errors import ClusterError as ClusterError
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
@@ -25,15 +27,18 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
     from mercer.estimators.kernel.density import KernelDensity as KernelDensity
+    from mercer.estimators.kernel.features import Nystroem as Nystroem
+    from mercer.estimators.kernel.features import RandomFourierFeatures as RandomFourierFeatures
     from mercer.estimators.kernel.fisher import KernelFisherDiscriminant as KernelFisherDiscriminant
     from mercer.estimators.kernel.least_squares import KernelLeastSquares as KernelLeastSquares
     from mercer.estimators.kernel.logistic import KernelLogisticRegression as KernelLogisticRegression
     from mercer.estimators.kernel.machine import KernelMachine as KernelMachine
     from mercer.estimators.kernel.pca import KernelPCA as KernelPCA
-    from mercer.estimators.kernel.pca import KernelSVD as KernelSVD
     from mercer.estimators.kernel.ridge import KernelRidge as KernelRidge
+    from mercer.estimators.kernel.svd import KernelSVD as KernelSVD
     from mercer.estimators.linear.svc import LinearSVC as LinearSVC
     from mercer.estimators.linear.svr import LinearSVR as LinearSVR
+    from mercer.estimators.low_rank.low_rank import LowRank as LowRank
     from mercer.estimators.mkl.classifier import MKLClassifier as MKLClassifier
     from mercer.estimators.mkl.one_class import MKLOneClassSVM as MKLOneClassSVM
     from mercer.estimators.mkl.regressor import MKLRegressor as MKLRegressor
@@ -45,13 +50,13 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.svm.nu_svc import NuSVC as NuSVC
+    from mercer.estimators.svm.nu_svr import NuSVR as NuSVR
     from mercer.estimators.svm.one_class import OneClassSVM as OneClassSVM
     from mercer.estimators.svm.ramp import RampSVC as RampSVC
     from mercer.estimators.svm.rank import RankSVM as RankSVM
     from mercer.estimators.svm.svc import SVC as SVC
     from mercer.estimators.svm.svdd import SVDD as SVDD
     from mercer.estimators.svm.svr import SVR as SVR
-    from mercer.estimators.svm.svr import NuSVR as NuSVR
     from mercer.exchange.compress.compress import compress as compress
     from mercer.exchange.from_sklearn import from_sklearn as from_sklearn
     from mercer.exchange.model_file.save import load as load
@@ -70,6 +75,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.kernels.graph.graph import Graph as Graph
     from mercer.kernels.tree.tree import Tree as Tree
     from mercer.problems.certificate import Certificate as Certificate
+    from mercer.problems.distance import Distance as Distance
     from mercer.problems.losses.margin_losses import Loss as Loss
     from mercer.problems.losses.residual_losses import CustomLoss as CustomLoss
     from mercer.problems.losses.residual_losses import EpsilonInsensitive as EpsilonInsensitive
@@ -91,12 +97,14 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_ROOMS = ("io", "kernels", "plot", "report", "theory")
+_ROOMS = ("distributed", "io", "kernels", "plot", "report", "theory")
 _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.svm.analytic_centre",
     "BayesPointMachine": "mercer.estimators.svm.bayes_point",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
+    "ClusterError": "mercer._errors",
+    "Distance": "mercer.problems.distance",
     "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
     "EpsilonInsensitive": "mercer.problems.losses.residual_losses",
@@ -115,7 +123,7 @@ _HOME = {
     "KernelLeastSquares": "mercer.estimators.kernel.least_squares",
     "KernelPCA": "mercer.estimators.kernel.pca",
     "KernelRidge": "mercer.estimators.kernel.ridge",
-    "KernelSVD": "mercer.estimators.kernel.pca",
+    "KernelSVD": "mercer.estimators.kernel.svd",
     "MKLClassifier": "mercer.estimators.mkl.classifier",
     "MKLOneClassSVM": "mercer.estimators.mkl.one_class",
     "MKLRegressor": "mercer.estimators.mkl.regressor",
@@ -127,6 +135,9 @@ _HOME = {
     "ParameterError": "mercer._errors",
     "RampSVC": "mercer.estimators.svm.ramp",
     "RankSVM": "mercer.estimators.svm.rank",
+    "Nystroem": "mercer.estimators.kernel.features",
+    "RandomFourierFeatures": "mercer.estimators.kernel.features",
+    "LowRank": "mercer.estimators.low_rank.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",
     "Pinball": "mercer.problems.losses.residual_losses",
@@ -135,7 +146,7 @@ _HOME = {
     "SquaredEpsilonInsensitive": "mercer.problems.losses.residual_losses",
     "Status": "mercer.solvers.result",
     "NuSVC": "mercer.estimators.svm.nu_svc",
-    "NuSVR": "mercer.estimators.svm.svr",
+    "NuSVR": "mercer.estimators.svm.nu_svr",
     "OneClassSVM": "mercer.estimators.svm.one_class",
     "SVCCV": "mercer.selection.tuning.svc_cv",
     "SVDD": "mercer.estimators.svm.svdd",

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from benchmarks import data, large_fits
-from benchmarks.grid import chosen_settings
+from benchmarks import large_fits
 from benchmarks.growth import slope
-from benchmarks.made import MADE, noisy_disc, teacher_values
+from benchmarks.races.grid import chosen_settings
+from benchmarks.sets import data
+from benchmarks.sets.made import MADE, noisy_disc, teacher_values
 
 
 @pytest.fixture

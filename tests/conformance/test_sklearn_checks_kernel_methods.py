@@ -9,6 +9,9 @@ from mercer import (
     KernelPCA,
     KernelRidge,
     KernelSVD,
+    LowRank,
+    Nystroem,
+    RandomFourierFeatures,
 )
 from mercer.kernels import RBF, Linear
 
@@ -26,6 +29,12 @@ VARIANTS = [
     KernelDensity(),
     KernelDensity(kernel="epanechnikov", bandwidth="scott", level=0.1),
     KernelDensity(kernel=RBF(gamma="scale")),
+    KernelPCA(n_components=1, kernel="rbf", approximation=LowRank(1)),
+    Nystroem(n_components=1),
+    Nystroem(kernel="poly", degree=2, n_components=3, choice="rpcholesky"),
+    Nystroem(kernel=Linear() + RBF(gamma="scale"), n_components=2),
+    RandomFourierFeatures(n_components=5),
+    RandomFourierFeatures(gamma="scale", n_components=1),
 ]
 
 

@@ -174,6 +174,21 @@ def test_other_classifiers(kind, n_classes):
     assert ("probabilities" in found) == (kind == "KernelLogisticRegression")
 
 
+@pytest.mark.parametrize("kind", ["SVC", "NuSVC", "KernelLogisticRegression"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classifiers_over_landmarks(kind, n_classes):
+    X, y, new = rows(n_classes=n_classes)
+    options = {"nu": 0.2} if kind == "NuSVC" else {}
+    model = getattr(mercer, kind)(kernel=RBF(1.0), approximation=mercer.LowRank(20), **options).fit(X, y)
+    assert "label" in assert_answers(model, new)
+
+
+@pytest.mark.parametrize("kind", ["SVR", "OneClassSVM", "KernelRidge", "KernelPCA"])
+def test_functions_over_landmarks(kind):
+    X, y, new = rows()
+    assert_answers(getattr(mercer, kind)(kernel=RBF(1.0), approximation=mercer.LowRank(20)).fit(X, y), new)
+
+
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("strategy", ["ovo", "ovr"])

@@ -26,11 +26,11 @@ from mercer.problems.certificate import EVERYTHING, Certificate
 from mercer.problems.svm.signed_dual import DualProblem
 
 # Rows drawn at random, at most; of all rows, one in so many is recomputed at most, and one in twice as many is drawn.
-SAMPLE, ONE_IN = 2048, 12
+SAMPLE, ONE_IN = 2048, 16
 # How sure the share of rows with larger errors is.
 CERTAINTY = 0.999
 # Rows count as open that an error so many times the largest seen so far could turn to the other side.
-CAUTION = 4.0
+CAUTION = 2.0
 SEED = 20
 
 
@@ -46,7 +46,7 @@ def certificate(
     beta: FloatArray,
     gradient: FloatArray,
     intercept: float,
-    slack: float,
+    tol: float,
     recompute: Callable[[IndexArray], FloatArray],
     likely: IndexArray,
 ) -> Certificate:
@@ -58,8 +58,8 @@ def certificate(
     beta, gradient : ndarray (n,)
         Signed coefficients, and p - Q beta as the solver has it.
     intercept : float
-    slack : float
-        The tolerance that was asked for: rows nearer than this to the other side are open too.
+    tol : float
+        The largest violation that was asked for: where only errors make it larger, more is recomputed.
     recompute : callable
         ``recompute(rows)`` is <w, psi(x_i)> at some rows, from scratch and in double precision.
     likely : ndarray of int
@@ -71,14 +71,14 @@ def certificate(
     drawn = np.random.default_rng(SEED).choice(n, min(SAMPLE, max(1, n // (2 * ONE_IN))), replace=False)
     first = np.union1d(drawn, likely)
     error = _replace(projections, first, recompute, known)
-    is_open = _is_open(problem, beta, projections, slack + CAUTION * error) & ~known
+    is_open = _is_open(problem, beta, projections, CAUTION * error) & ~known
     waiting, room = np.flatnonzero(is_open), max(0, n // ONE_IN - len(first))
     while True:
         wanted = _worst(problem, beta, projections, waiting, room)
         error = max(error, _replace(projections, wanted, recompute, known))
         waiting = waiting[~known[waiting]]
         plain, violation, more = _widening(problem, beta, projections, np.where(known, 0.0, error))
-        if len(waiting) == 0 or violation <= slack or plain > slack:
+        if len(waiting) == 0 or violation <= tol or plain > tol:
             break
         # Only what is counted as off speaks against it: more of that is recomputed, before everything is.
         room = len(first) + 2 * len(wanted)

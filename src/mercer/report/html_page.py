@@ -192,8 +192,16 @@ def _certificate(record: Record) -> str:
             ("dual objective", found["dual"]), ("gap", found["gap"]),
             ("largest relative gap", found["relative_gap"]), ("largest KKT violation", found["kkt_violation"]),
             ("free, bounded, other points", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
+    words = f"The optimum lies between dual and primal. What they rest on: {escape(found['basis'])}."
+    distance = record.model.get("distance")
+    if distance:
+        rows += [("landmarks", distance["landmarks"]), ("distance", distance["value"]),
+                 ("largest relative distance", distance["relative"])]  # fmt: skip
+        words = (
+            f"{words} The machine is restricted to landmarks: the exact one is better by no more than gap and distance "
+            f"together ({distance['method']}, confidence {100 * distance['confidence']:g} %)."
+        )
     body = "".join(f"<tr><td>{escape(name)}</td><td>{_number(value)}</td></tr>" for name, value in rows)
-    words = "The optimum lies between dual and primal; both are recomputed from data and coefficients alone."
     return f"<h2>Certificate</h2><table>{body}</table><p class='soft'>{words}</p>"
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer._errors import MercerError
 from mercer.estimators.fitting.certificate import known_certificates
+from mercer.problems.certificate import EVERYTHING
 from mercer.report.kernel_words import kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
@@ -43,6 +44,7 @@ def describe(model: Any) -> dict[str, Any]:
         "status": machine.status_.name if hasattr(machine, "status_") else None,
         "meaning": machine.status_.meaning if hasattr(machine, "status_") else None,
         "certificate": certificate_totals(machine),
+        "distance": distance_totals(machine),
     }
 
 
@@ -85,6 +87,22 @@ def certificate_totals(machine: Any) -> dict[str, Any] | None:
         "n_free": int(sum(one.n_free for one in each)),
         "n_bounded": int(sum(one.n_bounded for one in each)),
         "n_zero": int(sum(one.n_zero for one in each)),
+        "basis": next((one.basis for one in each if not getattr(one, "is_full", True)), EVERYTHING),
+    }
+
+
+def distance_totals(machine: Any) -> dict[str, Any] | None:
+    """How far a machine over landmarks may be from the exact one: values add, and of the rest the worst counts."""
+    found = getattr(machine, "distance_", None)
+    each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
+    if not each or not all(hasattr(one, "relative") for one in each):
+        return None
+    return {
+        "landmarks": machine.approximation_.count,
+        "value": float(sum(one.value for one in each)),
+        "relative": float(max(one.relative for one in each)),
+        "method": "exact" if all(one.method == "exact" for one in each) else "sampled",
+        "confidence": float(min(one.confidence for one in each)),
     }
 
 

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import time
 import warnings
 from dataclasses import replace
 
@@ -99,8 +100,8 @@ def test_full_is_what_small_fits_have(rows, monkeypatch):
 
 def test_it_says_what_was_recomputed(rows):
     words = str(_fit(SVC(C=0.5, gamma=0.05), rows).certificate_)
-    assert "of 3000 rows recomputed in double precision: all that decide, and 125 at random" in words
-    assert "with 99.9 % certainty fewer than 5.4 % of the rows are off by more" in words
+    assert "of 3000 rows recomputed in double precision: all that decide, and 93 at random" in words
+    assert "with 99.9 % certainty fewer than 7.2 % of the rows are off by more" in words
     assert EVERYTHING in str(SVC().fit(rows[0][:200], rows[1][:200]).certificate_)
 
 
@@ -131,16 +132,17 @@ def test_a_gradient_that_is_off_is_caught(rows):
     assert _sampled(problem, beta, gradient, intercept, product).is_optimal(1e-3)
     # A share that the certificate says is seen with 99.9 % certainty, off by more than the tolerance.
     wrong = gradient.copy()
-    wrong[np.random.default_rng(1).random(N) < 0.06] += 0.01
+    wrong[np.random.default_rng(1).random(N) < 0.08] += 0.01
     found, so = _sampled(problem, beta, wrong, intercept, product), problem.certificate(beta, product, intercept)
     assert "off by at most 1.0e-02" in found.basis
-    assert found.gap >= so.gap
+    assert found.gap >= so.gap - 1e-9  # two numbers of some thousand are subtracted
     assert found.kkt_violation >= so.kkt_violation
     assert 1.0 < found.accuracy >= abs(found.dual - so.dual)
-    # Larger errors leave nothing to be taken over.
-    wrong[np.random.default_rng(1).random(N) < 0.06] += 5.0
-    assert _sampled(problem, beta, wrong, intercept, product) == so
-    assert so.is_full
+    # With larger errors it does not say that it is optimal, and a fit recomputes everything.
+    wrong[np.random.default_rng(1).random(N) < 0.08] += 5.0
+    worse = _sampled(problem, beta, wrong, intercept, product)
+    assert not worse.is_optimal(1e-3)
+    assert worse.gap > so.gap
 
 
 def test_coefficients_that_the_gradient_does_not_fit_are_caught(rows):
@@ -155,7 +157,7 @@ def test_coefficients_that_the_gradient_does_not_fit_are_caught(rows):
 
 
 def test_rows_that_decide_beyond_the_room_are_widened(rows):
-    """Without a tube nearly every row is free, and only one in twelve is recomputed."""
+    """Without a tube nearly every row is free, and only one in sixteen is recomputed."""
     model = _fit(SVR(epsilon=0.0, C=50.0, gamma=2.0), rows)
     assert "all but" in model.certificate_.basis
     assert model.certificate_.kkt_violation >= model.certificate(full=True).kkt_violation
@@ -220,6 +222,26 @@ def test_it_obeys_the_limits_of_the_fit(rows, monkeypatch):
     assert not model.certificate_.is_full
 
 
+def test_a_time_limit_ends_it(rows, monkeypatch):
+    """A certificate that would go on until it is told to stop is told, and the model is there."""
+    product, told = certifiers.ProblemCertifier._product, []
+
+    def endless(self, *operands):
+        while self._stop is not None and not self._stop():
+            time.sleep(0.01)
+        told.append(True)
+        return product(self, *operands)
+
+    SVC(C=5.0).fit(*rows[:2])  # whatever there is to compile
+    with monkeypatch.context() as patch:
+        patch.setattr(certifiers.ProblemCertifier, "_product", endless)
+        model = SVC(C=5.0, time_limit=8.0).fit(*rows[:2])
+    assert told
+    assert model.status_ is Status.OPTIMAL
+    assert model._evidence._found is None
+    assert not model.certificate_.is_full
+
+
 def test_it_takes_a_small_share_of_the_fit(rows, monkeypatch):
     monkeypatch.setattr(certificate, "SHARE_OF_FIT", 0.0)
     model = _fit(SVC(C=5.0), rows)
@@ -244,6 +266,7 @@ def test_to_copy_save_and_report_recomputes_nothing(rows, tmp_path):
         with pytest.raises(DataError, match="a copy of a model"):
             back.certificate(full=True)
     assert certificate_totals(model)["gap"] == model.certificate_.gap
+    assert certificate_totals(model)["basis"] == model.certificate_.basis
     assert model._evidence.data is not None  # for who asks for more
 
 

@@ -72,6 +72,8 @@ def certificate_rows(model: dict[str, Any]) -> list[tuple[str, Any]]:
         problems = f", {found['problems']} two-class problems" if found["problems"] > 1 else ""
         values = f"primal {found['primal']:.8g}, dual {found['dual']:.8g}, gap {found['gap']:.1e}{problems}"
         rows.append(("certificate", values))
+    if distance := model.get("distance"):
+        rows.append(("distance", f"{distance['value']:.6g} to the exact machine, by {distance['landmarks']} landmarks"))
     return rows
 
 

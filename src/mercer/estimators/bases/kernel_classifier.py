@@ -62,7 +62,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             setup, class_weight, weights = self._setup(y, sample_weight)
             budget = Budget.resolve(self.memory_limit, self.cache_size, X)
             items, data = self._training_data(X, weights, budget)
-            solved = self._solve(data, setup, budget, limits)
+            solved = self._solved(data, setup, budget, limits)
             self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
             self._keep(X, data, setup, solved)
 

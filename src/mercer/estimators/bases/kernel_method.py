@@ -22,6 +22,7 @@ from mercer.estimators.fitting.parameters import (
 )
 from mercer.estimators.fitting.progress import print_residual, watchers
 from mercer.estimators.fitting.training import Budget, TrainingData, require_bounded
+from mercer.estimators.low_rank.low_rank import require_approximation
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
@@ -30,6 +31,7 @@ from mercer.kernels.notation.sklearn_names import resolve
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+    from mercer.estimators.low_rank.restricted import Landmarks
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
@@ -53,8 +55,15 @@ class KernelMethod(CertifiedLazily, HoldsKernels):
     of two items is a number.
     """
 
+    if TYPE_CHECKING:
+        approximation: Any
+        approximation_: Any
+        distance_: Any
+
     # Any container may be predicted after a fit on any other.
     _sparse = True
+    # For methods that do not offer it as a parameter.
+    approximation = None
 
     def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
@@ -71,6 +80,7 @@ class KernelMethod(CertifiedLazily, HoldsKernels):
         if not isinstance(self.gamma, str):
             require_optional_number("gamma", self.gamma, above=0.0)
         require_number("coef0", self.coef0)
+        require_approximation(self.approximation)
         require_optional_number("time_limit", self.time_limit, above=0.0)
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
@@ -135,6 +145,15 @@ class KernelMethod(CertifiedLazily, HoldsKernels):
     def _expansion(self, data: TrainingData, coefficients: FloatArray, intercepts: FloatArray) -> Expansion:
         everything = np.arange(len(coefficients))
         return Expansion.single(data.kernel, data.expansion_vectors(everything), coefficients, intercepts, data.origin)
+
+    def _keep_landmarks(
+        self, data: TrainingData, marks: "Landmarks", coefficients: FloatArray, intercepts: FloatArray
+    ) -> Rows:
+        """Set what a restriction to landmarks leaves behind; the landmarks, as the user gave them."""
+        vectors, shown = marks.vectors()
+        self.expansion_ = Expansion.single(data.kernel, vectors, coefficients, intercepts, data.origin)
+        self.approximation_ = marks.used_as
+        return data.X if isinstance(data.kernel, Precomputed) else shown
 
     def _evaluate(self, X: Rows, expansion: Expansion | None = None) -> FloatArray:
         """The functions of an expansion at X, shape (n, n_functions)."""

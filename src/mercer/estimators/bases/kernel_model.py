@@ -22,6 +22,15 @@ from mercer.estimators.fitting.progress import round_printer, watchers
 from mercer.estimators.fitting.support import linear_coefficients
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import TrainingData
+from mercer.estimators.low_rank.low_rank import require_approximation
+from mercer.estimators.low_rank.over_blocks import ROUNDED, BlockFit, Objective, better_choice
+from mercer.estimators.low_rank.restricted import (
+    Landmarks,
+    Restricted,
+    grown,
+    rows_used,
+    solved_in_coordinates,
+)
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
@@ -32,14 +41,24 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.protocols import Setup
+    from mercer.estimators.fitting.protocols import Setup, SolvedProblems
     from mercer.estimators.fitting.training import Budget
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
 
 
 class KernelModel(CertifiedLazily, HoldsKernels):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
+    if TYPE_CHECKING:
+        approximation: LowRank | None
+        approximation_: Any
+        gap_tol: Any
+        _distances: list[Any]
+
+    # For machines that do not offer them as parameters.
+    approximation = None
+    gap_tol = None
     # What to do about a status, where it differs from what a support vector machine needs.
     _remedies: ClassVar[dict[Status, str]] = {}
     # Whether a kernel that may be indefinite is looked at when the fit has ended.
@@ -53,6 +72,7 @@ class KernelModel(CertifiedLazily, HoldsKernels):
     def _check_parameters(self) -> None:
         """The parameters that all kernel models have."""
         require_number("tol", self.tol, above=0.0)
+        require_approximation(self.approximation)
         require_optional_number("time_limit", self.time_limit, above=0.0)
         require_number("coef0", self.coef0)
         require_max_iter(self.max_iter)
@@ -72,7 +92,7 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         """
         items = None
         wanted = kernel_of(self)
-        if is_function(wanted) and has_room(X, budget.cache):
+        if is_function(wanted) and self.approximation is None and has_room(X, budget.cache):
             items, X, kernel = X, evaluate(wanted, X, X), cast("Kernel", Precomputed())
         else:
             kernel = resolve(wanted, self.gamma, self.degree, self.coef0, X, weights)
@@ -83,8 +103,36 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         data.source = items
         return items, data
 
+    def _solved(self, data: TrainingData, setup: Any, budget: "Budget", limits: Limits) -> "SolvedProblems":
+        """The problems of a fit, solved over all rows or restricted to landmarks."""
+        if self.approximation is None:
+            return self._solve(data, setup, budget, limits)
+        marks, objectives = Landmarks(self, self.approximation, data, rows_used(setup), limits), self._objectives(setup)
+        by_blocks = objectives is not None and marks.are_many
+        if marks.choice == "auto":
+            marks.choice = better_choice(marks, setup, objectives, limits)
+        marks.dtype = marks.precision(ROUNDED) if by_blocks else marks.dtype
+
+        def solve(before: Restricted | None) -> Restricted:
+            if objectives is not None and by_blocks:
+                gap_tol = self.tol if self.gap_tol is None else self.gap_tol
+                return self._solve_blocks(BlockFit(marks, setup, objectives, gap_tol, budget, limits), before)
+            setup.starts = None if before is None else before.betas()
+            return solved_in_coordinates(lambda part: self._solve(part, setup, budget, limits), marks, setup, budget)
+
+        return grown(marks, solve)
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        """What each problem minimises, where it can be solved over blocks of features; None where it cannot."""
+        return None
+
+    def _solve_blocks(self, fit: BlockFit, before: Restricted | None) -> Restricted:
+        return fit.solve(before)
+
     def _starts(self, setup: "Setup") -> list[Any] | None:
         """Coefficients of the last fit, if it is to be continued and had as many rows."""
+        if getattr(setup, "starts", None) is not None:
+            return cast(Any, setup).starts
         last = getattr(self, "_last_betas", None)
         if not self.warm_start or last is None or [len(b) for b in last] != [len(t.indices) for t in setup.tasks]:
             return None
@@ -95,10 +143,10 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         support = solved.support
         self.support_, self.n_support_ = support.indices, support.counts
         self.intercept_ = solved.intercepts
-        vectors = data.expansion_vectors(support.indices)
+        vectors, shown = self._vectors(data, solved)
         self.expansion_ = Expansion(data.kernel, vectors, support.groups(), self.intercept_, data.origin)
         self._sparse = sparse.issparse(X) and self._items is None
-        self.support_vectors_ = data.support_vectors(support.indices)
+        self.support_vectors_ = shown
         self.dual_coef_ = _like(X, support.dual_coef) if self._sparse else support.dual_coef
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         self.n_iter_ = solved.iterations
@@ -112,7 +160,20 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         self._last_betas = solved.betas() if getattr(self, "warm_start", False) else None
         self._keep_evidence(data, setup, solved)
 
+    def _vectors(self, data: TrainingData, solved: Any) -> tuple[Any, Any]:
+        """(support vectors as an expansion takes them, and as the user gave them)."""
+        vars(cast(Any, self)).pop("_distances", None)
+        vars(cast(Any, self)).pop("approximation_", None)
+        if isinstance(solved, Restricted):
+            self._distances, self.approximation_ = solved.distances, solved.marks.used_as
+            return solved.marks.vectors()
+        return data.expansion_vectors(solved.support.indices), data.support_vectors(solved.support.indices)
+
     def _keep_evidence(self, data: TrainingData, setup: Any, solved: Any) -> None:
+        if isinstance(solved, Restricted):
+            self._evidence = Evidence.settled(solved.certificates)
+            self._heed(solved.certificates, warns=False)
+            return
         certifier = self._kind_of_certifier(setup, solved)(data, setup, solved, self.n_jobs, self.tol or 0.0)
         self._evidence = Evidence(data, certifier)
         if self._items is not None:
@@ -124,6 +185,19 @@ class KernelModel(CertifiedLazily, HoldsKernels):
     def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
         """Who computes the certificates of such problems."""
         return DualCertifier
+
+    def _is_reached(self, certificate: Any) -> bool:
+        # Over blocks, the gap is what ends a fit.
+        is_small = self.approximation is not None and self.gap_tol is None and certificate.relative_gap <= self.tol
+        return is_small or super()._is_reached(certificate)
+
+    @property
+    def distance_(self) -> Any:
+        """How far a machine restricted to landmarks may be from the exact one; one `Distance` for each problem."""
+        require_fitted(self)
+        if "_distances" not in vars(self):
+            raise AttributeError("distance_ is only available after a fit with an approximation; this fit is exact")
+        return one_or_all(self._distances)
 
     @property
     def trace_(self) -> Any:

@@ -60,7 +60,7 @@ class OneFunctionModel(KernelModel):
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         items, data = self._training_data(X, None if sample_weight is None else weights, budget)
         setup = self._setup(y, weights, data)
-        solved = self._solve(data, setup, budget, limits)
+        solved = self._solved(data, setup, budget, limits)
         self._items = items
         self._keep(X, data, setup, solved)
         self.n_iter_ = int(self.n_iter_[0])

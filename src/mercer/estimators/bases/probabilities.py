@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.over_blocks import BlockFit
+    from mercer.estimators.low_rank.restricted import Restricted
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.solvers.limits import Limits
     from mercer.solvers.result import Solution
@@ -280,9 +282,23 @@ class Probable:
         method = calibration_method(self.probability)
         folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
         solved, scores = self._solve_with_folds(data, setup, budget, limits, folds)
+        self._calibrate(method, setup, scores)
+        return solved
+
+    def _calibrate(self, method: str | None, setup: Any, scores: list[FloatArray]) -> None:
+        """Learn probabilities from out-of-fold decision values of each problem."""
         cases = cast(Any, zip(setup.tasks, scores, strict=True) if method else ())
         cases = [(own, task.signs > 0, setup.copies[task.indices]) for task, own in cases]
         self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
+
+    def _solve_blocks(self, fit: "BlockFit", before: "Restricted | None") -> "Restricted":
+        """Over blocks, machines that have not seen a fold take their steps in the same passes."""
+        solved, method, scores = fit.solve(before), calibration_method(self.probability), []
+        if method is not None:
+            folds = folds_of(fit.marks.data, fit.setup.codes, fit.setup.copies, self.random_state)
+            scores, statuses = fit.scores(folds)
+            solved.statuses = [Status.worst([*solved.statuses, *statuses])]
+        self._calibrate(method, fit.setup, scores)
         return solved
 
     @property

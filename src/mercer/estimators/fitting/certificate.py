@@ -99,6 +99,13 @@ class Evidence(KeptData):
         vars(evidence).update(data=None, certifier=None, _mark=None, _found=None)
         return evidence
 
+    @classmethod
+    def settled(cls, found: list[Any]) -> Self:
+        """What is known already: certificates that the fit itself has computed."""
+        evidence = cls.missing()
+        evidence._found = found
+        return evidence
+
     def certificates(
         self,
         full: bool = False,

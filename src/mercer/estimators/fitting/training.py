@@ -197,6 +197,11 @@ class TrainingData:
         require_bounded(self.kernel, matrix)
         return matrix
 
+    def precision(self, tol: float) -> type[np.floating[Any]]:
+        """The precision in which entries of all rows are right to within `tol`."""
+        dtype, far = self._precision(tol, None)
+        return dtype if far is None else np.float64
+
     def _precision(self, tol: float, gap_tol: float | None) -> tuple[type[np.floating[Any]], float | None]:
         """(precision that will do, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
         if not (self.kernel.is_dot_product_form and allows_single(self.shape[0], tol, gap_tol)):

@@ -14,6 +14,7 @@ from mercer.estimators.fitting.parameters import require_choice, require_optiona
 from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
@@ -101,6 +103,8 @@ class KernelLogisticRegression(KernelClassifier):
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print a line to standard error after every round.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -131,6 +135,10 @@ class KernelLogisticRegression(KernelClassifier):
         Certificate of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of TracePoint
@@ -178,6 +186,7 @@ class KernelLogisticRegression(KernelClassifier):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -196,6 +205,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.warm_start = warm_start
         self.callbacks = callbacks
         self.verbose = verbose
+        self.approximation = approximation
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -212,6 +222,11 @@ class KernelLogisticRegression(KernelClassifier):
                 "where classes can be separated, no w attains the minimum"
             )
         return _LogisticProblem(codes, len(class_weight), C, self.bias)
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        if setup.n_classes > 2:
+            return None
+        return [Objective(setup.joint.targets, setup.joint.C, "logistic", setup.joint.bias)]
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         starts, indices = cast(Any, self._starts(setup)), setup.tasks[0].indices

@@ -1,7 +1,7 @@
 """Least squares in the features of a kernel, with a penalty."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from mercer.estimators.fitting.parameters import (
     require_flag,
     require_max_iter,
     require_number,
-    require_numbers,
 )
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.kernel.penalties import penalties_of, penalty_grid
+from mercer.estimators.low_rank.kernel_methods import restricted_ridge
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
@@ -32,6 +33,7 @@ from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.ridge import RidgeCertificate
@@ -100,6 +102,8 @@ class KernelRidge(KernelRegression):
         Whether to print the progress of the solver to standard error.
     random_state : int, RandomState or None, default=None
         Seed for the rows of the "nystroem" preconditioner; None stands for 0.
+    approximation : LowRank, optional
+        Restricts the function to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -124,6 +128,11 @@ class KernelRidge(KernelRegression):
         The method that was used.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
+    distance_ : Distance
+        With an `approximation`: how far the objective may be from that of the exact function, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
+        `dual_coef_` and `X_fit_` are then those of the landmarks.
     expansion_ : Expansion
         The function, or the functions of several targets, as sums of kernels.
     trace_ : list of TracePoint
@@ -150,6 +159,7 @@ class KernelRidge(KernelRegression):
     """
 
     if TYPE_CHECKING:
+        dual_coef_: Any
 
         @property
         def certificate_(self) -> RidgeCertificate: ...
@@ -188,6 +198,7 @@ class KernelRidge(KernelRegression):
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -209,6 +220,7 @@ class KernelRidge(KernelRegression):
         self.random_state = random_state
         self.callbacks = callbacks
         self.verbose = verbose
+        self.approximation = approximation
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -228,12 +240,17 @@ class KernelRidge(KernelRegression):
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
         with fitting(self, limits):
             X, targets, is_flat = multi_target_input(self, X, y)
-            penalties = _penalties(self.alpha, targets.shape[1])
+            penalties = penalties_of(self.alpha, targets.shape[1])
             weights = some_weights(sample_weight, len(targets))
             used = np.flatnonzero(weights)
             data = self._training_data(X)
-            self._solve(data, targets, penalties, weights, used, limits, is_flat)
-            self.X_fit_ = X
+            if self.approximation is None:
+                self._solve(data, targets, penalties, weights, used, limits, is_flat)
+                self.X_fit_ = X
+            else:
+                self._solve_restricted(data, Ridge(targets[used], penalties, np.sqrt(weights[used])), used, limits)
+                self._is_flat = is_flat
+                self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
@@ -246,8 +263,18 @@ class KernelRidge(KernelRegression):
         require_choice("solver", self.solver, shifted_system.METHODS)
         require_choice("criterion", self.criterion, ("loo", "gcv"))
         require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
+        if self.approximation is not None:
+            self._require_plain()
         if self.leave_one_out and self.solver == "cg":
             raise ParameterError('leave_one_out=True needs the factor: solver must be "auto" or "cholesky", got "cg"')
+
+    def _require_plain(self) -> None:
+        """Refuse what the restriction to landmarks does not have."""
+        for name, usual in (("alphas", None), ("leave_one_out", False)):
+            if getattr(self, name) is not usual:
+                raise ParameterError(f"{name} is not available with an approximation; choose alpha by cross-validation")
+        if not np.all(np.asarray(self.alpha) > 0):
+            raise ParameterError(f"alpha must be positive with an approximation, got {self.alpha!r}")
 
     def _solve(
         self,
@@ -277,6 +304,18 @@ class KernelRidge(KernelRegression):
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
+    def _solve_restricted(self, data: "TrainingData", problem: Ridge, used: IndexArray, limits: Limits) -> None:
+        """The function restricted to landmarks."""
+        found = restricted_ridge(self, data, problem, used, limits)
+        self.dual_coef_ = found.marks.basis.coefficients(found.solution.w)
+        self.X_fit_ = self._keep_landmarks(data, found.marks, self.dual_coef_, np.zeros(len(problem.penalties)))
+        self.alpha_ = float(problem.penalties[0]) if len(set(problem.penalties)) == 1 else problem.penalties
+        self.jitter_, self.distance_, self.solver_ = found.marks.basis.jitter, found.distance, "low rank"
+        self.n_iter_, self.status_ = max(1, found.solution.iterations), found.solution.status
+        self.trace_, self._evidence = found.solution.trace, Evidence.settled([found.certificate])
+        if self.status_ == Status.OPTIMAL:
+            self._heed([found.certificate], warns=False)
+
     def _require_room_for(self, data: "TrainingData", request: "Request") -> None:
         """Refuse eigenvalues or a factor that are asked for and have no room."""
         n = data.shape[0]
@@ -292,7 +331,7 @@ class KernelRidge(KernelRegression):
         if not (problem.scale == 1.0).all():
             operator = WeightedOperator(operator, problem.scale)
         if self.alphas is not None:
-            choice = ridge_gcv.choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
+            choice = ridge_gcv.choose_penalty(operator, problem, penalty_grid(self.alphas), self.criterion, limits)
             problem, self.alpha_errors_ = choice.problem, choice.errors
         return problem, operator
 
@@ -352,24 +391,3 @@ class KernelRidge(KernelRegression):
         for solution, chosen in solutions:
             inverse[:, chosen] = solution.inverse_diagonal[:, None]
         self.loo_ = LeaveOneOut.of(problem, coefficients, inverse).like(self.dual_coef_, used)
-
-
-def _penalties(alpha: float | ArrayLike, n_targets: int) -> FloatArray:
-    """One penalty a target, none negative."""
-    if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
-        require_number("alpha", alpha, least=0.0)
-        return np.full(n_targets, float(cast(float, alpha)))
-    values = require_numbers("alpha", alpha)
-    if values.ndim != 1 or len(values) not in (1, n_targets):
-        raise ParameterError(f"alpha must be one number or one for each of the {n_targets} targets, got {alpha!r}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ParameterError(f"alpha must be finite and not negative, got {alpha!r}")
-    return np.broadcast_to(values, n_targets).copy()
-
-
-def _grid(alphas: ArrayLike) -> FloatArray:
-    """Penalties to choose from, in order."""
-    values = np.unique(require_numbers("alphas", alphas))
-    if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
-        raise ParameterError(f"alphas must be positive and finite, got {alphas!r}")
-    return values

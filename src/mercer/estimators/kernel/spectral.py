@@ -84,13 +84,14 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         limits = Limits(-1 if self.max_iter is None else self.max_iter, self.time_limit, self._watchers())
         with fitting(self, limits):
             X = unlabelled_input(self, X)
-            data = self._training_data(X)
-            found = self._solve(data, limits)
-            self._keep(X, data, found, limits)
+            self._fit_rows(X, self._training_data(X), limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         if self._missing:
             warnings.warn(self._missing, UserWarning, stacklevel=2)
         return self
+
+    def _fit_rows(self, X: Rows, data: "TrainingData", limits: Limits) -> None:
+        self._keep(X, data, self._solve(data, limits), limits)
 
     def _solve(self, data: "TrainingData", limits: Limits) -> Components:
         """The components; zeros if there was no time for any."""

@@ -25,6 +25,7 @@ from mercer.solvers.dual_qp.solve import solve_dual
 if TYPE_CHECKING:
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.svm.signed_dual import DualProblem
@@ -152,6 +153,8 @@ class NuSVC(Probable, KernelClassifier):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -188,6 +191,10 @@ class NuSVC(Probable, KernelClassifier):
         Primal and dual objective, their gap and the KKT conditions of each two-class problem before its
         solution is divided by the margin, recomputed in double precision from the training data when first
         read.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of TracePoint, or a list of such lists
@@ -235,6 +242,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -247,6 +255,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
+        self.approximation = approximation
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties

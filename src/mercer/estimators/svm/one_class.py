@@ -11,6 +11,7 @@ from mercer.problems.svm.one_class import OneClass
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
 
 
@@ -62,6 +63,8 @@ class OneClassSVM(Detector):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -94,6 +97,10 @@ class OneClassSVM(Detector):
     certificate_ : Certificate
         Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
         training data when first read.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The function as a sum of kernels.
     trace_ : list of TracePoint
@@ -132,6 +139,7 @@ class OneClassSVM(Detector):
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -142,6 +150,7 @@ class OneClassSVM(Detector):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
+        self.approximation = approximation
         self.max_iter = max_iter
         self.gap_tol = gap_tol
         self.time_limit = time_limit

@@ -16,6 +16,7 @@ from mercer.estimators.fitting.parameters import require_choice, require_flag, r
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.estimators.svm.separation import (
     SeparationCertifier,
     SeparationSolved,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
@@ -129,6 +131,8 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    approximation : LowRank, optional
+        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
     Attributes
     ----------
@@ -164,6 +168,10 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     certificate_ : Certificate, or a list of them
         Primal and dual objective, their gap and the KKT conditions of each two-class problem, recomputed in
         double precision from the training data when first read.
+    distance_ : Distance, or a list of them
+        With an `approximation`: how far the objective may be from that of the exact machine, beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of TracePoint, or a list of such lists
@@ -216,6 +224,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        approximation: "LowRank | None" = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -228,6 +237,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
+        self.approximation = approximation
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -285,16 +295,21 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     ) -> TwoClassProblems:
         """The problems to solve, with C times the weights of class and sample for each point."""
         C, n_classes = weighted_C(self._C, codes, class_weight, weights), len(class_weight)
-        if self.multi_class == "crammer_singer":
-            if not np.isfinite(C).all():
-                raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
-            # Two classes have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
-            together = TwoClassProblems(codes, 2, "ovr", 2.0 * C, self.loss, self.bias) if n_classes == 2 else None
-            setup = together or TogetherProblem(codes, n_classes, C, self.bias)
-        else:
-            setup = TwoClassProblems(codes, n_classes, self.multi_class, C, self.loss, self.bias)
+        is_together = self.multi_class == "crammer_singer"
+        if is_together and not np.isfinite(C).all():
+            raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
+        # Two classes together have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
+        how, times = ("ovr", 2.0) if is_together else (self.multi_class, 1.0)
+        setup = TwoClassProblems(codes, n_classes, how, times * C, self.loss, self.bias)
+        if is_together and n_classes > 2:
+            setup = TogetherProblem(codes, n_classes, C, self.bias)
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
+
+    def _objectives(self, setup: Any) -> list[Objective] | None:
+        if isinstance(setup, TogetherProblem) or self.solver != "auto":
+            return None
+        return [Objective(each.signs, each.C, each.loss, each.bias) for each in setup.problems]
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         if isinstance(setup, TogetherProblem):
@@ -328,17 +343,11 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         """The machine of Crammer and Singer."""
         starts, indices = self._starts(setup), setup.tasks[0].indices
         start = None if starts is None else np.stack(starts, axis=1)
+        options = {"tol": self.tol, "gap_tol": self.gap_tol, "convex": data.kernel.is_psd is True}
 
         def solve(matrix: "KernelMatrix") -> "Solution":
             return kernel_crammer_singer.solve(
-                setup.joint,
-                matrix,
-                tol=self.tol,
-                limits=limits,
-                start=start,
-                gap_tol=self.gap_tol,
-                convex=data.kernel.is_psd is True,
-                memory=budget.cache,
+                setup.joint, matrix, limits=limits, start=start, memory=budget.cache, **options
             )
 
         is_small = len(indices) <= kernel_crammer_singer.SMALL
@@ -354,9 +363,8 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
         if isinstance(setup, TogetherProblem):
             return JointCertifier
-        return (
-            SeparationCertifier if isinstance(solved, SeparationSolved) else super()._kind_of_certifier(setup, solved)
-        )
+        usual = super()._kind_of_certifier(setup, solved)
+        return SeparationCertifier if isinstance(solved, SeparationSolved) else usual
 
     def _solve_with_folds(
         self,
@@ -368,11 +376,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     ) -> "tuple[SolvedProblems, list[FloatArray]]":
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""
         starts, solver = self._starts(setup), cast(Any, SOLVERS[self.solver])
-        options = {
-            "tol": self.tol,
-            "memory": budget.working,
-            "convex": data.kernel.is_psd is True,
-        }
+        options = {"tol": self.tol, "memory": budget.working, "convex": data.kernel.is_psd is True}
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             start = None if starts is None else starts[k]

@@ -210,6 +210,29 @@ def check_components(model: "BaseEstimator") -> None:
         _require(back.n_functions == model.n_features_in_, f"must have pre-images of {model.n_features_in_} features")
 
 
+def check_landmarks(model: "BaseEstimator") -> None:
+    """Features from landmarks: a row of the factor for each."""
+    if "components_" not in vars(model):
+        return
+    _require_attributes(model, "_kernel", "_origin", "_vectors", "_factor", "jitter_", "_n_features_out")
+    factor = model._factor
+    n = require_vectors(model._kernel, model._vectors, model._origin)
+    _require(factor.shape == (n, n), f"must have a factor of {n} landmarks")
+    _require((np.diagonal(factor) > 0).all(), "must have a factor with a positive diagonal")
+    _require(model._n_features_out == n, f"must have {n} features")
+    _require_width(model)
+
+
+def check_frequencies(model: "BaseEstimator") -> None:
+    """Random features: a phase for each frequency, and a frequency for each column."""
+    if "random_weights_" not in vars(model):
+        return
+    _require_attributes(model, "random_offset_", "n_features_in_", "_n_features_out")
+    expected = model.n_features_in_, model._n_features_out
+    _require(model.random_weights_.shape == expected, f"must have {expected[1]} frequencies of {expected[0]} columns")
+    _require(len(model.random_offset_) == expected[1], f"must have {expected[1]} phases")
+
+
 def check_pegasos(model: "BaseEstimator") -> None:
     """A run of stochastic gradient descent, in one of its two forms."""
     if not is_fitted(model):

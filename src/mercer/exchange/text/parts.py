@@ -83,6 +83,11 @@ class Machine:
                 f"a machine of {len(classes)} classes must have a function for each pair of them: multi_class must be "
                 f"'ovo', got {getattr(model, 'multi_class', 'ovr')!r}; ONNX takes the others"
             )
+        if classes is not None and len(classes) > 2 and hasattr(model, "approximation_"):
+            raise ParameterError(
+                f"a machine of {len(classes)} classes over landmarks has no place in this format, where a vector "
+                "serves the pairs of its own class only; ONNX takes it"
+            )
         if part(model, "items", None) is not None:
             raise ParameterError("the kernel is a Python function, which no file can hold; pass a Kernel or a name")
         dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_

@@ -73,7 +73,7 @@ def _even_spans(n: int, longest: int) -> list[Span]:
     return spans(n, min(longest, max(1, -(-n // (16 * count))) * 16))
 
 
-def _longest(items: Prepared) -> int:
+def longest(items: Prepared) -> int:
     """How many items a tile may have on a side; fewer where an entry takes long (see `Packed`)."""
     return min(TILE, getattr(items, "longest_tile", None) or TILE)
 
@@ -81,8 +81,8 @@ def _longest(items: Prepared) -> int:
 def _gram_length(points: Prepared) -> int:
     """Edge of the tiles of a symmetric matrix: half of those on its diagonal is for nothing, so
     they are small, unless products of many features need the length."""
-    if _longest(points) < TILE:
-        return _longest(points)
+    if longest(points) < TILE:
+        return longest(points)
     edge = LARGE_GRAM_TILE if (getattr(points, "n_features", None) or 0) > FEW_FEATURES else GRAM_TILE
     count = -(-len(points) // edge)
     return -(-len(points) // (16 * count)) * 16
@@ -94,7 +94,7 @@ def _length_beside(width: int) -> int:
 
 
 def _workers(n_jobs: int | None, entries: int, items: Prepared) -> int:
-    is_short = entries < SERIAL_ENTRIES and _longest(items) == TILE
+    is_short = entries < SERIAL_ENTRIES and longest(items) == TILE
     return 1 if is_short else thread_count(n_jobs)
 
 
@@ -130,7 +130,7 @@ def fill(
 ) -> Array:
     """Write K(left_i, right_j) to out[i, j], moved by `corner`; `out` is C-ordered, of the
     prepared dtype. `mirrored`: the block is part of a symmetric matrix, and written to both its places."""
-    length = _longest(left)
+    length = longest(left)
     share = _Share(stop, len(left) * len(right))
 
     def column_panel(columns: Span) -> None:
@@ -152,7 +152,7 @@ def gram(
 ) -> Array:
     """Write the symmetric matrix K(points, points) to `out`, computing one triangle."""
     n = len(points)
-    if n <= min(GRAM_TILE, _longest(points)):
+    if n <= min(GRAM_TILE, longest(points)):
         return _small_gram(kernel, points, out, stop)
 
     tiles = _wide_tiles(n) if _is_short(kernel, points) else _square_tiles(n, _gram_length(points))
@@ -175,7 +175,7 @@ def _entries(rows: Span, columns: Span) -> int:
 
 def _is_short(kernel: KernelTiles, points: Prepared) -> bool:
     """Whether a row of the matrix is a row of a tile, and few calls matter more than half a tile."""
-    return kernel.is_dot_product_form and len(points) <= WIDEST and _longest(points) == TILE
+    return kernel.is_dot_product_form and len(points) <= WIDEST and longest(points) == TILE
 
 
 def _wide_tiles(n: int) -> list[list[tuple[Span, Span]]]:
@@ -236,7 +236,7 @@ def product(
     coefficients = np.asarray(coefficients, dtype=np.float64)
     columns = coefficients if coefficients.ndim == 2 else coefficients[:, None]
     out = np.zeros((len(left), columns.shape[1]))
-    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in spans(len(right), _longest(right))]
+    parts = [(begin, end, columns[begin:end], slice(None)) for begin, end in spans(len(right), longest(right))]
     add_products(kernel, left, right, parts, out, n_jobs, stop)
     return out.reshape(len(left), *coefficients.shape[1:])
 
@@ -297,6 +297,6 @@ def add_products(
             target[:, outputs] += _weighted_sums(block, weights)
 
     beside = max((len(items) for items, _, _ in prepared), default=0)
-    length = _length_beside(beside) if _longest(left) == TILE else _longest(left)
+    length = _length_beside(beside) if longest(left) == TILE else longest(left)
     run_parallel(row_panel, spans(len(left), length), _workers(n_jobs, len(left) * len(right), left), stop)
     return out

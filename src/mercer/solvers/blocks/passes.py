@@ -136,7 +136,8 @@ class Response:
             self.envelope + other.envelope,
             self.distance + other.distance,
             self.moving + other.moving,
-            None if self.H is None or other.H is None else self.H + other.H,
+            # Nobody needs the parts of a sum, and memory touched for the first time is slow.
+            None if self.H is None or other.H is None else np.add(self.H, other.H, out=self.H),
         )
 
 
@@ -311,8 +312,10 @@ def combination(features: Any, factors: FloatArray) -> FloatArray:
 def gram(features: Any, slope: FloatArray, constant: float) -> FloatArray:
     """Z' S Z for the features with the constant appended, from the rows of a slope alone."""
     m = features.shape[1]
-    H = np.zeros((m + 1, m + 1))
     chosen = np.flatnonzero(slope)
+    # Zeros would be written, and read, for nothing.
+    H = np.zeros((m + 1, m + 1)) if len(chosen) == 0 or sparse.issparse(features) else np.empty((m + 1, m + 1))
+    H[m] = 0.0
     for begin in range(0, len(chosen), CHUNK):
         places = chosen[begin : begin + CHUNK]
         root = np.sqrt(slope[places])
@@ -322,7 +325,10 @@ def gram(features: Any, slope: FloatArray, constant: float) -> FloatArray:
             H[:m, :m] += (part.T @ part).toarray()
         else:
             part *= root.astype(features.dtype)[:, None]
-            H[:m, :m] += part.T @ part
+            if begin == 0:
+                H[:m, :m] = part.T @ part
+            else:
+                H[:m, :m] += part.T @ part
         if constant:
             H[m, :m] += constant * combination(part, root)
             H[m, m] += constant**2 * float(slope[places].sum())

@@ -4,23 +4,31 @@ Method (Fine & Scheinberg 2001; Harbrecht, Peters & Schneider 2012; Higham 2002,
 worst described joins the basis, until none is left that differs from its description by more than is said to be
 negligible. K ≈ L L' then holds to that, and row i of L stands for psi(x_i).
 
+Where items are drawn with a chance in proportion to how badly they are described (Chen, Epperly, Tropp & Webber 2023),
+outliers do not take all the places. Drawing one after the other is slow; so a block of them is drawn at once, and those
+that the others of the block describe already are rejected, with the chance that gives the same law (Epperly, Tropp &
+Webber 2024).
+
 Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
 """
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from mercer._types import FloatArray, IndexArray
 from mercer.solvers.linalg.definiteness import INDEFINITE, refuse_indefinite
 
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
+    from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.solvers._types import PivotSource
 
 # A squared distance below this share of the largest squared norm is rounding.
 NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
+# Items that are drawn at once at random.
+BLOCK = 96
 
 
 def pivoted_factor(matrix: "PivotSource", most: int, stop: "Stop | None" = None) -> FloatArray | None:
@@ -72,6 +80,64 @@ def partial_factor(
         left[pivot] = 0.0
         pivots.append(pivot)
     return np.ascontiguousarray(factor[:, :r]), True
+
+
+def random_pivots(
+    matrix: "KernelMatrix", most: int, rng: np.random.Generator, stop: "Stop | None" = None
+) -> IndexArray:
+    """Items drawn one after another, each with a chance in proportion to what those before leave of it.
+
+    Fewer than `most` where these describe all others but for rounding.
+
+    Parameters
+    ----------
+    matrix : KernelMatrix
+        In double precision.
+    most : int
+    rng : Generator
+    stop : callable, optional
+        Asked before every block.
+    """
+    left: FloatArray = np.maximum(matrix.diag, 0.0)
+    pivots: list[int] = []
+    factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
+    total, r = left.sum(), 0
+    while r < factor.shape[1] and left.sum() > NEGLIGIBLE * total and not (stop is not None and stop()):
+        drawn = rng.choice(matrix.n, size=BLOCK, p=left / left.sum())
+        known = factor[drawn, :r]
+        gram = matrix.view(drawn).rows(np.arange(len(drawn))).astype(np.float64) - known @ known.T
+        accepted, lower = _without_described(gram, left[drawn], rng, factor.shape[1] - r)
+        items = drawn[accepted]
+        rows = matrix.rows(items).astype(np.float64) - factor[items, :r] @ factor[:, :r].T
+        fresh = solve_triangular(lower, rows, lower=True).T
+        factor[:, r : r + len(items)] = fresh
+        left = np.maximum(left - np.einsum("ij,ij->i", fresh, fresh), 0.0)
+        left[items] = 0.0
+        pivots.extend(items)
+        r += len(items)
+    return np.array(pivots, dtype=np.intp)
+
+
+def _without_described(
+    gram: FloatArray, before: FloatArray, rng: np.random.Generator, most: int
+) -> tuple[list[int], FloatArray]:
+    """(which of the items drawn are accepted, the Cholesky factor of what is left of them).
+
+    `gram` is what is left of their matrix, and overwritten; `before` what was left of each when it was drawn.
+    """
+    accepted: list[int] = []
+    chances = rng.random(len(gram)) * before
+    columns = np.zeros_like(gram)
+    for i in range(len(gram)):
+        # What is rounding beside what there was is no direction of its own.
+        if not gram[i, i] > max(chances[i], 1e-12 * before[i]):
+            continue
+        columns[i:, len(accepted)] = gram[i:, i] / np.sqrt(gram[i, i])
+        gram[i:, i:] -= np.outer(columns[i:, len(accepted)], columns[i:, len(accepted)])
+        accepted.append(i)
+        if len(accepted) == most:
+            break
+    return accepted, columns[accepted][:, : len(accepted)]
 
 
 def dense_factor(K: FloatArray, negligible: float) -> tuple[FloatArray, IndexArray]:

@@ -14,13 +14,14 @@ _INPUT = ("n_features_in_", "feature_names_in_")
 _MACHINE = (
     *_INPUT, "_items", "support_", "n_support_", "intercept_", "expansion_", "_sparse", "support_vectors_",
     "dual_coef_", "shape_fit_", "n_iter_", "status_", "fit_status_", "_traces", "_last_betas", "_evidence",
-    "compression_", "kernel_", "kernel_reason_",
+    "compression_", "kernel_", "kernel_reason_", "_distances", "approximation_",
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
 _PASSES = ("n_passes_", "rows_read_")
 _METHOD = (
-    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_"
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_",
+    "distance_", "approximation_",
 )  # fmt: skip
 _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
@@ -48,7 +49,7 @@ _register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _
 _register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
 _register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
-_register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
+_register("estimators.svm.nu_svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
@@ -84,7 +85,7 @@ _register(
     consistency.check_components,
 )
 _register(
-    "estimators.kernel.pca:KernelSVD",
+    "estimators.kernel.svd:KernelSVD",
     (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"),
     _method,
 )
@@ -100,6 +101,17 @@ _register(
      "_n_features_out"),
     _method,
 )  # fmt: skip
+_register(
+    "estimators.kernel.features:Nystroem",
+    (*_INPUT, "_kernel", "_origin", "_vectors", "_factor", "jitter_", "components_", "component_indices_",
+     "_n_features_out"),
+    consistency.check_landmarks,
+)  # fmt: skip
+_register(
+    "estimators.kernel.features:RandomFourierFeatures",
+    (*_INPUT, "random_weights_", "random_offset_", "_n_features_out"),
+    consistency.check_frequencies,
+)
 _WEIGHTED = ("kernel_names_", "weights_", "scales_")
 _register("estimators.mkl.classifier:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
 _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)

@@ -1,0 +1,1 @@
+"""Machines that are restricted to what some landmarks span: how these are chosen, and what the restriction costs."""

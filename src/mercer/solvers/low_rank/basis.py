@@ -1,0 +1,200 @@
+"""Landmarks of a kernel, with the factor that makes coordinates of kernel values.
+
+With L L' = K_ZZ + jitter I, row x has the coordinates L^-1 k(Z, x), and the function w of these is the sum of kernels
+at the landmarks with the coefficients L^-T w. Its norm is at most |w|, whatever the jitter is.
+
+Cost: m^3 / 3 for the factor; m kernel values a row, and m^2 multiplications where its coordinates are asked for.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy.linalg import blas, lapack, solve_triangular
+
+from mercer._errors import NotPositiveSemidefiniteError
+from mercer._jit.threads import run_parallel, thread_count
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.kernels._types import Prepared, Span, Stop
+from mercer.kernels.evaluation import tiles
+from mercer.solvers.linalg.definiteness import is_seen_indefinite
+
+if TYPE_CHECKING:
+    from mercer.kernels.base.expansion import Group
+    from mercer.kernels.base.kernel import Kernel
+
+# What is added to the diagonal at first, in units of rounding of the largest entry, for entries of either precision. In
+# double precision the factor needs about one for each landmark. In single precision coefficients of 1 / sqrt(jitter)
+# would multiply the rounding of entries: of some units, what is lost is next to nothing beside what landmarks lose.
+UNITS_OF_DOUBLE, UNITS_OF_SINGLE = 1.0, 8.0
+# Where the factor does not exist, it is multiplied by this, up to that share of the largest entry.
+MORE, MOST_JITTER = 10.0, 1e-5
+# Rows whose coordinates are computed at a time.
+PANEL = 256
+
+
+class Basis:
+    """Landmarks and their factor.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to its training data.
+    prepare : callable
+        ``prepare(dtype)`` gives the landmarks in the kernel's prepared form.
+    dtype : float32 or float64
+        In which precision kernel values will be asked for, which decides the jitter.
+
+    Attributes
+    ----------
+    factor : ndarray (m, m)
+        L, lower triangular.
+    jitter : float
+
+    Raises
+    ------
+    NotPositiveSemidefiniteError
+        If the matrix of the landmarks shows that the kernel is indefinite.
+    """
+
+    def __init__(
+        self,
+        kernel: "Kernel",
+        prepare: Callable[[DTypeLike], Any],
+        dtype: DTypeLike = np.float64,
+        n_jobs: int | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        self.kernel, self.n_jobs, self._prepare = kernel, n_jobs, prepare
+        self._prepared: dict[Any, Any] = {}
+        points = self.landmarks(np.float64)
+        gram = tiles.gram(kernel, points, np.empty((len(points), len(points))), n_jobs, stop)
+        np.fill_diagonal(gram, kernel.diag_of(points))
+        if kernel.is_psd is not True and is_seen_indefinite(gram):
+            raise indefinite(gram)
+        self.factor, self.jitter = jittered_factor(gram, dtype)
+
+    @classmethod
+    def of_factor(
+        cls,
+        kernel: "Kernel",
+        prepare: Callable[[DTypeLike], Any],
+        factor: FloatArray,
+        jitter: float,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """The same again, from what was found before."""
+        basis = cls.__new__(cls)
+        basis.kernel, basis.n_jobs, basis._prepare, basis._prepared = kernel, n_jobs, prepare, {}
+        basis.factor, basis.jitter = factor, jitter
+        return basis
+
+    def first(self, count: int) -> "Basis":
+        """The same with the first few landmarks alone."""
+
+        def prepare(dtype: DTypeLike) -> Any:
+            return self.landmarks(dtype).slice(0, count)
+
+        factor = np.ascontiguousarray(self.factor[:count, :count])
+        return Basis.of_factor(self.kernel, prepare, factor, self.jitter, self.n_jobs)
+
+    @property
+    def size(self) -> int:
+        """How many landmarks there are."""
+        return len(self.factor)
+
+    def landmarks(self, dtype: DTypeLike) -> Any:
+        """The landmarks in the kernel's own form; made once for each precision."""
+        dtype = np.dtype(dtype)
+        if dtype not in self._prepared:
+            self._prepared[dtype] = self._prepare(dtype)
+        return self._prepared[dtype]
+
+    def values(self, points: Prepared, out: Array | None = None, stop: Stop | None = None) -> Array:
+        """k(x, z) for prepared rows, shape (n, m), in their precision."""
+        out = np.empty((len(points), self.size), points.dtype) if out is None else out
+        return tiles.fill(self.kernel, points, self.landmarks(points.dtype), out, self.n_jobs, stop)
+
+    def coordinates(self, points: Prepared, stop: Stop | None = None) -> Array:
+        """L^-1 k(Z, x) for prepared rows, shape (n, m), in their precision."""
+        out, marks = np.empty((len(points), self.size), points.dtype), self.landmarks(points.dtype)
+        trsm, lower = blas.get_blas_funcs("trsm", dtype=out.dtype), np.asfortranarray(self.factor, out.dtype)
+
+        def panel(span: Span) -> None:
+            begin, end = span
+            rows, part = out[begin:end], points.slice(begin, end)
+            for left, right in tiles.spans(len(marks)):
+                tiles.unless(stop)
+                self.kernel.tile(part, marks.slice(left, right), rows, 0, left)
+            # Rows in C order are columns in Fortran's: solved in place.
+            solved = trsm(1.0, lower, rows.T, lower=1, overwrite_b=1)
+            if not np.shares_memory(solved, rows):
+                rows[...] = solved.T
+
+        length = min(PANEL, tiles.longest(points))
+        run_parallel(panel, tiles.spans(len(points), length), thread_count(self.n_jobs), stop)
+        return out
+
+    def inverse(self) -> FloatArray:
+        """L^-1."""
+        return solve_triangular(self.factor, np.eye(self.size), lower=True)
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """L^-T w: those of the landmarks in the function whose weights are w, shape (m,) or (m, k)."""
+        return solve_triangular(self.factor, w, lower=True, trans="T")
+
+    def weights(self, points: Prepared, beta: FloatArray, stop: Stop | None = None) -> FloatArray:
+        """sum_i beta_i phi(x_i), for prepared rows in double precision and coefficients (n,) or (n, k)."""
+        sums = tiles.product(self.kernel, self.landmarks(np.float64), points, beta, self.n_jobs, stop)
+        return solve_triangular(self.factor, sums, lower=True)
+
+
+def coordinate_weights(
+    coordinates: FloatArray, indices: IndexArray, groups: "Sequence[Group]", n_functions: int
+) -> FloatArray:
+    """w of each function, shape (m, k), from groups of coefficients of the rows at `indices` (see `Group`)."""
+    weights = np.zeros((coordinates.shape[1], n_functions))
+    for group in groups:
+        weights[:, group.outputs] += coordinates[indices[group.begin : group.end]].T @ group.coefficients
+    return weights
+
+
+def image(coordinates: FloatArray, beta: FloatArray) -> FloatArray:
+    """K^ beta, from the coordinates of all rows."""
+    return coordinates @ (coordinates.T @ beta)
+
+
+def left_of_trace(coordinates: FloatArray, diagonal: FloatArray) -> tuple[float, float]:
+    """(what coordinates leave of the trace, as a share of the trace of centred rows)."""
+    left = float(np.maximum(diagonal - np.einsum("ij,ij->i", coordinates, coordinates), 0.0).sum())
+    mean = coordinates.mean(axis=0)
+    total = float(diagonal.sum()) - len(diagonal) * float(mean @ mean)
+    return left, left / total if total > 0.0 else 0.0
+
+
+def jittered_factor(gram: FloatArray, dtype: DTypeLike = np.float64) -> tuple[FloatArray, float]:
+    """(L, jitter) with L L' = gram + jitter I, and the least jitter that precision asks for and the factor needs."""
+    scale = float(np.max(gram.diagonal(), initial=0.0))
+    is_single = np.dtype(dtype) == np.float32
+    units = UNITS_OF_SINGLE if is_single else UNITS_OF_DOUBLE * len(gram)
+    share = units * float(np.finfo(np.float32 if is_single else np.float64).eps)
+    while share <= MOST_JITTER:
+        jitter = share * (scale or 1.0)
+        matrix = np.array(gram, order="F")
+        matrix[np.diag_indices_from(matrix)] += jitter
+        factor, failed = lapack.dpotrf(matrix, lower=1, clean=1, overwrite_a=1)
+        if not failed and np.isfinite(factor).all():
+            return np.ascontiguousarray(factor), jitter
+        share *= MORE
+    raise indefinite(gram)
+
+
+def indefinite(gram: FloatArray) -> NotPositiveSemidefiniteError:
+    """The error, with a vector over the landmarks that shows why."""
+    values, vectors = np.linalg.eigh(gram)
+    return NotPositiveSemidefiniteError(
+        f"the kernel is not positive semidefinite on the landmarks: v'Kv = {values[0]:.3g} for v = error.witness, so "
+        "that they span no feature space; approximation=None finds a stationary point, other parameters may help",
+        vectors[:, 0],
+    )

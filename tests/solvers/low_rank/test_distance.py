@@ -1,0 +1,95 @@
+"""The distance of a machine over landmarks: exact, and as a bound by rows drawn at random."""
+
+import numpy as np
+import pytest
+
+from mercer.kernels import RBF
+from mercer.problems.distance import Distance
+from mercer.solvers.low_rank import distance
+from mercer.solvers.low_rank.basis import Basis
+from mercer.solvers.low_rank.distance import by_lengths, half_energy, upper_bound
+
+X = np.random.default_rng(0).normal(size=(3000, 4))
+KERNEL = RBF(gamma=0.3)
+BASIS = Basis(KERNEL, lambda dtype: KERNEL.prepare(X[::30], dtype))
+POINTS = KERNEL.prepare(X)
+
+
+def true_value(beta):
+    across = KERNEL(X, X[::30])
+    spanned = across @ np.linalg.solve(BASIS.factor @ BASIS.factor.T, across.T)
+    return 0.5 * float(np.sum(beta * ((KERNEL(X) - spanned) @ beta)))
+
+
+def coefficients(signs):
+    rng = np.random.default_rng(1)
+    return np.where(rng.random(3000) < 0.5, rng.random(3000), 0.0) * (signs(X) if signs else 1.0)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_all_rows_give_the_quadratic_form(k):
+    beta = np.random.default_rng(1).normal(size=(3000, k))
+    value, method, confidence, rows = half_energy(BASIS, POINTS, beta, 1e9, np.random.default_rng(0))
+    assert (method, confidence, rows) == ("exact", 1.0, 3000)
+    assert value == pytest.approx(true_value(beta), rel=1e-8)
+
+
+def test_nothing_has_no_distance():
+    assert half_energy(BASIS, POINTS, np.zeros(3000), 1e9, np.random.default_rng(0))[0] == 0.0
+
+
+def test_landmarks_alone_have_a_distance_of_the_jitter():
+    beta = np.zeros(3000)
+    beta[::30] = 1.0
+    assert half_energy(BASIS, POINTS, beta, 1e9, np.random.default_rng(0))[0] < 1e-9
+
+
+@pytest.mark.parametrize("signs", [None, lambda rows: np.sign(np.sin(3 * rows[:, 0]) - rows[:, 1])])
+def test_a_sample_is_a_bound_as_often_as_it_says(signs, monkeypatch):
+    beta = coefficients(signs)
+    true, support = true_value(beta), np.count_nonzero(beta)
+    monkeypatch.setattr(distance, "WORTH_ALL", 0.0)
+    found = [half_energy(BASIS, POINTS, beta, 300 * support, np.random.default_rng(seed)) for seed in range(60)]
+    assert {method for _, method, _, _ in found} == {"sampled"}
+    assert np.mean([value >= true for value, _, _, _ in found]) >= found[0][2]
+
+
+def test_lengths_alone_are_a_bound():
+    beta = coefficients(None)
+    assert by_lengths(KERNEL, POINTS, beta) >= true_value(beta)
+
+
+def test_more_rows_give_a_closer_bound(monkeypatch):
+    monkeypatch.setattr(distance, "WORTH_ALL", 0.0)
+    beta = coefficients(None)
+    true, support = true_value(beta), np.count_nonzero(beta)
+
+    def bound(rows):
+        return np.median(
+            [half_energy(BASIS, POINTS, beta, rows * support, np.random.default_rng(s))[0] for s in range(9)]
+        )
+
+    few, many = bound(200), bound(700)
+    assert true <= many < few
+
+
+def test_a_bound_of_constants_is_little_more_than_they_are():
+    assert 1.0 <= upper_bound(np.ones(100_000), 2.0) <= 1.01
+
+
+def test_rare_large_values_are_allowed_for():
+    # Once in a thousand times 500: a sample of 400 often meets none, and its mean is then half of the true one.
+    rng, total = np.random.default_rng(0), 1000.0
+    assert total * np.sqrt(1.0) >= 500.0
+    found = [upper_bound(np.where(rng.random(400) < 0.001, 500.5, 0.5), total) for _ in range(200)]
+    assert np.mean([value >= 1.0 for value in found]) >= 0.95
+
+
+def test_a_distance_says_how_it_was_found():
+    exact = Distance(3.0, 0.03, "exact", 1.0, 100)
+    sampled = Distance(3.0, 0.03, "sampled", 0.95, 200)
+    assert str(exact) == "distance 3 (relative 3.0e-02), exact"
+    assert str(sampled) == "distance at most 3 (relative 3.0e-02), by 200 sampled rows with confidence 95 %"
+    assert "lengths alone" in str(Distance(3.0, 0.03, "bounded", 1.0, 0))
+    assert float(exact) == 3.0
+    assert exact.as_dict()["method"] == "exact"
