@@ -160,7 +160,7 @@ def test_sparsify_and_back():
         ({"C": np.inf}, "C must be finite here"),
         ({"C": np.nan}, "C must be a positive number"),
         ({"tol": 0.0}, "tol must be a finite number above 0"),
-        ({"loss": "logistic"}, "loss must be one of"),
+        ({"loss": "exponential"}, "loss must be one of"),
         ({"penalty": "l0"}, "penalty must be one of"),
         ({"penalty": "l1", "loss": "hinge"}, "Unsupported set of arguments"),
         ({"penalty": "l1", "solver": "dual_cd"}, "cannot solve penalty='l1'"),

@@ -96,6 +96,23 @@ def factors_of_targets(n: int, weights: FloatArray | None) -> tuple[float, Float
     return total_weight(weights), weights
 
 
+def block_limits(model: Any, what: str) -> "Limits":
+    """The limits of a fit by blocks, if the model's parameters allow one; `what` asks for it."""
+    model._check_shared((model.loss,))
+    model._require_by_blocks(what)
+    return model._limits()
+
+
+def block_task(model: Any, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> "BlockTask":
+    """What a model is to learn from blocks, or from rows; classes and columns are noted on it."""
+    return model._block_task(X, y, sample_weight, limits)
+
+
+def gap_goal(model: Any) -> float:
+    """The relative gap that a model asks for."""
+    return float(model._goal)
+
+
 @dataclass
 class BlockTask:
     """What is to be learnt from blocks.
@@ -161,6 +178,8 @@ def solve_from(
     weights = np.stack([each.coefficients for each in found])
     model.coef_ = weights if hasattr(model, "classes_") else weights[0]
     model.intercept_ = np.array([each.bias for each in found])
+    if hasattr(model, "classes_"):
+        model._calibration = None
     model.status_ = Status.worst([each.status for each in found])
     model.n_iter_ = max(each.iterations for each in found)
     model.n_passes_, model.rows_read_ = source.passes, source.rows_read

@@ -237,7 +237,6 @@ class LinearSVC(Probable, LinearClassifier):
         limits = self._limits()
         with fitting(self, limits):
             solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
-            self._calibration = None
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 

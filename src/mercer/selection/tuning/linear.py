@@ -20,7 +20,14 @@ from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.parameters import require_count
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.whole_fit import fitting
-from mercer.estimators.linear.from_blocks import BlockTask, solve_from, steps_dtype
+from mercer.estimators.linear.from_blocks import (
+    BlockTask,
+    block_limits,
+    block_task,
+    gap_goal,
+    solve_from,
+    steps_dtype,
+)
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
 from mercer.estimators.out_of_core.passes import Passes, feature_blocks
@@ -113,11 +120,9 @@ class LinearCV(BaseEstimator):
         """
         strengths = self._checked()
         model = clone(self.estimator)
-        model._check_shared((model.loss,))
-        model._require_by_blocks("LinearCV")
-        limits = model._limits()
+        limits = block_limits(model, "LinearCV")
         with fitting(self, limits):
-            task = model._block_task(X, y, sample_weight, limits)
+            task = block_task(model, X, y, sample_weight, limits)
             source = feature_blocks(
                 task.blocks, limits, self.cv * len(task.targets), model.n_jobs, model.memory_limit
             )  # fmt: skip
@@ -131,7 +136,6 @@ class LinearCV(BaseEstimator):
                     setattr(best, name, getattr(model, name))
                     setattr(self, name, getattr(model, name))
             solve_from(best, source, task.machines(best, task.factors), start(self.best_index_), limits)
-            best._calibration = None
             self.best_estimator_, self.n_splits_, self.n_passes_ = best, self.cv, source.passes
             self.status_ = best.status_ if np.isfinite(scores).all() else limits.reached() or Status.INTERRUPTED
         warn_unless_optimal(self.status_, best.max_iter, _REMEDIES)
@@ -225,7 +229,7 @@ class _Search:
             for machine in self._task.machines(model, np.where(self._folds == fold, 0.0, self._factors))
         ]
         return solve_many(
-            self._source, machines, gap_tol=max(model._goal, SCORE_GAP), limits=self._limits.unwatched(), starts=starts,
+            self._source, machines, gap_tol=max(gap_goal(model), SCORE_GAP), limits=self._limits.unwatched(), starts=starts,
             dtype=steps_dtype(self._source),
         )  # fmt: skip
 
