@@ -2,8 +2,8 @@
 
 What is measured: processor seconds of a kernel value with a landmark, of a value of the machine, of an entry of a
 block's matrix of curvature, of an addition and of a factorisation, of a task on the scheduler; how block times scatter;
-and how many passes a fit takes. What is assumed: the network (`--gigabytes`), and that a core there is a core here. The rest is
-the division of work that `mercer.distributed` makes, task by task.
+and how many passes a fit takes. What is assumed: the network (`--gigabytes`), and that a core there is a core here. The
+rest is the division of work that `mercer.distributed` makes, task by task.
 
     python -m benchmarks.simulate_cluster
     python -m benchmarks.simulate_cluster --gigabytes 2.5 --cores 16
@@ -22,6 +22,7 @@ from benchmarks.report import table
 from mercer import distributed
 from mercer._jit.threads import one_blas_thread
 from mercer.distributed.crew import JOINED, TOGETHER, groups_of
+from mercer.distributed.task import answer, packed
 from mercer.kernels import RBF
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve
@@ -105,9 +106,13 @@ def seconds_of_a_task(count=600):
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local,
         distributed.cluster(local) as crew,
     ):
-        list(crew.each(nothing, (), [(0,)] * 20))
+
+        def submit(chunk):
+            return crew.begin("task", chunk, answer, [packed((nothing, (k,))) for k in chunk], common=[])
+
+        list(crew.patience.in_order(20, submit, lambda: False, str))
         before = time.process_time()
-        list(crew.each(nothing, (), [(k,) for k in range(count)]))
+        list(crew.patience.in_order(count, submit, lambda: False, str))
         return (time.process_time() - before) / count
 
 

@@ -1,0 +1,93 @@
+"""
+A cluster that loses a worker
+=============================
+
+A search over kernels and folds is divided among the workers of a cluster, here three processes of a `LocalCluster`; an
+address, such as ``tcp://10.0.0.1:8786``, is one of other machines. Each bar is a kernel on a fold, in the row of the
+worker that judged it. On the way one worker is killed: what it had begun is done by others, and another worker takes
+its place. The table has the bits that one process finds alone.
+"""
+
+import logging
+import os
+import signal
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+from distributed import LocalCluster
+from sklearn.datasets import make_moons
+
+from mercer import SVCCV, distributed
+
+X, y = make_moons(700, noise=0.3, random_state=0)
+grid = {"Cs": 2.0 ** np.arange(-4, 9), "gammas": 2.0 ** np.arange(-6, 6)}
+alone = SVCCV(**grid).fit(X, y)
+
+# %%
+# The same search on the cluster. A callback hears of every task that is done, and after the twentieth it kills a worker
+# without a word, as a power failure would.
+
+heard, death = [], []
+
+
+def kill_after_twenty(point):
+    """End one process once twenty tasks are done."""
+    heard.append(point)
+    if len(heard) == 20:
+        worker = next(iter(local.workers.values()))
+        death.append((worker.worker_address, time.time()))
+        os.kill(worker.pid, signal.SIGKILL)
+
+
+with (
+    LocalCluster(
+        n_workers=3, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
+    ) as local,
+    distributed.cluster(local) as crew,
+):
+    SVCCV(**grid).fit(X, y)  # the first search loads compiled code into the workers
+    crew.client.get_task_stream()  # from now on the scheduler takes notes
+    begin = time.time()
+    model = SVCCV(**grid, callbacks=[kill_after_twenty]).fit(X, y)
+    notes = [note for note in crew.client.get_task_stream(start=begin) if "mercer-task" in note["key"]]
+
+
+def scores(search):
+    """Every setting on every fold."""
+    return np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(search.n_splits_)])
+
+
+is_same = (scores(model) == scores(alone)).all() and (model.dual_coef_ == alone.dual_coef_).all()
+print(f"{len(notes)} tasks by {len({note['worker'] for note in notes})} workers; the same bits: {is_same}")
+
+# %%
+# Who did what, and when.
+
+fig, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
+workers = list(dict.fromkeys(note["worker"] for note in sorted(notes, key=lambda note: note["startstops"][-1]["stop"])))
+for note in notes:
+    work = next(each for each in note["startstops"] if each["action"] == "compute")
+    kernel = int(note["key"].split("-")[2]) // model.n_splits_
+    colour = plt.colormaps["viridis"](kernel / (len(grid["gammas"]) - 1))
+    ax.barh(
+        workers.index(note["worker"]), work["stop"] - work["start"], left=work["start"] - begin,
+        height=0.7, color=colour, edgecolor="white", linewidth=0.5,
+    )  # fmt: skip
+lost, moment = death[0]
+ax.axvline(moment - begin, color="crimson", linewidth=1)
+if lost in workers:
+    ax.annotate(
+        "killed",
+        (moment - begin, workers.index(lost)),
+        (6, 0),
+        textcoords="offset points",
+        color="crimson",
+        va="center",
+    )
+ax.set(
+    yticks=range(len(workers)), yticklabels=[f"worker {k + 1}" for k in range(len(workers))], xlabel="seconds",
+    title=f"{len(notes)} tasks, a kernel and a fold each; colour is the kernel",
+)  # fmt: skip
+ax.invert_yaxis()
+plt.show()
