@@ -18,9 +18,9 @@ from importlib import import_module
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.data import SEED, data_folder
-from benchmarks.environment import environment, headline
-from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.sets.data import SEED, data_folder
 
 REGRESSION = ("airfoil", "boston", "concrete", "energy", "mg_scale", "abalone_scale", "cpusmall", "california_housing")
 ANOMALY = ("cardio", "musk", "satellite", "thyroid", "mammography", "shuttle", "smtp")

@@ -14,10 +14,10 @@ from importlib import import_module
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.data import NO_FOLDER, SEED, data_folder
-from benchmarks.data import load as load_labelled
-from benchmarks.environment import environment, headline
-from benchmarks.peers import LIBSVM, MERCER, ONEDAL
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.peers import LIBSVM, MERCER, ONEDAL
+from benchmarks.sets.data import NO_FOLDER, SEED, data_folder
+from benchmarks.sets.data import load as load_labelled
 
 CONTESTANTS = {each.name: each for each in (MERCER, LIBSVM, ONEDAL)}
 # The form, and parameters that suit standardised columns and targets in the units below; "-nu" is the same set again.

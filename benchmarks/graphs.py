@@ -14,7 +14,7 @@ from importlib.util import find_spec
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.data import NO_FOLDER, SEED, data_folder
+from benchmarks.sets.data import NO_FOLDER, SEED, data_folder
 from mercer import SVC
 from mercer.io import read_graphs
 from mercer.kernels import RBF, LabelPath, RandomWalk, ShortestPath, WeisfeilerLehman

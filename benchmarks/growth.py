@@ -1,13 +1,18 @@
-"""How time grows with n, at a fixed share of support vectors: the slope of log on log."""
+"""How time grows with n, at a fixed share of support vectors: the slope of log on log.
+
+``python -m benchmarks.race growth`` is the race of small sizes; ``python -m benchmarks.growth --sizes 100000 200000``
+fits each machine to 10^5 rows and more, each in a process of its own under a memory limit, and prints time, memory,
+certificate and support vectors, with oneDAL beside it where that is installed and asked for.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.data import SETTINGS
-from benchmarks.entry import Plan, run_entry
-from benchmarks.peers import MERCER, contestants
-from benchmarks.report import seconds, table
+from benchmarks.harness.entry import Plan, run_entry
+from benchmarks.harness.peers import MERCER, contestants
+from benchmarks.harness.report import seconds, table
+from benchmarks.sets.data import SETTINGS
 
 SIZES = (2000, 4000, 8000, 16_000, 32_000, 64_000)
 GOALS = {"fit on n": 2.0, "predict on SVs": 1.05}
@@ -74,3 +79,9 @@ def slopes(entries):
             found.append(Slope(name, "fit on n", slope([entry.n for entry in ran], fits)))
             found.append(Slope(name, "predict on SVs", slope([r.n_support for r in results], predictions)))
     return found
+
+
+if __name__ == "__main__":
+    from benchmarks.large_fits import main
+
+    main()

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data import SEED, data_folder
-from benchmarks.report import table
-from benchmarks.resident import peak_bytes, reset_peak
+from benchmarks.harness.report import table
+from benchmarks.harness.resident import peak_bytes, reset_peak
+from benchmarks.sets.data import SEED, data_folder
 
 GAMMA = {"california": 0.1, "mnist": 0.02}
 HEADINGS = ("data", "rows", "method", "mercer s", "sklearn s", "ratio", "mercer MB", "sklearn MB", "errors")

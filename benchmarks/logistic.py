@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
-from benchmarks.data import SEED, SETTINGS, DataSet, base_name, data_folder, load
-from benchmarks.environment import environment, headline
-from benchmarks.report import table
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.report import table
+from benchmarks.sets.data import SEED, SETTINGS, DataSet, base_name, data_folder, load
 from mercer import SVC, KernelLogisticRegression
 
 SETS = (

@@ -17,8 +17,8 @@ from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
-from benchmarks.made import teacher
-from benchmarks.report import table
+from benchmarks.harness.report import table
+from benchmarks.sets.made import teacher_values
 from mercer import SVC, LowRank, Nystroem
 
 TEST_ROWS = 20_000
@@ -97,8 +97,9 @@ CONTESTANTS = {
 
 def race(options):
     """Turns of all contestants; the quickest turn of each counts."""
-    X, y, _ = teacher(options.rows + TEST_ROWS, options.features, seed=options.seed)
-    X = X if options.single else X.astype(np.float64)
+    X, values = teacher_values(options.rows + TEST_ROWS, options.features, seed=options.seed)
+    y = np.where(values > 0, 1, -1)
+    X = X.astype(np.float32 if options.single else np.float64)
     test = X[options.rows :], y[options.rows :]
     X, y = X[: options.rows], y[: options.rows]
     # What is compiled for such data is compiled once.

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from benchmarks.data import SEED, data_folder
+from benchmarks.sets.data import SEED, data_folder
 from mercer import SVC, MKLClassifier
 from mercer.kernels import RBF, Linear, On
 from mercer.kernels.gram.kernel_matrix import StoredMatrix

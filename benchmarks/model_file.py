@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import mercer
-from benchmarks.report import seconds, table
+from benchmarks.harness.report import seconds, table
 
 GOALS = {"load, mapped": 0.1}
 

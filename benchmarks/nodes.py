@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.data import NO_FOLDER, SEED, data_folder
+from benchmarks.sets.data import NO_FOLDER, SEED, data_folder
 from mercer import SVC, Graph
 from mercer.kernels import AtNodes, CoCitation, Cosine, Diffusion, RegularizedLaplacian
 

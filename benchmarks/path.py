@@ -16,8 +16,8 @@ from multiprocessing import get_context
 import numpy as np
 
 import mercer
-from benchmarks.data import SETTINGS, base_name, load
-from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.harness.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.sets.data import SETTINGS, base_name, load
 from mercer import SVC, leave_one_out, preflight
 from mercer.selection.preflight.timer import CoreTimer
 

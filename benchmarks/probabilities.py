@@ -7,7 +7,7 @@ seconds are the processor's, the least of several. The goal is at most two fits 
 import argparse
 import time
 
-from benchmarks.environment import environment, headline
+from benchmarks.harness.environment import environment, headline
 from benchmarks.logistic import loaded
 from mercer import SVC, LinearSVC, NuSVC
 

@@ -5,16 +5,16 @@ import json
 from dataclasses import is_dataclass
 from pathlib import Path
 
-from benchmarks.entry import as_record
-from benchmarks.environment import environment, headline
-from benchmarks.grid import fit_race, predict_race, short_race, small_race
 from benchmarks.growth import growth_race
-from benchmarks.linear import linear_growth_race, linear_race
-from benchmarks.memory import memory_race
-from benchmarks.peers import PEERS
-from benchmarks.pegasos import pegasos_race
-from benchmarks.protocol import CAP
-from benchmarks.startup import startup_race
+from benchmarks.harness.entry import as_record
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.peers import PEERS
+from benchmarks.harness.protocol import CAP
+from benchmarks.races.grid import fit_race, predict_race, short_race, small_race
+from benchmarks.races.linear import linear_growth_race, linear_race
+from benchmarks.races.memory import memory_race
+from benchmarks.races.pegasos import pegasos_race
+from benchmarks.races.startup import startup_race
 
 RACES = {
     "fit": fit_race,

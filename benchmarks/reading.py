@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from benchmarks.data import SEED, data_folder
-from benchmarks.report import table
+from benchmarks.harness.report import table
+from benchmarks.sets.data import SEED, data_folder
 from mercer.io import SvmlightFile, read_svmlight, read_table
 
 GOAL = 5.0

@@ -21,7 +21,7 @@ import pandas as pd
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, PredefinedSplit, StratifiedKFold
 
-from benchmarks.data import NO_FOLDER, data_folder
+from benchmarks.sets.data import NO_FOLDER, data_folder
 from mercer import SVC
 from mercer.io import SQLiteDatabase
 from mercer.kernels import RBF, Columns, Delta, Linear, Link, Record

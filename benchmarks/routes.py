@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from unittest import mock
 
 import mercer
-from benchmarks.data import load
-from benchmarks.environment import environment, headline
 from benchmarks.forms import SETS
 from benchmarks.forms import load as load_form
+from benchmarks.harness.environment import environment, headline
+from benchmarks.sets.data import load
 from mercer import SVC, Status
 from mercer.estimators.fitting import all_pairs, training
 from mercer.solvers.dual_qp import policy, solve, working_set

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import structured_data as data
-from benchmarks.report import table
+from benchmarks.harness.report import table
+from benchmarks.sets import structured_data as data
 
 _KERNLAB = """
 suppressMessages(library(kernlab))
@@ -72,7 +72,7 @@ def strings(options):
 
 
 def trees(options):
-    from benchmarks.plain_recursion import recursive_gram
+    from benchmarks.harness.plain_recursion import recursive_gram
     from mercer import Tree
     from mercer.kernels import PartialTree, SubsetTree
 

@@ -18,10 +18,10 @@ import warnings
 import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from benchmarks.data import base_name, load
-from benchmarks.environment import environment, headline
-from benchmarks.floor import floor_seconds, seconds_per_entry
-from benchmarks.peers import LIBSVM, MERCER, ONEDAL
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.floor import floor_seconds, seconds_per_entry
+from benchmarks.harness.peers import LIBSVM, MERCER, ONEDAL
+from benchmarks.sets.data import base_name, load
 
 CONTESTANTS = {each.name: each for each in (MERCER, LIBSVM, ONEDAL)}
 SETS = ("spambase", "a9a:5000", "letter:5000")

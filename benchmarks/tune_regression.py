@@ -14,9 +14,9 @@ from importlib import import_module
 import numpy as np
 from sklearn.model_selection import GridSearchCV, KFold
 
-from benchmarks.environment import environment, headline
 from benchmarks.forms import load
-from benchmarks.peers import PEERS
+from benchmarks.harness.environment import environment, headline
+from benchmarks.harness.peers import PEERS
 from mercer import SVRCV
 
 FOLDS, ROWS = 5, 3000

@@ -11,7 +11,7 @@ import lzma
 
 import numpy as np
 
-from benchmarks.data import NO_FOLDER, data_folder
+from benchmarks.sets.data import NO_FOLDER, data_folder
 from mercer import SVC, Regularization, theory
 
 NORMS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)

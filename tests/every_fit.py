@@ -67,9 +67,8 @@ def is_reached(model, certificate):
 def certificates_of(model):
     """The certificates, as they would be read now, without the model noticing; none where there are none."""
     unnoticed = _twin(model)
-    for name in ("_evidence", "_proof"):
-        if vars(model).get(name) is not None:
-            vars(unnoticed)[name] = _twin(vars(model)[name])
+    if vars(model).get("_evidence") is not None:
+        vars(unnoticed)["_evidence"] = _twin(vars(model)["_evidence"])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

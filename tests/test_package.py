@@ -14,7 +14,7 @@ import pytest
 import mercer
 
 ROOT = Path(__file__).parent.parent
-HEAVY = {"numba", "llvmlite", "numpy", "scipy", "sklearn", "matplotlib", "pandas"}
+HEAVY = {"numba", "llvmlite", "numpy", "scipy", "sklearn", "matplotlib", "pandas", "dask", "distributed"}
 
 REPORT_HEAVY = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 
@@ -124,7 +124,9 @@ def test_rooms_import_only_downwards():
 def test_every_dependency_is_imported_by_the_package():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [
-        each for name in ("plot", "arrow", "sql", "onnx", "studio") for each in declared["optional-dependencies"][name]
+        each
+        for name in ("plot", "arrow", "sql", "onnx", "dask", "studio")
+        for each in declared["optional-dependencies"][name]
     ]
     needed = {re.split(r"[>=<\[ ]", each)[0] for each in declared["dependencies"] + extras}
     modules = {"scikit-learn": "sklearn"}

@@ -21,7 +21,7 @@ y = np.array([-1, -1, 1, 1])
 
 hard = HardMarginSVC(kernel="linear").fit(X, y)
 print("(w0, b0)  =", hard.coef_[0].round(6), hard.intercept_.round(6))
-print("(w^, b^)  =", hard.normalised_coef_[0].round(6), hard.normalised_intercept_.round(6))
+print("(w^, b^)  =", hard.normalized_coef_[0].round(6), hard.normalized_intercept_.round(6))
 print("margin    =", round(hard.margin_, 6), "= 1 / |w0|")
 print("multipliers of rows", hard.support_, "=", np.abs(hard.dual_coef_[0]).round(6))
 print(hard.certificate_)

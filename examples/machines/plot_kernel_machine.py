@@ -30,10 +30,10 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained"
 for ax in (left, right):
     ax.plot(X, y, ".", color="0.6", markersize=5)
 for name, (loss, colour) in left_losses.items():
-    model = KernelMachine(loss=loss, penalty=0.1, gamma=0.02).fit(X, y)
+    model = KernelMachine(loss=loss, alpha=0.1, gamma=0.02).fit(X, y)
     gap = model.certificate_.relative_gap
     left.plot(grid, model.predict(grid), color=colour, linewidth=2.5, label=f"{name} (gap {abs(gap):.0e})")
-bounds = [KernelMachine(loss=Pinball(q), penalty=0.1, gamma=0.02).fit(X, y) for q in (0.1, 0.5, 0.9)]
+bounds = [KernelMachine(loss=Pinball(q), alpha=0.1, gamma=0.02).fit(X, y) for q in (0.1, 0.5, 0.9)]
 low, median, high = (model.predict(grid) for model in bounds)
 right.fill_between(grid[:, 0], low, high, color="#56B4E9", alpha=0.35, label="10 % to 90 %")
 right.plot(grid, median, color="#0072B2", linewidth=2.5, label="median")

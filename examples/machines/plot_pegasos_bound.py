@@ -46,12 +46,15 @@ curves = {}
 for average in (True, False):
     curves[average] = np.array(
         [
-            [excess(PegasosSVC(lam=lam, T=T, average=average, bias="none", random_state=seed).fit(X, y)) for T in steps]
+            [
+                excess(PegasosSVC(alpha=lam, T=T, average=average, bias="none", random_state=seed).fit(X, y))
+                for T in steps
+            ]
             for seed in range(8)
         ]
     )
 bounds = {
-    projected: [PegasosSVC(lam=lam, T=T, bias="none", projected=projected).fit(X, y).bound_.value for T in steps]
+    projected: [PegasosSVC(alpha=lam, T=T, bias="none", projected=projected).fit(X, y).bound_.value for T in steps]
     for projected in (False, True)
 }
 
@@ -69,7 +72,7 @@ plt.show()
 # The report of one run: the bound before it, the certificate after it. The gap of the
 # certificate needs no knowledge of the optimum.
 
-model = PegasosSVC(lam=lam, T=100_000, bias="none").fit(X, y)
+model = PegasosSVC(alpha=lam, T=100_000, bias="none").fit(X, y)
 print(model.bound_)
 print(model.certificate_)
 print(f"true excess: {excess(model):.2e}")

@@ -28,7 +28,7 @@ settings = {
     "40, merging": {"budget": 40},
     "40, removal": {"budget": 40, "budget_strategy": "removal"},
 }
-models = {name: PegasosSVC(lam=1e-3, kernel=kernel, T=20_000, **more).fit(X, y) for name, more in settings.items()}
+models = {name: PegasosSVC(alpha=1e-3, kernel=kernel, T=20_000, **more).fit(X, y) for name, more in settings.items()}
 
 limit = 1.1 * np.abs(X).max()
 grid = np.linspace(-limit, limit, 160)
@@ -58,7 +58,7 @@ for strategy, colour in (("merging", "#009E73"), ("removal", "#D55E00")):
             [
                 1.0
                 - PegasosSVC(
-                    lam=1e-3, kernel=kernel, T=8000, budget=budget, budget_strategy=strategy, random_state=seed
+                    alpha=1e-3, kernel=kernel, T=8000, budget=budget, budget_strategy=strategy, random_state=seed
                 )
                 .fit(X, y)
                 .score(X, y)

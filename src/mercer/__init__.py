@@ -9,12 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
+    from mercer import distributed as distributed
     from mercer import io as io
     from mercer import kernels as kernels
     from mercer import plot as plot
     from mercer import report as report
     from mercer import theory as theory
     from mercer._errors import CancelledError as CancelledError
+    from mercer._errors import ClusterError as ClusterError
     from mercer._errors import DataError as DataError
     from mercer._errors import MercerError as MercerError
     from mercer._errors import MissingExtraError as MissingExtraError
@@ -24,7 +26,6 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
-    from mercer.estimators.fitting.low_rank import LowRank as LowRank
     from mercer.estimators.kernel.density import KernelDensity as KernelDensity
     from mercer.estimators.kernel.features import Nystroem as Nystroem
     from mercer.estimators.kernel.features import RandomFourierFeatures as RandomFourierFeatures
@@ -37,12 +38,14 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.kernel.ridge import KernelRidge as KernelRidge
     from mercer.estimators.linear.svc import LinearSVC as LinearSVC
     from mercer.estimators.linear.svr import LinearSVR as LinearSVR
+    from mercer.estimators.low_rank.low_rank import LowRank as LowRank
     from mercer.estimators.mkl.classifier import MKLClassifier as MKLClassifier
     from mercer.estimators.mkl.one_class import MKLOneClassSVM as MKLOneClassSVM
     from mercer.estimators.mkl.regressor import MKLRegressor as MKLRegressor
     from mercer.estimators.online.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.online.perceptron import Perceptron as Perceptron
+    from mercer.estimators.out_of_core.table_features import TableFeatures as TableFeatures
     from mercer.estimators.svm.analytic_centre import AnalyticCentreMachine as AnalyticCentreMachine
     from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
@@ -87,18 +90,20 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.leave_one_out import leave_one_out as leave_one_out
     from mercer.selection.path import regularization_path as regularization_path
     from mercer.selection.preflight.preflight import preflight as preflight
+    from mercer.selection.tuning.linear import LinearCV as LinearCV
     from mercer.selection.tuning.svc_cv import SVCCV as SVCCV
     from mercer.selection.tuning.svr_cv import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
 
 __version__ = "0.1.0"
 
-_ROOMS = ("io", "kernels", "plot", "report", "theory")
+_ROOMS = ("distributed", "io", "kernels", "plot", "report", "theory")
 _HOME = {
     "AnalyticCentreMachine": "mercer.estimators.svm.analytic_centre",
     "BayesPointMachine": "mercer.estimators.svm.bayes_point",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
+    "ClusterError": "mercer._errors",
     "Distance": "mercer.problems.distance",
     "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
@@ -109,6 +114,7 @@ _HOME = {
     "KernelLogisticRegression": "mercer.estimators.kernel.logistic",
     "KernelMachine": "mercer.estimators.kernel.machine",
     "KernelPerceptron": "mercer.estimators.online.kernel_perceptron",
+    "LinearCV": "mercer.selection.tuning.linear",
     "LinearSVC": "mercer.estimators.linear.svc",
     "LinearSVR": "mercer.estimators.linear.svr",
     "Loss": "mercer.problems.losses.margin_losses",
@@ -131,7 +137,7 @@ _HOME = {
     "RankSVM": "mercer.estimators.svm.rank",
     "Nystroem": "mercer.estimators.kernel.features",
     "RandomFourierFeatures": "mercer.estimators.kernel.features",
-    "LowRank": "mercer.estimators.fitting.low_rank",
+    "LowRank": "mercer.estimators.low_rank.low_rank",
     "Perceptron": "mercer.estimators.online.perceptron",
     "PegasosSVC": "mercer.estimators.online.pegasos",
     "Pinball": "mercer.problems.losses.residual_losses",
@@ -146,6 +152,7 @@ _HOME = {
     "SVDD": "mercer.estimators.svm.svdd",
     "SVR": "mercer.estimators.svm.svr",
     "SVRCV": "mercer.selection.tuning.svr_cv",
+    "TableFeatures": "mercer.estimators.out_of_core.table_features",
     "TimeLimitError": "mercer._errors",
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",

@@ -43,3 +43,7 @@ class CancelledError(MercerError):
 
 class TimeLimitError(MercerError, TimeoutError):
     """`time_limit` was over before there was a model; the estimator is as it was before."""
+
+
+class ClusterError(MercerError, RuntimeError):
+    """A cluster could not finish its work; the message says who failed, what is kept and how to go on."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.plain_recursion import recursive_gram
+from benchmarks.harness.plain_recursion import recursive_gram
 from mercer.kernels import SubsetTree
 
 

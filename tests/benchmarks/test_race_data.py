@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from benchmarks import data
-from benchmarks.grid import chosen_settings
+from benchmarks import large_fits
 from benchmarks.growth import slope
-from benchmarks.made import noisy_disc
+from benchmarks.races.grid import chosen_settings
+from benchmarks.sets import data
+from benchmarks.sets.made import MADE, noisy_disc, teacher_values
 
 
 @pytest.fixture
@@ -68,6 +69,43 @@ def test_made_data_have_two_even_classes():
     X, y = noisy_disc(4000, seed=3)
     assert X.dtype == np.float32
     assert 0.4 < np.mean(y == 1) < 0.6
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_data_are_the_same_rows_at_any_time(name):
+    X, y = MADE[name](3000, seed=3)
+    assert X.dtype == np.float32
+    assert np.isfinite(X).all()
+    assert set(y) == {-1, 1}
+    assert np.array_equal(X, MADE[name](3000, seed=3)[0])
+    assert not np.array_equal(X, MADE[name](3000, seed=4)[0])
+
+
+def test_made_data_are_of_their_kind():
+    _, values = teacher_values(5000, noise=0.5)
+    plain = teacher_values(5000, noise=0.0)[1]
+    assert np.var(plain) == pytest.approx(1.0, abs=0.3)
+    assert np.var(values - plain) == pytest.approx(0.25, abs=0.02)
+    assert np.sum(MADE["imbalanced"](5000)[1] == 1) == 5
+    # A few rows are very far away.
+    sizes = np.linalg.norm(MADE["heavy-tailed"](5000)[0], axis=1)
+    assert sizes.max() > 20 * np.median(sizes)
+    digits = MADE["digits"](500)[0]
+    assert 0.0 <= digits.min() < digits.max() <= 1.0
+
+
+def test_a_growth_curve_in_processes_of_their_own(capsys):
+    records = large_fits.main(["--sizes", "500", "1000", "--machines", "SVC", "SVR", "OneClassSVM", "--full"])
+    assert [record["rows"] for record in records] == [500, 1000] * 3
+    assert all(record["status"] == "OPTIMAL" and record["full_kkt"] <= 1e-3 for record in records)
+    told = capsys.readouterr().out
+    assert "SVC on disc: slope of fit on n" in told
+    assert "memory: 0 of 6 fits add more than memory_limit" in told
+
+
+def test_an_error_in_a_process_is_told():
+    with pytest.raises(RuntimeError, match="No module named 'no_such_peer'"):
+        large_fits.in_a_process("SVC", "disc", 500, "no_such_peer", "1GiB", False)
 
 
 def test_slope_of_a_power_law():

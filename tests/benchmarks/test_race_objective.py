@@ -6,9 +6,9 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from benchmarks import objective
-from benchmarks.objective import gaussian, judge, pair_coefficients, pair_signs
-from benchmarks.peers import coefficients
+from benchmarks.harness import objective
+from benchmarks.harness.objective import gaussian, judge, pair_coefficients, pair_signs
+from benchmarks.harness.peers import coefficients
 
 C, GAMMA = 2.0, 0.3
 

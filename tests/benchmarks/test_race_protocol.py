@@ -1,7 +1,7 @@
 """Turns, caps and failures, with runners that only pretend to take time."""
 
-from benchmarks.protocol import Timing, alternate
-from benchmarks.worker import WorkerError
+from benchmarks.harness.protocol import Timing, alternate
+from benchmarks.harness.worker import WorkerError
 
 
 def recording(log, name, seconds):

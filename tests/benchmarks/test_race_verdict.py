@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmarks.entry import Entry, Result, as_record
-from benchmarks.objective import Optimality
-from benchmarks.protocol import Timing
-from benchmarks.report import print_entry, print_summary, table
-from benchmarks.verdict import geometric_mean, summary, verdict
+from benchmarks.harness.entry import Entry, Result, as_record
+from benchmarks.harness.objective import Optimality
+from benchmarks.harness.protocol import Timing
+from benchmarks.harness.report import print_entry, print_summary, table
+from benchmarks.harness.verdict import geometric_mean, summary, verdict
 
 
 def result(seconds, primal=100.0, error=0.05):

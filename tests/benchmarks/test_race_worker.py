@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from benchmarks.entry import Plan, run_entry
-from benchmarks.peers import LIBSVM, Contestant
+from benchmarks.harness.entry import Plan, run_entry
+from benchmarks.harness.peers import LIBSVM, Contestant
+from benchmarks.harness.resident import peak_bytes, reset_peak, resident_bytes
+from benchmarks.harness.worker import Worker, WorkerError
 from benchmarks.race import main, parse
-from benchmarks.resident import peak_bytes, reset_peak, resident_bytes
-from benchmarks.worker import Worker, WorkerError
 
 ABSENT = Contestant("absent", "no_such_package_here", "float32")
 
@@ -51,7 +51,7 @@ def test_options():
 
 
 def test_a_race_from_the_command_line_keeps_its_figures(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("benchmarks.grid.contestants", lambda names: [LIBSVM])
+    monkeypatch.setattr("benchmarks.races.grid.contestants", lambda names: [LIBSVM])
     file = tmp_path / "race.json"
     main(["fit", "--sets", "breast_cancer:60", "--settings", "1", "--repeats", "1", "--json", str(file)])
     (row,) = json.loads(file.read_text())["rows"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks import data, words
+from benchmarks import words
+from benchmarks.sets import data
 from mercer import theory
 
 

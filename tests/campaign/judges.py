@@ -118,7 +118,7 @@ def crammer_singer(problem, model):
 
 def kernel_machine(problem, model):
     """Any loss: of the margin, or of the residual."""
-    scale = 0.5 / model.penalty * row_weights(problem)
+    scale = 0.5 / model.alpha * row_weights(problem)
     for machine in machines(problem, model):
         C = scale[machine.indices]
         if hasattr(model, "classes_") and "hinge" in model.loss:
@@ -373,9 +373,9 @@ def density(problem, model):
         doubt = np.maximum(doubt, doubt / np.maximum(least, np.sqrt(doubt)))
     # A density that is next to nothing, or a row at the edge of a window, is a matter of rounding.
     clear = (total > 1e-280) & (np.abs(r - 1).min(axis=1) > 10.0 * doubt) & (doubt < 1e-3)
-    off = np.abs(told - (np.log(np.where(clear, total, 1)) - LONG(model.log_normaliser_)))
+    off = np.abs(told - (np.log(np.where(clear, total, 1)) - LONG(model.log_normalizer_)))
     smallest = np.asarray(np.where(shape > 0, shape, np.inf).min(axis=1), float)
-    allowed = doubt / np.minimum(1.0, smallest) + 1e-12 * abs(model.log_normaliser_)
+    allowed = doubt / np.minimum(1.0, smallest) + 1e-12 * abs(model.log_normalizer_)
     if (off > allowed)[clear].any():
         yield f"a log density is {float((off - allowed)[clear].max()):.2e} off"
 

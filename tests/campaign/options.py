@@ -100,7 +100,7 @@ def _perceptron(rng, *_):
 
 def _pegasos(rng, *_):
     return {
-        "lam": log_uniform(rng, -4, 0),
+        "alpha": log_uniform(rng, -4, 0),
         "T": int(rng.integers(1, 300)),
         "average": bool(rng.random() < 0.7),
         "bias": choose(rng, penalised=2, none=1),
@@ -117,7 +117,7 @@ def _fisher(rng, *_):
 
 
 def _kernel_machine(rng, kind, _):
-    found = {"penalty": log_uniform(rng, -4, 3), **tol(rng), **bias(rng)}
+    found = {"alpha": log_uniform(rng, -4, 3), **tol(rng), **bias(rng)}
     if kind == "targets":
         return found | {"loss": str(rng.choice(list(RESIDUAL)))}
     found |= {"loss": choose(rng, hinge=1, squared_hinge=1, logistic=2, exponential=1)}

@@ -12,7 +12,7 @@ MORE_VARIANTS = [
     PegasosSVC(projected=True),
     PegasosSVC(batch_size=4),
     PegasosSVC(sampling="permutation"),
-    PegasosSVC(kernel=Linear(), form="alpha"),
+    PegasosSVC(kernel=Linear(), form="expansion"),
     PegasosSVC(kernel=RBF(gamma=0.5)),
     PegasosSVC(kernel="rbf", projected=True),
     PegasosSVC(kernel="rbf", budget=100, budget_strategy="removal"),

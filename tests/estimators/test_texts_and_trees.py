@@ -33,7 +33,7 @@ CASES = [
 
 @pytest.mark.parametrize(("kernel", "X", "y"), CASES)
 @pytest.mark.parametrize(
-    "estimator", [SVC(C=10.0), KernelPerceptron(), HardMarginSVC(), PegasosSVC(lam=0.01, random_state=0)]
+    "estimator", [SVC(C=10.0), KernelPerceptron(), HardMarginSVC(), PegasosSVC(alpha=0.01, random_state=0)]
 )
 def test_estimators_learn_from_items(kernel, X, y, estimator):
     model = clone(estimator).set_params(kernel=kernel)

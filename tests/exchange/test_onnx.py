@@ -232,7 +232,7 @@ def test_online_learners(n_classes):
     for model in (
         mercer.PegasosSVC(),
         mercer.PegasosSVC(kernel="rbf"),
-        mercer.PegasosSVC(kernel="linear", form="alpha"),
+        mercer.PegasosSVC(kernel="linear", form="expansion"),
         mercer.Perceptron(max_iter=20),
         mercer.LinearSVC(penalty="l1").fit(X, y).sparsify(),
     ):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import SVC, SVR, DataError, KernelPerceptron, LinearSVC, ParameterError, PegasosSVC
-from mercer.kernels import RBF, Constant, Linear, Normalised, Polynomial, SecondOrder
+from mercer.kernels import RBF, Constant, Linear, Normalized, Polynomial, SecondOrder
 
 QUADRATIC = Polynomial(degree=2, gamma=1.0, coef0=1.0)
 KERNELS = [
@@ -126,7 +126,7 @@ def test_what_is_no_polynomial_says_so(rng):
         with pytest.raises(ParameterError, match="as_polynomial needs a kernel whose features can be written down"):
             mercer.as_polynomial(model)
     with pytest.raises(ParameterError, match="needs a kernel that is not normalised"):
-        mercer.as_polynomial(SVC(kernel=Normalised(QUADRATIC)).fit(X, y))
+        mercer.as_polynomial(SVC(kernel=Normalized(QUADRATIC)).fit(X, y))
     with pytest.raises(ParameterError, match="needs a kernel that is a polynomial of the inner product"):
         mercer.explain(SVC(kernel="rbf").fit(X, y), X[0]).as_polynomial()
     with pytest.raises(ParameterError, match="names must name 2 columns, got 1"):

@@ -10,11 +10,11 @@ X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
 y = np.array([0, 0, 1, 1])
 
 BAD_PARAMETERS = [
-    ({"lam": 0.0}, "lam must be a finite number above 0, got 0.0"),
-    ({"lam": -1.0}, "lam must be a finite number above 0, got -1.0"),
-    ({"lam": np.nan}, "lam must be"),
-    ({"lam": np.inf}, "lam must be"),
-    ({"lam": "small"}, "lam must be"),
+    ({"alpha": 0.0}, "alpha must be a finite number above 0, got 0.0"),
+    ({"alpha": -1.0}, "alpha must be a finite number above 0, got -1.0"),
+    ({"alpha": np.nan}, "alpha must be"),
+    ({"alpha": np.inf}, "alpha must be"),
+    ({"alpha": "small"}, "alpha must be"),
     ({"T": 0}, "T must be a whole number, 1 or more, got 0"),
     ({"T": -3}, "T must be a whole number, 1 or more, got -3"),
     ({"T": 2.5}, "T must be"),
@@ -75,7 +75,7 @@ def test_tiny_and_large_numbers_give_finite_models(size):
 
 @pytest.mark.parametrize("lam", [1e-90, 1e90])
 def test_extreme_lambda_gives_a_finite_model(lam):
-    assert np.isfinite(PegasosSVC(lam=lam, T=100).fit(X, y).decision_function(X)).all()
+    assert np.isfinite(PegasosSVC(alpha=lam, T=100).fit(X, y).decision_function(X)).all()
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0, 0], ["a"] * 4])
@@ -160,7 +160,7 @@ def test_bad_sample_weights_are_named(weights, message):
 
 
 def test_contradictory_rows_and_rows_of_zeros_are_learnt_from():
-    model = PegasosSVC(lam=1e-6, T=1000).fit(np.ones((4, 2)), y)
+    model = PegasosSVC(alpha=1e-6, T=1000).fit(np.ones((4, 2)), y)
     assert np.isfinite(model.coef_).all()
     assert 1.0 <= model.certificate_.primal == pytest.approx(model.certificate_.dual + model.certificate_.gap)
     assert 0.99 <= model.certificate_.dual <= 1.0  # no line can have a smaller mean loss

@@ -47,7 +47,7 @@ LONG = {
     "newton": lambda: LinearSVC(loss="hinge", C=1e4, solver="newton", tol=1e-15, max_iter=-1),
     "crammer_singer": lambda: LinearSVC(multi_class="crammer_singer", C=1e3, tol=1e-12, max_iter=-1),
     "regression": lambda: LinearSVR(C=1e4, solver="dual_cd", tol=1e-12, max_iter=-1),
-    "pegasos": lambda: PegasosSVC(lam=1e-6, T=10**11),
+    "pegasos": lambda: PegasosSVC(alpha=1e-6, T=10**11),
 }
 
 

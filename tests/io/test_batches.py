@@ -1,9 +1,11 @@
 """Which reader a path gets."""
 
+import pyarrow as pa
 import pytest
+from pyarrow import feather, parquet
 
 from mercer import ParameterError
-from mercer.io import ArrowBatches, SvmlightFile
+from mercer.io import Blocks, SvmlightFile
 from mercer.io.batches import open_batches
 
 
@@ -15,8 +17,14 @@ def test_svmlight_endings(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.feather"])
 def test_arrow_endings(tmp_path, name):
-    (tmp_path / name).touch()
-    assert isinstance(open_batches(tmp_path / name), ArrowBatches)
+    table = pa.table({"a": [1.0, 2.0], "y": [0, 1]})
+    if name.endswith("parquet"):
+        parquet.write_table(table, tmp_path / name)
+    else:
+        feather.write_feather(table, tmp_path / name)
+    found = open_batches(tmp_path / name)
+    assert isinstance(found, Blocks)
+    assert found.target == "y"
 
 
 def test_other_endings_and_other_things_are_refused(tmp_path):

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from benchmarks.data import data_folder
+from benchmarks.sets.data import data_folder
 from mercer import DataError, ParameterError
 from mercer.io import read_boston_housing
 from mercer.io.housing import COLUMNS

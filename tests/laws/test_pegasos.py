@@ -76,7 +76,7 @@ def test_order_does_not_show_and_weights_are_multiplicities(problem, average, ra
     weight = np.where(np.arange(len(problem.y)) == i, 2.0, 1.0)
 
     def fit(X, y, weight=None):
-        return PegasosSVC(lam=LAMBDA, T=T, average=average).fit(X, y, weight).coef_
+        return PegasosSVC(alpha=LAMBDA, T=T, average=average).fit(X, y, weight).coef_
 
     heavier = fit(problem.X, problem.y, weight)
     np.testing.assert_array_equal(heavier, fit(problem.X[order], problem.y[order], weight[order]))

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_digits, load_iris
 from sklearn.preprocessing import scale
 
-from benchmarks.data import data_folder
+from benchmarks.sets.data import data_folder
 from mercer import SVC, Regularization, theory
 from mercer.io import read_boston_housing
 from mercer.kernels import Polynomial

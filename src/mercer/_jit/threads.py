@@ -130,6 +130,17 @@ def run_parallel(
 _inside = threading.local()
 
 
+@contextmanager
+def as_one_of_several() -> Iterator[None]:
+    """The body runs in one thread, because others work side by side with it: the tasks of a cluster's worker."""
+    before, _inside.a_region = getattr(_inside, "a_region", False), True
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _inside.a_region = before
+
+
 class _Crew:
     """Threads that take the next job when they are done with one, the caller among them.
 

@@ -25,6 +25,13 @@ class Ends(Protocol):
     def has_deadline(self) -> bool:
         """Whether time ends it."""
 
+    @property
+    def seconds(self) -> float:
+        """Time since it began."""
+
+    def is_over(self) -> bool:
+        """Whether the end has come; whoever asks leaves work undone that may be."""
+
     def stop(self) -> bool:
         """Whether to stop now."""
 

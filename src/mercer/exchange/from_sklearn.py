@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
-from mercer.estimators.bases.kernel_method import Proof
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
+from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.fitted_parts import set_parts
 from mercer.estimators.fitting.inputs import is_function
 from mercer.estimators.fitting.training import TrainingData
@@ -210,7 +210,7 @@ def _kernel_ridge(estimator: BaseEstimator) -> KernelRidge:
     ours, X = _shared(estimator, KernelRidge), estimator.X_fit_
     data = TrainingData(_bound_kernel(estimator, X), X)
     ours.dual_coef_ = estimator.dual_coef_
-    set_parts(ours, is_flat=np.ndim(estimator.dual_coef_) == 1, proof=Proof.missing())
+    set_parts(ours, is_flat=np.ndim(estimator.dual_coef_) == 1, evidence=Evidence.missing())
     coefficients = np.asarray(estimator.dual_coef_, dtype=np.float64).reshape(X.shape[0], -1)
     ours.expansion_ = _expansion(data, coefficients, np.zeros(coefficients.shape[1]))
     ours.X_fit_, ours.alpha_, ours.jitter_, ours.n_iter_ = X, estimator.alpha, 0.0, 1
@@ -231,7 +231,7 @@ def _kernel_pca(estimator: BaseEstimator) -> KernelPCA:
     ours.gamma_ = getattr(data.kernel, "gamma", 1.0 / X.shape[1])
     ours.expansion_ = _expansion(data, coefficients, intercepts)
     ours.status_, ours.n_iter_, ours.trace_, ours.solver_ = Status.OPTIMAL, 0, [], estimator.eigen_solver
-    set_parts(ours, n_features_out=len(values), proof=Proof.missing(), missing=None)
+    set_parts(ours, n_features_out=len(values), evidence=Evidence.missing(), missing=None)
     return ours
 
 

@@ -24,7 +24,7 @@ from mercer.explanation.nodes import by_node
 from mercer.explanation.pipelines import by_input, transformed
 from mercer.explanation.polynomials import DUST, as_polynomial, named_polynomial
 from mercer.explanation.positions import by_position, unwrapped
-from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.normalized import Normalized
 from mercer.kernels.algebra.polynomial_functions import in_inner_product
 from mercer.kernels.algebra.scaled_power import Scaled
 from mercer.kernels.base.kernel import Kernel
@@ -231,7 +231,7 @@ def _by_parts(
 ) -> tuple[Contributions | None, Contributions | None]:
     """Contributions by position and by node of the item, where one kernel of texts, trees or graphs reads it."""
     kernel = expansion.kernel
-    while isinstance(kernel, Scaled | Normalised):
+    while isinstance(kernel, Scaled | Normalized):
         kernel = kernel.kernel
     if not isinstance(kernel, StructuredKernel) or isinstance(expansion.vectors, MatrixItems):
         return None, None

@@ -19,7 +19,7 @@ import numpy as np
 from mercer import kernels  # its names load when asked for
 from mercer._types import FloatArray, Rows
 from mercer.explanation.explanation import Contributions
-from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.normalized import Normalized
 from mercer.kernels.algebra.scaled_power import Scaled
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.string.tokens import WORD
@@ -47,7 +47,7 @@ def unwrapped(expansion: "Expansion", X: Rows, coefficients: FloatArray) -> "tup
     kernel, factor = expansion.kernel, 1.0
     while isinstance(kernel, Scaled):
         kernel, factor = kernel.kernel, factor * cast(Scaled, kernel).factor
-    if not isinstance(kernel, Normalised):
+    if not isinstance(kernel, Normalized):
         return kernel, factor, coefficients
     kernel = kernel.kernel
     own = kernel.diag_of(kernel.prepare(X))[0]

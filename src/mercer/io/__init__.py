@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "ArrowBatches": "mercer.io.arrow.batches",
+    "Blocks": "mercer.io.blocks.blocks",
     "DuckDBDatabase": "mercer.io.databases.records",
     "Dataset": "mercer.io.dataset",
     "Housing": "mercer.io.housing",

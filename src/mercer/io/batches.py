@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._errors import ParameterError
-from mercer.io.arrow.batches import ArrowBatches
+from mercer.io.blocks.blocks import Blocks
 from mercer.io.compressed import OPENERS
 from mercer.io.svmlight.file import SvmlightFile
 
@@ -25,7 +25,7 @@ def open_batches(source: str | Path | Iterable[Any]) -> Iterable[Any]:
     if ending in SVMLIGHT:
         return SvmlightFile(source)
     if ending in ARROW:
-        return ArrowBatches(source)
+        return Blocks(source, target="y")
     allowed = ", ".join((*SVMLIGHT, *ARROW))
     raise ParameterError(
         f"the path must end in one of {allowed}, got {str(source)!r}; open it with a reader of mercer.io"

@@ -37,10 +37,13 @@ class Source:
         "-" is standard input. Whether it is compressed is seen from its first bytes.
     most : int, optional
         Bytes that may be taken into memory; what is free by default.
+    lines_before : int
+        Lines of the file that are not here, for messages: of what is a part of a file.
     """
 
-    def __init__(self, source: str | PathLike[str] | IO[bytes], most: int | None = None) -> None:
+    def __init__(self, source: str | PathLike[str] | IO[bytes], most: int | None = None, lines_before: int = 0) -> None:
         self.most = available_bytes() if most is None else most
+        self.lines_before = lines_before
         self.path, self._content = None, None
         if source == STDIN or hasattr(source, "read"):
             self.name = "standard input" if source == STDIN else str(getattr(source, "name", "the file"))
@@ -96,15 +99,16 @@ class Source:
 
     def open(self) -> IO[bytes]:
         """The uncompressed bytes as a file."""
-        raw = self._opened() if self._content is None else io.BytesIO(self._content)
-        if self._content is not None:
-            cast(Any, raw).name = self.name
         opener = self._opener()
+        if self._content is None:
+            return self._opened(opener)
+        raw = io.BytesIO(self._content)
+        cast(Any, raw).name = self.name
         return raw if opener is None else opener(raw, "rb")
 
-    def _opened(self) -> IO[bytes]:
+    def _opened(self, opener: Callable[..., Any] | None = None) -> IO[bytes]:
         try:
-            return open(cast(Path, self.path), "rb")
+            return cast(IO[bytes], (opener or open)(cast(Path, self.path), "rb"))
         except OSError as error:
             raise DataError(f"{self.name}: cannot be opened: {error.strerror}") from error
 

@@ -47,11 +47,11 @@ def of_arrow(table: "ArrowTable", source: "Source") -> ColumnFrame:
         column = _encoded(came) if is_text(came.type) else came
         size += _PLACE * len(column) + (_WORD * len(column.dictionary) if hasattr(column, "dictionary") else 0)
         source.require_room(size)
-        arrays[name] = _array(column)
+        arrays[name] = column_array(column)
     return ColumnFrame(arrays)
 
 
-def _array(column: "ArrowArray | ChunkedArray") -> Array:
+def column_array(column: "ArrowArray | ChunkedArray") -> Array:
     """A column of Arrow as numpy has it: numbers, dates, or objects."""
     import pyarrow as pa
     from pyarrow import compute
@@ -60,7 +60,7 @@ def _array(column: "ArrowArray | ChunkedArray") -> Array:
     if is_text(kind):
         return _texts(_encoded(column))
     if types.is_dictionary(kind):
-        return _array(compute.cast(column, kind.value_type))
+        return column_array(compute.cast(column, kind.value_type))
     if types.is_boolean(kind):
         return _texts(_encoded(compute.if_else(column, TRUTH[True], TRUTH[False])))
     if types.is_integer(kind) and not column.null_count:

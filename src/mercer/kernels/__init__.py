@@ -46,7 +46,7 @@ _INDEX = {
     "GivenMatrix": "given.several_precomputed",
     "Precomputed": "given.precomputed",
     "Centred": "algebra.centred",
-    "Normalised": "algebra.normalised",
+    "Normalized": "algebra.normalized",
     "Power": "algebra.scaled_power",
     "Product": "algebra.sum_product",
     "Scaled": "algebra.scaled_power",

@@ -1,6 +1,6 @@
 """How well a solution solves its problem, recomputed from data and coefficients alone."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +10,17 @@ from mercer._types import FloatArray
 if TYPE_CHECKING:
     from mercer.problems.svm.signed_dual import DualProblem
 
+# What a certificate rests on, unless it says otherwise.
+EVERYTHING = "everything recomputed in double precision"
+
 
 @dataclass(frozen=True)
 class Certificate:
     """Primal and dual values, their gap, and how the KKT conditions stand.
 
     Everything is computed in double precision from the data, the labels and the dual
-    coefficients; nothing comes from the solver.
+    coefficients; nothing comes from the solver. Of a large fit, rows that decide nothing are taken over from the
+    solver after a random sample of them has been recomputed: `basis` says which.
 
     Attributes
     ----------
@@ -32,6 +36,10 @@ class Certificate:
         How far the dual coefficients are from being feasible.
     n_free, n_bounded, n_zero : int
         Points on the margin, points at the bound, points that are no support vectors.
+    basis : str
+        What was recomputed, and what was taken over and how sure it is.
+    accuracy : float
+        What `primal` and `dual` may both be off by, in the same direction; zero where everything was recomputed.
     """
 
     primal: float
@@ -44,6 +52,8 @@ class Certificate:
     n_free: int
     n_bounded: int
     n_zero: int
+    basis: str = field(default=EVERYTHING, kw_only=True)
+    accuracy: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         # No feasible dual value exceeds the primal one, so a difference below zero is the error of the two numbers, by
@@ -56,6 +66,11 @@ class Certificate:
         """Whether the KKT conditions hold to within `tol`; where `gap_tol` is given, whether the relative gap does."""
         return self.kkt_violation <= tol if gap_tol is None else self.relative_gap <= gap_tol
 
+    @property
+    def is_full(self) -> bool:
+        """Whether everything was recomputed."""
+        return self.basis == EVERYTHING
+
     def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return asdict(self)
@@ -66,7 +81,8 @@ class Certificate:
             f"(relative {self.relative_gap:.1e})\n"
             f"KKT violation {self.kkt_violation:.2e}  equality {self.equality_residual:.1e}  "
             f"box {self.box_violation:.1e}\n"
-            f"points: {self.n_free} free, {self.n_bounded} bounded, {self.n_zero} not support vectors"
+            f"points: {self.n_free} free, {self.n_bounded} bounded, {self.n_zero} not support vectors\n"
+            f"basis: {self.basis}"
         )
 
 

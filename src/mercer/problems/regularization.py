@@ -54,11 +54,11 @@ class Regularization:
         return cls(1.0 / float(lam) * (1.0 if half else 0.5), divide_by_m=True)
 
     @classmethod
-    def from_penalty(cls, lam: float) -> Self:
-        """lambda |w|^2 + sum of losses, as kernel ridge regression is written."""
-        if _positive("penalty", lam) == inf:
-            raise ParameterError("penalty must be finite, got inf; it would leave no weight for the losses")
-        return cls(0.5 / float(lam))
+    def from_alpha(cls, alpha: float) -> Self:
+        """alpha |w|^2 + sum of losses, as kernel ridge regression is written."""
+        if _positive("alpha", alpha) == inf:
+            raise ParameterError("alpha must be finite, got inf; it would leave no weight for the losses")
+        return cls(0.5 / float(alpha))
 
     @classmethod
     def from_box_over_n(cls, C: float) -> Self:

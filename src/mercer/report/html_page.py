@@ -192,7 +192,7 @@ def _certificate(record: Record) -> str:
             ("dual objective", found["dual"]), ("gap", found["gap"]),
             ("largest relative gap", found["relative_gap"]), ("largest KKT violation", found["kkt_violation"]),
             ("free, bounded, other points", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
-    words = "The optimum lies between dual and primal; both are recomputed from data and coefficients alone."
+    words = f"The optimum lies between dual and primal. What they rest on: {escape(found['basis'])}."
     distance = record.model.get("distance")
     if distance:
         rows += [("landmarks", distance["landmarks"]), ("distance", distance["value"]),

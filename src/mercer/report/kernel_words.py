@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from mercer.kernels import Centred, Columns, Normalised, On, Power, Product, Scaled, Standardised, Sum
+from mercer.kernels import Centred, Columns, Normalized, On, Power, Product, Scaled, Standardised, Sum
 from mercer.kernels.notation.parse import snake_case
 
 
@@ -32,8 +32,8 @@ def _combined(kernel: Any) -> str | None:
         return f"{kernel.factor:g}*{_bracketed(kernel.kernel)}"
     if isinstance(kernel, Power):
         return f"{_bracketed(kernel.kernel)}^{kernel.exponent:g}"
-    if isinstance(kernel, Normalised | Centred):
-        ending = "normalized" if isinstance(kernel, Normalised) else "centred"
+    if isinstance(kernel, Normalized | Centred):
+        ending = "normalized" if isinstance(kernel, Normalized) else "centred"
         return f"{_bracketed(kernel.kernel)}.{ending}()"
     if isinstance(kernel, On):
         return f"{_bracketed(kernel.kernel)}@{_columns(kernel.names)}"

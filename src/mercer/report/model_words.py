@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from mercer._errors import MercerError
+from mercer.estimators.fitting.certificate import known_certificates
+from mercer.problems.certificate import EVERYTHING
 from mercer.report.kernel_words import kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
@@ -68,7 +70,7 @@ def _named_by(kernel: Any) -> list[Any]:
 def certificate_totals(machine: Any) -> dict[str, Any] | None:
     """The two-class problems of a fit are independent, so objectives and gaps add; of the rest, the worst counts."""
     try:
-        found = getattr(machine, "certificate_", None)
+        found = known_certificates(machine)
     except MercerError:
         # A model of another tool: its training data, which a certificate needs, are not here.
         return None
@@ -85,6 +87,7 @@ def certificate_totals(machine: Any) -> dict[str, Any] | None:
         "n_free": int(sum(one.n_free for one in each)),
         "n_bounded": int(sum(one.n_bounded for one in each)),
         "n_zero": int(sum(one.n_zero for one in each)),
+        "basis": next((one.basis for one in each if not getattr(one, "is_full", True)), EVERYTHING),
     }
 
 

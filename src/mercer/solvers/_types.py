@@ -4,6 +4,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.kernel_methods.kernel_risk import DiagonalRoot, KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, SoftmaxRoot
@@ -25,6 +27,9 @@ Candidate: TypeAlias = tuple[float, FloatArray, FloatArray, FloatArray]
 
 Operation: TypeAlias = Callable[[FloatArray], FloatArray]
 """A linear map, applied to columns."""
+
+Random: TypeAlias = np.random.Generator | np.random.RandomState
+"""Where random numbers come from: what both draw alike."""
 
 Handler: TypeAlias = Callable[[int, FrameType | None], Any] | int | None
 """What the system calls on a signal, as `signal.signal` takes and gives it."""

@@ -115,6 +115,10 @@ class Limits:
                 self._around.reached()
         return status
 
+    def is_over(self) -> bool:
+        """Whether the end has come, asked by work that may be left undone: the fit need not hear that it was told."""
+        return self._end() is not None
+
     def _end(self) -> Status | None:
         if self._so_far.is_pressed or self._so_far.is_cancelled:
             return Status.INTERRUPTED
@@ -144,7 +148,7 @@ class Limits:
     def report(self, point: Any) -> None:
         """Show a round to the callbacks."""
         self._so_far.spoken = time.monotonic()
-        if getattr(point, "stage", "solve") != "kernel":
+        if getattr(point, "stage", "solve") not in ("kernel", "pass"):
             self._so_far.has_begun = True
         for callback in self.callbacks:
             if callback(point):

@@ -55,8 +55,9 @@ class TracePoint:
 
     `gap` is the relative duality gap of the points that the solver looks at, or None where it is not known.
     Where `stage` is "kernel" it is the state of the kernel matrix before the first round, `working_set` per
-    cent of which are there; where it is "problems", `working_set` of `active` problems are solved. `route` is the way
-    that a dual is solved (`mercer.solvers.dual_qp.policy.Route`), where there are several.
+    cent of which are there; where it is "problems", `working_set` of `active` problems are solved; where it is "pass",
+    `working_set` of `active` rows have been gone through in pass `iterations` over blocks. `route` is the way that a
+    dual is solved (`mercer.solvers.dual_qp.policy.Route`), where there are several.
     """
 
     seconds: float

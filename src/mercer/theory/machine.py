@@ -337,8 +337,10 @@ def _bias(model: Any, intercept: float) -> str:
 
 def _lambda(model: Any, m: int) -> float | None:
     """lambda of lambda |w|^2 + mean loss."""
-    if hasattr(model, "C"):
-        C = resolve_C(getattr(model, "C_", model.C), m)
+    given = getattr(model, "C_", getattr(model, "C", None))
+    if given is not None:
+        C = resolve_C(given, m)
         return 0.0 if np.isinf(C) else 1.0 / (2.0 * C * m)
-    half = getattr(model, "lam", None)  # (lambda / 2) |w|^2, as in (15.12)
+    # Machines of stochastic gradients, ours and scikit-learn's, have (alpha / 2) |w|^2, as in (15.12).
+    half = getattr(model, "alpha", None) if hasattr(model, "average") else None
     return None if half is None else 0.5 * float(half)

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError, Tree, theory
 from mercer.estimators.fitting.auto_strength import automatic_C
 from mercer.kernels import RBF, Columns, Linear, Spectrum
-from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.normalized import Normalized
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_sparse_texts_get_a_plane():
 def test_texts_trees_and_tables():
     texts = ["man bites dog", "dog bites man", "sun and rain", "rain and sun"]
     model = SVC(kernel="auto").fit(texts, [0, 0, 1, 1])
-    assert isinstance(model.expansion_.kernel, Normalised)
+    assert isinstance(model.expansion_.kernel, Normalized)
     assert model.kernel_reason_ == "the items are texts"
     assert (model.predict(texts) == [0, 0, 1, 1]).all()
     assert model.kernel_ == Spectrum(length=(1, 2), tokenizer="words").normalized()

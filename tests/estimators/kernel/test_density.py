@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import mercer.estimators.kernel.density as module
 from mercer import DataError, KernelDensity, ParameterError
-from mercer.kernels import RBF, Laplacian, Linear, Matern, Normalised, RationalQuadratic, Spectrum
+from mercer.kernels import RBF, Laplacian, Linear, Matern, Normalized, RationalQuadratic, Spectrum
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 2))
@@ -100,8 +100,8 @@ def test_a_given_matrix_is_the_density_but_for_a_constant():
     given = KernelDensity(kernel="precomputed", level=0.1).fit(K, sample_weight=weights)
     new = rng.normal(size=(20, 2))
     known, unknown = rows.score_samples(new), given.score_samples(RBF(gamma=0.5)(new, X))
-    assert rows.is_normalised_
-    assert not given.is_normalised_
+    assert rows.is_normalized_
+    assert not given.is_normalized_
     np.testing.assert_allclose(known - unknown, (known - unknown)[0], atol=1e-10)
     np.testing.assert_allclose(given.decision_function(K), rows.decision_function(X), atol=1e-9)
     np.testing.assert_array_equal(given.predict(K), rows.predict(X))
@@ -109,7 +109,7 @@ def test_a_given_matrix_is_the_density_but_for_a_constant():
 
 def test_texts_have_a_level_set():
     texts = ["banana", "bananas", "bandana", "a banana", "xyzzy"]
-    model = KernelDensity(kernel=Normalised(Spectrum(length=2)), level=0.2).fit(texts)
+    model = KernelDensity(kernel=Normalized(Spectrum(length=2)), level=0.2).fit(texts)
     assert model.predict(texts).tolist() == [1, 1, 1, 1, -1]
     assert model.score_samples(["banana", "xyz"]).argmax() == 0
     assert model.score_samples(["qqq"])[0] == -np.inf
@@ -125,7 +125,7 @@ def test_matrices_that_are_no_density():
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, -0.5], [-0.5, 1.0]]))
     with pytest.raises(ParameterError, match="same positive k"):
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, 0.5], [0.5, 2.0]]))
-    with pytest.raises(ParameterError, match=r"Normalised\(kernel\)"):
+    with pytest.raises(ParameterError, match=r"Normalized\(kernel\)"):
         KernelDensity(kernel=Spectrum(length=2)).fit(["banana", "ananas", "xyz"])
     with pytest.raises(DataError, match="nowhere negative"):
         KernelDensity(kernel=lambda a, b: 1.0 if a == b else -0.9).fit(["a", "b", "c"])

@@ -70,7 +70,7 @@ def test_no_other_coefficients_are_better(loss, rng):
 
 def test_the_hinge_is_svc():
     X, y = load_iris(return_X_y=True)
-    ours = KernelMachine(loss="hinge", penalty=0.05, tol=1e-8).fit(X, y)
+    ours = KernelMachine(loss="hinge", alpha=0.05, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(
         ours.decision_function(X), SVC(C=10.0, tol=1e-8).fit(X, y).decision_function(X), atol=1e-6
     )
@@ -78,7 +78,7 @@ def test_the_hinge_is_svc():
 
 def test_the_squared_loss_is_kernel_ridge():
     X, y = quantities()
-    ours = KernelMachine(loss="squared", penalty=0.3, gamma=0.1, bias="none", tol=1e-9).fit(X, y)
+    ours = KernelMachine(loss="squared", alpha=0.3, gamma=0.1, bias="none", tol=1e-9).fit(X, y)
     judge = KernelRidge(alpha=0.3, kernel="rbf", gamma=0.1).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), judge.predict(X), atol=1e-7)
 
@@ -95,10 +95,10 @@ def test_the_tube_is_svr(epsilon):
 def test_the_pinball_counts_a_quantile():
     X, y = quantities(300)
     shares = [
-        np.mean(y <= KernelMachine(loss=Pinball(q), penalty=5.0).fit(X, y).predict(X) + 1e-6) for q in (0.1, 0.5, 0.9)
+        np.mean(y <= KernelMachine(loss=Pinball(q), alpha=5.0).fit(X, y).predict(X) + 1e-6) for q in (0.1, 0.5, 0.9)
     ]
     np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=0.04)
-    flat = KernelMachine(loss=Pinball(0.25), penalty=1e6).fit(X, y).predict(X)
+    flat = KernelMachine(loss=Pinball(0.25), alpha=1e6).fit(X, y).predict(X)
     judge = QuantileRegressor(quantile=0.25, alpha=100.0).fit(X, y).predict(X)
     np.testing.assert_allclose(flat, judge, atol=0.02)
 
@@ -134,10 +134,10 @@ def test_task_follows_the_loss():
     assert model.score(X, y) > 0.95
 
 
-def test_penalty_in_other_forms():
+def test_alpha_in_other_forms():
     X, y = quantities()
-    first = KernelMachine(loss="squared", penalty=0.3, gamma=0.1, tol=1e-8).fit(X, y)
-    second = KernelMachine(loss="squared", penalty=Regularization.from_lambda(0.3 / 150), gamma=0.1, tol=1e-8).fit(X, y)
+    first = KernelMachine(loss="squared", alpha=0.3, gamma=0.1, tol=1e-8).fit(X, y)
+    second = KernelMachine(loss="squared", alpha=Regularization.from_lambda(0.3 / 150), gamma=0.1, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(first.predict(X), second.predict(X), atol=1e-6)
 
 
@@ -159,8 +159,8 @@ def test_every_form_of_data(form):
     ("parameters", "message"),
     [
         ({"loss": "absolute"}, "loss must be one of 'hinge'"),
-        ({"penalty": 0.0}, "penalty must be a positive number, got 0.0"),
-        ({"penalty": np.inf}, "penalty must be finite, got inf"),
+        ({"alpha": 0.0}, "alpha must be a positive number, got 0.0"),
+        ({"alpha": np.inf}, "alpha must be finite, got inf"),
         ({"task": "ranking"}, "task must be one of 'auto', 'classification', 'regression', got 'ranking'"),
         ({"task": "regression"}, "loss 'hinge' is a loss of the margin and cannot predict quantities"),
         ({"loss": "huber", "class_weight": "balanced"}, "class_weight must be None where quantities are predicted"),
@@ -186,12 +186,12 @@ def test_a_loss_can_be_cloned():
     assert model.loss == Huber(delta=0.25)
 
 
-@pytest.mark.parametrize("penalty", [0.5, 0.05])
-def test_a_steep_loss_on_rows_that_hardly_differ_is_solved_in_double_precision(penalty):
+@pytest.mark.parametrize("alpha", [0.5, 0.05])
+def test_a_steep_loss_on_rows_that_hardly_differ_is_solved_in_double_precision(alpha):
     """Entries in single precision made no step of Newton's method a descent here."""
     data = load_breast_cancer()
     X, y = data.data[:, [0]], data.data[:, 10]
     loss = CustomLoss(lambda z: np.sqrt(1.0 + 100.0 * z**2) - 1.0, lambda z: 100.0 * z / np.sqrt(1.0 + 100.0 * z**2))
-    model = KernelMachine(loss=loss, penalty=penalty, gamma=0.05).fit(X, y)
+    model = KernelMachine(loss=loss, alpha=alpha, gamma=0.05).fit(X, y)
     assert model.status_ is Status.OPTIMAL
     assert model.certificate_.relative_gap < 1e-6

@@ -25,7 +25,7 @@ def cancer():
 def objective(model, X, signs):
     """(15.12), by hand."""
     w, b = model.coef_[0], model.intercept_[0]
-    return 0.5 * model.lam * (w @ w + b * b) + np.maximum(0, 1 - signs * (X @ w + b)).mean()
+    return 0.5 * model.alpha * (w @ w + b * b) + np.maximum(0, 1 - signs * (X @ w + b)).mean()
 
 
 @pytest.mark.parametrize("bias", ["none", "penalised"])
@@ -37,7 +37,7 @@ def test_the_toy_set_comes_within_the_bound_of_the_soft_svm_optimum(toy, bias, p
     optimum = lam * best.certificate_.primal
     excess = []
     for seed in range(20):
-        model = PegasosSVC(lam=lam, T=T, bias=bias, projected=projected, random_state=seed).fit(X, y)
+        model = PegasosSVC(alpha=lam, T=T, bias=bias, projected=projected, random_state=seed).fit(X, y)
         excess.append(objective(model, X, y) - optimum)
         certificate = model.certificate_
         assert certificate.primal == pytest.approx(objective(model, X, y))
@@ -51,18 +51,18 @@ def test_the_toy_set_comes_within_the_bound_of_the_soft_svm_optimum(toy, bias, p
 def test_one_seed_makes_one_path_of_which_a_shorter_run_is_the_beginning(cancer):
     X, y = cancer
     seen = []
-    PegasosSVC(lam=0.01, T=30_000, callbacks=[lambda point: seen.append(point.iterations)]).fit(X, y)
+    PegasosSVC(alpha=0.01, T=30_000, callbacks=[lambda point: seen.append(point.iterations)]).fit(X, y)
     assert seen[-1] == 30_000
-    once, again = (PegasosSVC(lam=0.01, T=1000).fit(X, y) for _ in range(2))
+    once, again = (PegasosSVC(alpha=0.01, T=1000).fit(X, y) for _ in range(2))
     assert (once.coef_ == again.coef_).all()
-    assert (once.coef_ != PegasosSVC(lam=0.01, T=1000, random_state=1).fit(X, y).coef_).any()
+    assert (once.coef_ != PegasosSVC(alpha=0.01, T=1000, random_state=1).fit(X, y).coef_).any()
 
 
 @pytest.mark.parametrize("variant", [{}, {"batch_size": 5}, {"projected": True}, {"average": False}, {"bias": "none"}])
 def test_the_kernelised_form_predicts_as_the_linear_one(cancer, variant):
     X, y = cancer
-    w = PegasosSVC(lam=0.01, T=3000, **variant).fit(X, y)
-    alpha = PegasosSVC(lam=0.01, T=3000, form="alpha", **variant).fit(X, y)
+    w = PegasosSVC(alpha=0.01, T=3000, **variant).fit(X, y)
+    alpha = PegasosSVC(alpha=0.01, T=3000, form="expansion", **variant).fit(X, y)
     assert alpha.decision_function(X) == pytest.approx(w.decision_function(X), abs=1e-8)
     assert alpha.coef_ == pytest.approx(w.coef_, abs=1e-9)
     assert (alpha.predict(X) == w.predict(X)).all()
@@ -72,11 +72,11 @@ def test_the_kernelised_form_predicts_as_the_linear_one(cancer, variant):
 def test_dense_and_sparse_are_one(cancer, dtype):
     X, y = cancer
     X = np.where(np.abs(X) > 0.5, X, 0.0).astype(dtype)
-    dense = PegasosSVC(lam=0.01, T=4000).fit(X, y)
+    dense = PegasosSVC(alpha=0.01, T=4000).fit(X, y)
     for kind in (sparse.csr_matrix, sparse.csr_array):
         rows = kind(X)
         rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-        found = PegasosSVC(lam=0.01, T=4000).fit(rows, y)
+        found = PegasosSVC(alpha=0.01, T=4000).fit(rows, y)
         assert found.coef_ == pytest.approx(dense.coef_, abs=1e-10)
         assert found.decision_function(rows) == pytest.approx(dense.decision_function(X), abs=1e-5)
 
@@ -84,7 +84,7 @@ def test_dense_and_sparse_are_one(cancer, dtype):
 def test_the_objective_is_as_good_as_that_of_scikit_learn(cancer):
     X, y = cancer
     signs = np.where(y == 1, 1.0, -1.0)
-    ours = PegasosSVC(lam=0.01, epochs=50, bias="none").fit(X, y)
+    ours = PegasosSVC(alpha=0.01, epochs=50, bias="none").fit(X, y)
     theirs = SGDClassifier(alpha=0.01, average=True, max_iter=50, tol=None, fit_intercept=False, random_state=0)
     w = theirs.fit(X, y).coef_[0]
     reached = 0.005 * w @ w + np.maximum(0, 1 - signs * (X @ w)).mean()
@@ -94,8 +94,8 @@ def test_the_objective_is_as_good_as_that_of_scikit_learn(cancer):
 def test_kernels_learn_what_lines_cannot(rng):
     X = rng.normal(size=(200, 2))
     y = np.where((X**2).sum(axis=1) < 1.4, "inside", "outside")
-    assert PegasosSVC(lam=0.01).fit(X, y).score(X, y) < 0.8
-    model = PegasosSVC(lam=0.001, kernel="rbf", gamma=1.0).fit(X, y)
+    assert PegasosSVC(alpha=0.01).fit(X, y).score(X, y) < 0.8
+    model = PegasosSVC(alpha=0.001, kernel="rbf", gamma=1.0).fit(X, y)
     assert model.score(X, y) > 0.97
     assert model.certificate_.gap < 0.01
     assert len(model.support_) == len(model.support_vectors_) == model.dual_coef_.shape[1]
@@ -108,7 +108,7 @@ def test_kernels_learn_what_lines_cannot(rng):
 def test_a_budget_bounds_support_vectors(rng, strategy):
     X = rng.normal(size=(300, 2))
     y = np.where((X**2).sum(axis=1) < 1.4, 1, 0)
-    model = PegasosSVC(lam=0.003, kernel=RBF(gamma=1.0), budget=25, budget_strategy=strategy).fit(X, y)
+    model = PegasosSVC(alpha=0.003, kernel=RBF(gamma=1.0), budget=25, budget_strategy=strategy).fit(X, y)
     assert len(model.support_vectors_) <= 25
     assert model.score(X, y) > 0.85
     assert model.bound_.value is None
@@ -120,12 +120,12 @@ def test_a_kernel_function_names_and_a_precomputed_matrix_agree(rng):
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     kernel = RBF(gamma=0.5)
     models = [
-        PegasosSVC(lam=0.01, T=2000, kernel="rbf", gamma=0.5).fit(X, y),
-        PegasosSVC(lam=0.01, T=2000, kernel=kernel.__call__).fit(X, y),
+        PegasosSVC(alpha=0.01, T=2000, kernel="rbf", gamma=0.5).fit(X, y),
+        PegasosSVC(alpha=0.01, T=2000, kernel=kernel.__call__).fit(X, y),
     ]
     values = [model.decision_function(X) for model in models]
     assert values[0] == pytest.approx(values[1])
-    given = PegasosSVC(lam=0.01, T=2000, kernel="precomputed").fit(kernel(X), y)
+    given = PegasosSVC(alpha=0.01, T=2000, kernel="precomputed").fit(kernel(X), y)
     assert given.score(kernel(X), y) > 0.9
     assert given.certificate_.gap == pytest.approx(models[0].certificate_.gap, abs=0.02)
     with pytest.raises(ValueError, match=r"59 features.* expecting 60"):
@@ -139,10 +139,10 @@ def test_items_need_not_be_vectors():
     words = ["cat", "cart", "act", "dog", "god", "good"]
     labels = ["c", "c", "c", "d", "d", "d"]
     kernel = Custom(shared, pairwise=True)
-    model = PegasosSVC(lam=0.1, T=500, kernel=kernel).fit(words, labels)
+    model = PegasosSVC(alpha=0.1, T=500, kernel=kernel).fit(words, labels)
     assert model.predict(["tac", "doog"]).tolist() == ["c", "d"]
     assert model.certificate_.gap >= 0
-    streamed = PegasosSVC(lam=0.1, kernel=kernel)
+    streamed = PegasosSVC(alpha=0.1, kernel=kernel)
     for _ in range(20):
         streamed.partial_fit(words[:3], labels[:3], classes=["c", "d"]).partial_fit(words[3:], labels[3:])
     assert streamed.predict(["tac", "doog"]).tolist() == ["c", "d"]
@@ -150,9 +150,9 @@ def test_items_need_not_be_vectors():
 
 def test_several_classes_are_one_against_the_rest():
     X, y = load_iris(return_X_y=True)
-    model = PegasosSVC(lam=0.01, T=50_000).fit(X, y)
+    model = PegasosSVC(alpha=0.01, T=50_000).fit(X, y)
     assert model.decision_function(X).shape == (150, 3)
-    alone = PegasosSVC(lam=0.01, T=50_000).fit(X, y == 1)
+    alone = PegasosSVC(alpha=0.01, T=50_000).fit(X, y == 1)
     assert model.decision_function(X)[:, 1].shape == alone.decision_function(X).shape
     assert len(model.certificate_) == len(model.trace_) == 3
     assert model.score(X, y) > 0.85
@@ -161,19 +161,19 @@ def test_several_classes_are_one_against_the_rest():
 def test_a_row_of_weight_two_is_a_row_that_occurs_twice_and_order_does_not_matter(cancer, rng):
     X, y = cancer[0][:100], cancer[1][:100]
     weights = rng.integers(0, 4, 100)
-    weighted = PegasosSVC(lam=0.01, T=5000).fit(X, y, sample_weight=weights)
-    repeated = PegasosSVC(lam=0.01, T=5000).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    weighted = PegasosSVC(alpha=0.01, T=5000).fit(X, y, sample_weight=weights)
+    repeated = PegasosSVC(alpha=0.01, T=5000).fit(X.repeat(weights, axis=0), y.repeat(weights))
     assert (weighted.coef_ == repeated.coef_).all()
     assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal)
     order = rng.permutation(100)
-    assert (PegasosSVC(lam=0.01, T=5000).fit(X[order], y[order], weights[order]).coef_ == weighted.coef_).all()
+    assert (PegasosSVC(alpha=0.01, T=5000).fit(X[order], y[order], weights[order]).coef_ == weighted.coef_).all()
 
 
 @pytest.mark.parametrize("sampling", ["replacement", "permutation"])
 def test_class_weights_are_those_of_the_objective(cancer, sampling):
     X, y = cancer
     weights = {0: 3.0, 1: 0.5}
-    model = PegasosSVC(lam=0.05, T=100_000, class_weight=weights, sampling=sampling, bias="none").fit(X, y)
+    model = PegasosSVC(alpha=0.05, T=100_000, class_weight=weights, sampling=sampling, bias="none").fit(X, y)
     best = SVC(C=1 / (0.05 * len(y)), kernel="linear", bias="none", class_weight=weights, tol=1e-6).fit(X, y)
     assert model.certificate_.dual <= 0.05 * best.certificate_.primal + 1e-7
     assert model.certificate_.primal == pytest.approx(0.05 * best.certificate_.primal, rel=0.02)
@@ -182,7 +182,7 @@ def test_class_weights_are_those_of_the_objective(cancer, sampling):
 
 def test_labels_swapped_give_the_same_line_with_the_other_sign(cancer):
     X, y = cancer
-    a, b = PegasosSVC(lam=0.1, T=2000).fit(X, y), PegasosSVC(lam=0.1, T=2000).fit(X, 1 - y)
+    a, b = PegasosSVC(alpha=0.1, T=2000).fit(X, y), PegasosSVC(alpha=0.1, T=2000).fit(X, 1 - y)
     # The arrangement of rows knows labels, so the draws differ where rows are few: compare objectives.
     assert a.certificate_.primal == pytest.approx(b.certificate_.primal, rel=0.05)
     assert (a.predict(X) == 1 - b.predict(X)).mean() > 0.97
@@ -205,13 +205,13 @@ def test_a_certificate_is_refused_for_data_that_changed(cancer):
 
 def test_a_copy_predicts_the_same_goes_on_and_has_no_training_data(cancer):
     X, y = cancer
-    model = PegasosSVC(lam=0.01, T=1000).fit(X, y)
+    model = PegasosSVC(alpha=0.01, T=1000).fit(X, y)
     copy = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
     assert (copy.decision_function(X) == model.decision_function(X)).all()
     assert copy.bound_.value == model.bound_.value
     with pytest.raises(DataError, match="certify"):
         copy.certificate_  # noqa: B018 - asking for it is the test
-    again = PegasosSVC(lam=0.01, T=1000).fit(X, y)
+    again = PegasosSVC(alpha=0.01, T=1000).fit(X, y)
     assert copy.certify(X, y) == again.certificate_
     copy.partial_fit(X[:50], y[:50])
     assert copy.n_iter_ == 1050
@@ -220,7 +220,7 @@ def test_a_copy_predicts_the_same_goes_on_and_has_no_training_data(cancer):
 def test_a_time_limit_keeps_what_was_learnt(cancer):
     X, y = cancer
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT.*partial_fit goes on"):
-        model = PegasosSVC(lam=0.01, T=10**11, time_limit=0.2).fit(X, y)
+        model = PegasosSVC(alpha=0.01, T=10**11, time_limit=0.2).fit(X, y)
     assert model.status_ == Status.TIME_LIMIT
     assert model.score(X, y) > 0.9
     assert 0 < model.n_iter_ < 10**11
@@ -241,7 +241,11 @@ def test_verbose_prints_a_line_a_point_on_standard_error(cancer, capsys):
 
 def test_the_expansion_is_the_decision_function(cancer):
     X, y = cancer
-    for model in (PegasosSVC(T=500), PegasosSVC(T=500, kernel="rbf"), PegasosSVC(T=500, kernel=Linear(), form="alpha")):
+    for model in (
+        PegasosSVC(T=500),
+        PegasosSVC(T=500, kernel="rbf"),
+        PegasosSVC(T=500, kernel=Linear(), form="expansion"),
+    ):
         fitted = clone(model).fit(X, y)
         assert fitted.expansion_.values(X)[:, 0] == pytest.approx(fitted.decision_function(X))
 
@@ -253,7 +257,7 @@ def test_every_form_of_the_weight_is_the_lambda_that_it_stands_for(weighted, rng
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1, -1)
     weights = rng.integers(1, 4, size=60).astype(float) if weighted else None
     m = 60.0 if weights is None else weights.sum()
-    plain = PegasosSVC(lam=0.02, T=5_000, bias="none").fit(X, y, weights)
+    plain = PegasosSVC(alpha=0.02, T=5_000, bias="none").fit(X, y, weights)
     for C in (
         Regularization.from_lambda(0.02, half=True),
         Regularization.from_lambda(0.01),
@@ -261,10 +265,10 @@ def test_every_form_of_the_weight_is_the_lambda_that_it_stands_for(weighted, rng
         50.0 / m,
     ):
         model = PegasosSVC(C=C, T=5_000, bias="none").fit(X, y, weights)
-        assert model.lam_ == pytest.approx(0.02, rel=1e-12)
+        assert model.alpha_ == pytest.approx(0.02, rel=1e-12)
         assert model.coef_ == pytest.approx(plain.coef_, rel=1e-9)
         best = SVC(C=C, kernel="linear", bias="none", tol=1e-9).fit(X, y, weights)
-        lower = best.certificate_.dual * model.lam_
+        lower = best.certificate_.dual * model.alpha_
         assert model.certificate_.dual <= lower + 1e-9
         assert model.certificate_.primal >= lower - 1e-9
         assert model.certificate_.gap == pytest.approx(plain.certificate_.gap, abs=1e-9)
@@ -273,10 +277,10 @@ def test_every_form_of_the_weight_is_the_lambda_that_it_stands_for(weighted, rng
 def test_a_stream_takes_forms_of_the_mean_only():
     X, y = [[0.0, 1.0], [1.0, 0.0]], [1, 0]
     model = PegasosSVC(C=Regularization.from_lambda(0.01)).partial_fit(X, y, classes=[0, 1])
-    assert model.lam_ == pytest.approx(0.02)
-    assert model.coef_ == pytest.approx(PegasosSVC(lam=0.02).partial_fit(X, y, classes=[0, 1]).coef_)
-    for C in (1.0, Regularization.from_penalty(1.0)):
-        with pytest.raises(ParameterError, match="needs the number of rows, which a stream does not have; pass lam"):
+    assert model.alpha_ == pytest.approx(0.02)
+    assert model.coef_ == pytest.approx(PegasosSVC(alpha=0.02).partial_fit(X, y, classes=[0, 1]).coef_)
+    for C in (1.0, Regularization.from_alpha(1.0)):
+        with pytest.raises(ParameterError, match="needs the number of rows, which a stream does not have; pass alpha"):
             PegasosSVC(C=C).partial_fit(X, y, classes=[0, 1])
 
 
@@ -300,5 +304,5 @@ def test_a_saved_model_knows_its_lambda(tmp_path, rng):
     path = tmp_path / "model.mercer"
     mercer.save(model, path)
     loaded = mercer.load(path)
-    assert loaded.lam_ == model.lam_
+    assert loaded.alpha_ == model.alpha_
     assert loaded.get_params()["C"] == model.C

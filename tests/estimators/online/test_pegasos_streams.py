@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import DataError, ParameterError, PegasosSVC, Status
-from mercer.io import ArrowBatches, SvmlightFile
+from mercer.io import Blocks, SvmlightFile
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def batches_of(X, y, size=100):
 
 def test_a_batch_may_hold_one_class_alone(rows):
     X, y = rows
-    model = PegasosSVC(lam=0.01)
+    model = PegasosSVC(alpha=0.01)
     model.partial_fit(X[y == 1][:20], y[y == 1][:20], classes=[-1, 1])
     assert (model.predict(X[:5]) == 1).any()
     model.partial_fit(X[y == -1][:20], y[y == -1][:20])
@@ -38,11 +38,11 @@ def test_a_batch_may_hold_one_class_alone(rows):
 
 def test_a_stream_is_the_same_however_it_is_cut(rows):
     X, y = rows
-    whole = PegasosSVC(lam=0.01).partial_fit(X, y, classes=[-1, 1])
+    whole = PegasosSVC(alpha=0.01).partial_fit(X, y, classes=[-1, 1])
     for size in (1, 7, 100):
-        cut = PegasosSVC(lam=0.01).fit_stream(batches_of(X, y, size), classes=[-1, 1])
+        cut = PegasosSVC(alpha=0.01).fit_stream(batches_of(X, y, size), classes=[-1, 1])
         assert cut.coef_ == pytest.approx(whole.coef_, abs=1e-12)
-    kernel = {"kernel": "rbf", "gamma": 0.5, "lam": 0.01}
+    kernel = {"kernel": "rbf", "gamma": 0.5, "alpha": 0.01}
     whole = PegasosSVC(**kernel).partial_fit(X, y, classes=[-1, 1])
     cut = PegasosSVC(**kernel).fit_stream(batches_of(X, y, 90), classes=[-1, 1])
     assert cut.decision_function(X) == pytest.approx(whole.decision_function(X), abs=1e-9)
@@ -57,25 +57,25 @@ def test_steps_of_a_stream_are_those_of_the_book(rows):
         total += w
         if y[t - 1] * (X[t - 1] @ w) < 1:
             theta = theta + y[t - 1] * X[t - 1]
-    model = PegasosSVC(lam=0.01, bias="none").partial_fit(X, y, classes=[-1, 1])
+    model = PegasosSVC(alpha=0.01, bias="none").partial_fit(X, y, classes=[-1, 1])
     assert model.coef_[0] == pytest.approx(total / len(y))
 
 
 def test_svmlight_and_parquet_files_give_the_model_of_their_rows(rows, tmp_path):
     X, y = rows
-    expected = PegasosSVC(lam=0.01).fit_stream(batches_of(X, y), classes=[-1, 1], epochs=2)
+    expected = PegasosSVC(alpha=0.01).fit_stream(batches_of(X, y), classes=[-1, 1], epochs=2)
     text = tmp_path / "rows.svm"
     dump_svmlight_file(sparse.csr_matrix(X), y, str(text), zero_based=False)
     packed = tmp_path / "rows.svm.gz"
     packed.write_bytes(gzip.compress(text.read_bytes()))
     for source in (str(text), packed, SvmlightFile(text, n_features=5, chunk_bytes=500)):
-        model = PegasosSVC(lam=0.01).fit_stream(source, epochs=2)
+        model = PegasosSVC(alpha=0.01).fit_stream(source, epochs=2)
         assert model.coef_ == pytest.approx(expected.coef_, abs=1e-10)
         assert model.n_iter_ == 1200
     table = tmp_path / "rows.parquet"
     parquet.write_table(pa.table({**{f"x{k}": X[:, k] for k in range(5)}, "y": y}), table)
-    for source in (table, ArrowBatches(table, batch_rows=50)):
-        assert PegasosSVC(lam=0.01).fit_stream(source, epochs=2).coef_ == pytest.approx(expected.coef_, abs=1e-10)
+    for source in (table, Blocks(table, target="y", block_rows=50)):
+        assert PegasosSVC(alpha=0.01).fit_stream(source, epochs=2).coef_ == pytest.approx(expected.coef_, abs=1e-10)
 
 
 def test_a_malformed_line_is_named_and_the_model_so_far_is_kept(rows, tmp_path):
@@ -86,11 +86,11 @@ def test_a_malformed_line_is_named_and_the_model_so_far_is_kept(rows, tmp_path):
     lines[400] = b"1 2:oops\n"
     path.write_bytes(b"".join(lines))
     for options in ({}, {"classes": [-1, 1]}):
-        model = PegasosSVC(lam=0.01)
+        model = PegasosSVC(alpha=0.01)
         with pytest.raises(DataError, match=r"rows.svm, line 401, column 5: a value must be a finite number"):
             model.fit_stream(SvmlightFile(path, chunk_bytes=1000), **options)
         assert model.n_iter_ == 400
-        expected = PegasosSVC(lam=0.01).partial_fit(X[:400], y[:400], classes=[-1, 1])
+        expected = PegasosSVC(alpha=0.01).partial_fit(X[:400], y[:400], classes=[-1, 1])
         assert model.coef_ == pytest.approx(expected.coef_, abs=1e-10)
         assert model.predict(X).shape == (600,)
         model.partial_fit(X[401:], y[401:])
@@ -99,8 +99,8 @@ def test_a_malformed_line_is_named_and_the_model_so_far_is_kept(rows, tmp_path):
 
 def test_weights_of_a_batch_scale_its_steps(rows):
     X, y = rows
-    plain = PegasosSVC(lam=0.01).fit_stream([(X, y, np.full(600, 2.0))], classes=[-1, 1])
-    weighted = PegasosSVC(lam=0.01, class_weight={-1: 2.0, 1: 2.0}).fit_stream([(X, y)], classes=[-1, 1])
+    plain = PegasosSVC(alpha=0.01).fit_stream([(X, y, np.full(600, 2.0))], classes=[-1, 1])
+    weighted = PegasosSVC(alpha=0.01, class_weight={-1: 2.0, 1: 2.0}).fit_stream([(X, y)], classes=[-1, 1])
     assert (plain.coef_ == weighted.coef_).all()
     assert plain.bound_.rho == pytest.approx(2 * np.sqrt(1 + (X**2).sum(axis=1).max()))
 
@@ -113,12 +113,12 @@ def test_limits_and_callbacks_end_a_stream(rows):
             yield X, y
 
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
-        model = PegasosSVC(lam=0.01, time_limit=0.3).fit_stream(endless(), classes=[-1, 1])
+        model = PegasosSVC(alpha=0.01, time_limit=0.3).fit_stream(endless(), classes=[-1, 1])
     assert model.status_ == Status.TIME_LIMIT
     assert model.score(X, y) > 0.9
     seen = []
     with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
-        PegasosSVC(lam=0.01, callbacks=[lambda p: seen.append(p) or len(seen) > 3]).fit_stream(endless(), [-1, 1])
+        PegasosSVC(alpha=0.01, callbacks=[lambda p: seen.append(p) or len(seen) > 3]).fit_stream(endless(), [-1, 1])
     assert [point.iterations for point in seen[:3]] == [600, 1200, 1800]
 
 
@@ -160,7 +160,7 @@ def test_the_first_call_needs_what_later_ones_may_leave_out(rows):
 
 def test_a_stream_has_no_certificate_but_any_rows_can_be_asked(rows):
     X, y = rows
-    model = PegasosSVC(lam=0.01).fit_stream(batches_of(X, y), epochs=5)
+    model = PegasosSVC(alpha=0.01).fit_stream(batches_of(X, y), epochs=5)
     with pytest.raises(DataError, match=r"certify\(X, y\)"):
         model.certificate_  # noqa: B018 - asking for it is the test
     certificate = model.certify(X, y)
@@ -171,8 +171,8 @@ def test_a_stream_has_no_certificate_but_any_rows_can_be_asked(rows):
 
 def test_fit_after_a_stream_begins_anew(rows):
     X, y = rows
-    model = PegasosSVC(lam=0.01, T=500).fit_stream(batches_of(X, y))
-    assert (model.fit(X, y).coef_ == PegasosSVC(lam=0.01, T=500).fit(X, y).coef_).all()
+    model = PegasosSVC(alpha=0.01, T=500).fit_stream(batches_of(X, y))
+    assert (model.fit(X, y).coef_ == PegasosSVC(alpha=0.01, T=500).fit(X, y).coef_).all()
     assert model.n_iter_ == 500
 
 
@@ -191,10 +191,10 @@ def test_ctrl_c_keeps_what_was_learnt(rows):
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
-        model = PegasosSVC(lam=0.01, callbacks=[PressOnce()]).fit_stream(batches_of(X, y) * 50, classes=[-1, 1])
+        model = PegasosSVC(alpha=0.01, callbacks=[PressOnce()]).fit_stream(batches_of(X, y) * 50, classes=[-1, 1])
     assert model.status_ == Status.INTERRUPTED
     assert model.n_iter_ < 30_000
     with pytest.warns(ConvergenceWarning, match="INTERRUPTED"):
-        fitted = PegasosSVC(lam=0.01, T=10**8, callbacks=[PressOnce()]).fit(X, y)
+        fitted = PegasosSVC(alpha=0.01, T=10**8, callbacks=[PressOnce()]).fit(X, y)
     assert fitted.score(X, y) > 0.9
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

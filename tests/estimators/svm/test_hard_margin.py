@@ -98,9 +98,9 @@ def test_the_margin_of_the_normalised_solution(bias, petals):
     model = HardMarginSVC(kernel="linear", bias=bias).fit(X, y)
     w, b = model.coef_[0], model.intercept_[0]
     assert model.margin_ == pytest.approx(1.0 / np.linalg.norm(w), rel=1e-12)
-    np.testing.assert_allclose(model.normalised_coef_[0], w / np.linalg.norm(w))
-    np.testing.assert_allclose(model.normalised_intercept_[0], b / np.linalg.norm(w))
-    distances = y * (X @ model.normalised_coef_[0] + model.normalised_intercept_[0])
+    np.testing.assert_allclose(model.normalized_coef_[0], w / np.linalg.norm(w))
+    np.testing.assert_allclose(model.normalized_intercept_[0], b / np.linalg.norm(w))
+    distances = y * (X @ model.normalized_coef_[0] + model.normalized_intercept_[0])
     assert distances.min() == pytest.approx(model.margin_, rel=1e-12)
     assert HardMarginSVC(kernel="linear", bias=bias).fit(2.0 * X, y).margin_ == pytest.approx(2.0 * model.margin_)
 
@@ -293,10 +293,10 @@ def test_strings_for_labels_frames_and_several_classes():
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = HardMarginSVC().fit(pd.DataFrame(X, columns=list("abcd")), names)
     assert model.margin_.shape == (3,)
-    assert model.normalised_intercept_.shape == (3,)
+    assert model.normalized_intercept_.shape == (3,)
     assert model.score(pd.DataFrame(X, columns=list("abcd")), names) == 1.0
     with pytest.raises(AttributeError, match="only available when using a linear kernel"):
-        model.normalised_coef_  # noqa: B018 - asking for it is the test
+        model.normalized_coef_  # noqa: B018 - asking for it is the test
 
 
 def test_rows_of_weight_zero_take_no_part(toy):
@@ -483,9 +483,9 @@ def test_the_margin_is_the_distance_of_the_nearest_point(kernel, bias, layout, r
     norm = float(np.sqrt(beta[0] @ model.expansion_.kernel(X[model.support_]) @ beta[0]))
     nearest = (y * model.decision_function(layout(X))).min() / norm
     assert model.margin_ == pytest.approx(nearest, rel=1e-5)
-    assert model.normalised_intercept_ == pytest.approx(model.intercept_ / norm, rel=1e-5, abs=1e-9)
+    assert model.normalized_intercept_ == pytest.approx(model.intercept_ / norm, rel=1e-5, abs=1e-9)
     if kernel == "linear":
-        assert np.linalg.norm(model.normalised_coef_) == pytest.approx(1.0, rel=1e-9)
+        assert np.linalg.norm(model.normalized_coef_) == pytest.approx(1.0, rel=1e-9)
 
 
 # --- what double precision cannot tell ----------------------------------------------------------

@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import scale
 
 from mercer import SVC, Certificate, DataError, Status
-from mercer.estimators.fitting import certificate as evidence
+from mercer.estimators.fitting import certifiers
 from mercer.kernels import RBF
 from tests.estimators.datasets import scaled, two_classes
 
@@ -29,13 +29,13 @@ def test_two_classes_have_one_certificate_and_more_have_one_each():
 def test_a_certificate_is_computed_when_it_is_first_read(monkeypatch):
     X, y = two_classes("iris")
     computed = []
-    product = evidence.tiles.product
+    product = certifiers.tiles.product
 
     def counted(*arguments):
         computed.append(arguments)
         return product(*arguments)
 
-    monkeypatch.setattr(evidence.tiles, "product", counted)
+    monkeypatch.setattr(certifiers.tiles, "product", counted)
     model = SVC().fit(X, y)
     assert not computed
     assert model.certificate_ is model.certificate_

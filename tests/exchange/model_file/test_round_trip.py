@@ -88,7 +88,7 @@ MODELS = {
     "huber": KernelMachine(loss=mercer.Huber(0.3), task="regression"),
     "pinball": KernelMachine(loss=mercer.Pinball(0.25), task="regression"),
     "logistic": KernelMachine(loss="logistic"),
-    "alpha form": PegasosSVC(form="alpha", T=300),
+    "alpha form": PegasosSVC(form="expansion", T=300),
     "budget": PegasosSVC(kernel="rbf", T=300, budget=20),
     "last iterate": PegasosSVC(average=False, T=300),
     "averaged": Perceptron(method="averaged", max_iter=5),

@@ -18,7 +18,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
-    Normalised,
+    Normalized,
     Polynomial,
     Power,
     Precomputed,
@@ -43,7 +43,7 @@ def combination(inner):
         st.tuples(inner, inner).map(lambda pair: pair[0] * pair[1]),
         st.tuples(FACTOR, inner).map(lambda pair: pair[0] * pair[1]),
         st.tuples(inner, st.integers(1, 2)).map(lambda pair: pair[0] ** pair[1]),
-        inner.map(Normalised),
+        inner.map(Normalized),
     )
 
 
@@ -174,7 +174,7 @@ def test_operators_build_flat_values():
     assert np.float64(2.0) + a == Sum((Constant(2.0), a))
     assert sum([a, b]) == a + b
     assert a**2 == Power(a, 2)
-    assert (a.normalized(), a.centred()) == (Normalised(a), Centred(a))
+    assert (a.normalized(), a.centred()) == (Normalized(a), Centred(a))
     assert Sum([a, b]) == Sum((a, b))
 
 

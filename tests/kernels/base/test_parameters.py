@@ -14,7 +14,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
-    Normalised,
+    Normalized,
     Polynomial,
     Power,
     Product,
@@ -138,9 +138,9 @@ def test_nested_parameters_are_set_without_changing_a_shared_part():
 
 
 def test_a_wrapped_kernel_can_be_replaced_and_changed_at_once():
-    kernel = Normalised(RBF())
+    kernel = Normalized(RBF())
     kernel.set_params(kernel=Polynomial(), kernel__degree=5)
-    assert kernel == Normalised(Polynomial(5))
+    assert kernel == Normalized(Polynomial(5))
 
 
 def test_a_change_of_exponent_is_seen():
@@ -181,7 +181,7 @@ def test_scale_counts_the_zeros_of_sparse_rows():
 
 def test_bind_leaves_a_kernel_that_needs_nothing():
     X = np.eye(3)
-    for kernel in (RBF(2.0), Linear() + RBF(), Normalised(Linear())):
+    for kernel in (RBF(2.0), Linear() + RBF(), Normalized(Linear())):
         assert kernel.bind(X) is kernel
         assert kernel.is_bound
 

@@ -16,7 +16,7 @@ from mercer.kernels import (
     Linear,
     Matern,
     Mismatch,
-    Normalised,
+    Normalized,
     On,
     Polynomial,
     ShortestPath,
@@ -47,8 +47,8 @@ from mercer.kernels import (
         ("(linear + 1) ** 2", (Linear() + 1) ** 2),
         ("1 + linear", Constant(1) + Linear()),
         ("2 * 3 * linear", 6 * Linear()),
-        ("linear.normalized().centred()", Centred(Normalised(Linear()))),
-        ("linear@a.normalized()", Normalised(On("a", Linear()))),
+        ("linear.normalized().centred()", Centred(Normalized(Linear()))),
+        ("linear@a.normalized()", Normalized(On("a", Linear()))),
         ('linear@[a, \'b c\', "d\\"e"]', On(["a", "b c", 'd"e'], Linear())),
         ("delta@0", On(0, Delta())),
         ("linear@Größe", On("Größe", Linear())),
@@ -148,7 +148,7 @@ def combined(parts):
         st.builds(lambda left, right: left * right, parts, parts),
         st.builds(lambda factor, kernel: factor * kernel, numbers, parts),
         st.builds(lambda kernel, exponent: kernel**exponent, parts, st.integers(1, 4)),
-        st.builds(Normalised, parts),
+        st.builds(Normalized, parts),
         st.builds(Centred, parts),
     )
 

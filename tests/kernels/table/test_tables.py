@@ -324,7 +324,7 @@ def test_infer_looks_at_types_and_values(texts_have_a_kernel, monkeypatch):
     found = Columns.infer(frame, exclude=["label"]).kernels
     assert {name: repr(kernel) for name, kernel in found.items()} == {
         "amount": "RBF(gamma=1.0)", "price": "RBF(gamma=1.0)", "ok": "Delta()", "colour": "Delta()",
-        "when": "RBF(gamma=1.0)", "review": "Normalised(kernel=Letters())", "shape": "Normalised(kernel=Letters())",
+        "when": "RBF(gamma=1.0)", "review": "Normalized(kernel=Letters())", "shape": "Normalized(kernel=Letters())",
     }  # fmt: skip
     words = [{"word": f"{i}"} for i in range(30)]
     assert Columns.infer(words, text=Letters()).kernels == {"word": Letters()}

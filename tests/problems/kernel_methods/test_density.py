@@ -35,14 +35,14 @@ def test_a_kernel_integrates_to_its_normaliser(name, d):
     whole = sum(
         integrate.quad(lambda r: profile(r) * r ** (d - 1), *part, limit=200)[0] for part in ((0, 1), (1, 10), (10, 60))
     )
-    assert density.log_normaliser(kernel, d) == pytest.approx(math.log(surface(d) * whole), abs=1e-7)
+    assert density.log_normalizer(kernel, d) == pytest.approx(math.log(surface(d) * whole), abs=1e-7)
 
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_a_kernel_of_the_sum_of_differences_has_the_surface_of_that_norm(d):
     kernel = Laplacian(gamma=0.7).bind(np.zeros((1, d)))
     # Its integral is the product of those along the axes.
-    assert density.log_normaliser(kernel, d) == pytest.approx(d * math.log(2.0 / 0.7), abs=1e-7)
+    assert density.log_normalizer(kernel, d) == pytest.approx(d * math.log(2.0 / 0.7), abs=1e-7)
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
@@ -57,12 +57,12 @@ def test_tails_are_logarithms_of_the_kernel(nu):
 
 def test_a_kernel_that_does_not_know_the_distance_has_no_density():
     with pytest.raises(ParameterError, match="depend on the distance"):
-        density.log_normaliser(Linear().bind(np.zeros((1, 2))), 2)
+        density.log_normalizer(Linear().bind(np.zeros((1, 2))), 2)
 
 
 def test_a_kernel_without_a_finite_integral_has_no_density():
     with pytest.raises(ParameterError, match="no finite integral in 4 dimensions"):
-        density.log_normaliser(RationalQuadratic(alpha=1.0, length_scale=1.0).bind(np.zeros((1, 4))), 4)
+        density.log_normalizer(RationalQuadratic(alpha=1.0, length_scale=1.0).bind(np.zeros((1, 4))), 4)
 
 
 @pytest.mark.parametrize("rule", ["scott", "silverman"])

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer import SVC, MKLClassifier
 from mercer.kernels import RBF
-from mercer.selection.preflight.memory import _support, bytes_of_fit
+from mercer.selection.preflight.memory import bytes_of_fit, support_of
 
 
 def machine(free, bounded):
@@ -28,24 +28,24 @@ def test_memory_counts_what_the_sample_says_will_be_free():
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 def test_one_sample_is_carried_on_by_its_share(kind):
     model = SimpleNamespace(dual_coef_=kind(np.array([[0.5, -0.25, 0.3, 1.0]])))
-    assert _support([(4, model)], 8) == (6, 8)
+    assert support_of([(4, model)], 8) == (6, 8)
 
 
 def test_two_samples_are_carried_on_as_they_grew():
     # Twice the rows had 2 ** 0.5 times the free points, and as many bounded ones as rows.
     samples = [(1000, machine(400, 100)), (2000, machine(566, 200))]
-    free, support = _support(samples, 8000)
+    free, support = support_of(samples, 8000)
     assert free == pytest.approx(1132, abs=2)
     assert 1132 < support < 2000
     # A count never grows faster than the rows, nor shrinks.
-    assert _support([(1000, machine(10, 1)), (2000, machine(500, 1))], 4000)[0] == 1000
-    assert _support([(1000, machine(500, 1)), (2000, machine(400, 1))], 4000)[0] == 400
+    assert support_of([(1000, machine(10, 1)), (2000, machine(500, 1))], 4000)[0] == 1000
+    assert support_of([(1000, machine(500, 1)), (2000, machine(400, 1))], 4000)[0] == 400
 
 
 def test_several_classes_and_no_machine():
-    assert _support([(4, SimpleNamespace(dual_coef_=np.ones((2, 4))))], 8) == (0, 0)
-    assert _support([], 8) == (0, 8)
-    assert _support([(4, SimpleNamespace())], 8) == (0, 8)
+    assert support_of([(4, SimpleNamespace(dual_coef_=np.ones((2, 4))))], 8) == (0, 0)
+    assert support_of([], 8) == (0, 8)
+    assert support_of([(4, SimpleNamespace())], 8) == (0, 8)
 
 
 def test_rows_of_cheap_sparse_entries_are_not_kept():

@@ -10,8 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_classification
 
 from mercer import SVC, SVR, DataError, LinearSVC, NuSVC, OneClassSVM, ParameterError, preflight
-from mercer.kernels import Spectrum
-from mercer.selection.preflight.preflight import _are_pairs_small
+from mercer.kernels import RBF, Spectrum
+from mercer.selection.preflight import advice as advising
+from mercer.selection.preflight import certificate as forecasts
+from mercer.selection.preflight.advice import advice
+from mercer.selection.preflight.low_rank import LowRankLoss, low_rank_loss
+from mercer.selection.preflight.measuring import are_pairs_small
 from mercer.selection.preflight.timer import CoreTimer
 
 
@@ -119,6 +123,62 @@ def test_rank_of_a_plane_is_its_dimension():
     assert record["rank"].message.startswith(("1 ", "2 "))
 
 
+def test_what_low_rank_would_lose_is_said_in_a_line(rng):
+    """Rows of a plane are spanned by few landmarks; those of 50 independent columns are not."""
+    flat = rng.normal(size=(3000, 2)) @ rng.normal(size=(2, 8))
+    few = preflight(SVC(gamma=0.01), flat, flat[:, 0] > 0, seconds=0.1)["low rank"].message
+    assert 5 < int(few.split()[0]) < 100
+    assert few.endswith("for all but next to nothing")
+    many = rng.normal(size=(3000, 50))
+    lost = preflight(SVC(gamma=0.02), many, many[:, 0] > 0, seconds=0.1)["low rank"].message
+    assert lost.startswith("1000 random landmarks leave ")
+    assert lost.endswith("low rank would lose much")
+
+
+def test_what_landmarks_leave_is_what_a_projection_leaves(rng):
+    X = rng.normal(size=(400, 3))
+    found = low_rank_loss(RBF(0.3), X, np.arange(400))
+    K = RBF(0.3)(X)
+    for m in (1, 20, 100):
+        kept = K[200:, :m] @ np.linalg.solve(K[:m, :m] + 1e-10 * np.eye(m), K[:m, 200:])
+        assert found.shares[m - 1] == pytest.approx(1.0 - np.trace(kept) / 200, abs=1e-6)
+    assert (np.diff(found.shares) <= 1e-12).all()
+    assert found.shares[found.enough - 1] <= 0.01 < found.shares[found.enough - 2]
+
+
+def test_the_certificate_is_predicted(blobs, monkeypatch):
+    X, y = blobs
+    small = preflight(SVC(), X, y, seconds=0.1)
+    assert small.certificate.is_full
+    assert 0 < small.certificate.seconds < 1.0
+    assert "when it is read" in str(small)
+    monkeypatch.setattr(forecasts, "SMALL_WORK", 1e4)
+    large = preflight(SVC(), X, y, seconds=0.1)
+    assert not large.certificate.is_full
+    assert large.certificate.seconds < 0.5 * small.certificate.seconds
+    assert "with what the solver has taken over" in str(large)
+    assert preflight(LinearSVC(), X, y, seconds=0.1).certificate is None
+
+
+LEAVING = {"little": np.linspace(0.9, 1e-4, 1000), "much": np.linspace(0.9, 0.4, 1000)}
+
+
+@pytest.mark.parametrize(
+    ("left", "n", "seconds", "said"),
+    [
+        ("little", 500_000, 50.0, ("exact", "about 50 s")),
+        ("little", 500_000, 500.0, ("low-rank", "random landmarks stand for all but 1 %")),
+        ("much", 500_000, 500.0, ("exact", "no low rank")),
+        ("little", 50_000_000, 1e7, ("cluster", "on one machine")),
+        ("little", 2_000_000, 70.0, ("exact", "no more than with low rank")),
+    ],
+)
+def test_advice_by_rows_time_and_rank(left, n, seconds, said):
+    word, reason = advice(SVC(), None, n, [], seconds, advising.Spectrum(loss=LowRankLoss(LEAVING[left])))
+    assert word == said[0]
+    assert said[1] in reason
+
+
 def test_texts_and_matrices(blobs):
     texts = ["man bites dog", "dog bites man", "sun and rain", "rain and sun"] * 5
     record = preflight(SVC(kernel=Spectrum()), texts, [0, 0, 1, 1] * 5, seconds=0.1)
@@ -142,7 +202,7 @@ def test_arguments_are_checked(blobs):
 
 def test_samples_reach_pairs_that_are_solved_like_those_of_all_rows():
     codes = np.arange(13_000) % 26
-    assert _are_pairs_small(SVC(), codes, 4000, 13_000)
-    assert not _are_pairs_small(SVC(), codes, 8000, 13_000)
-    assert not _are_pairs_small(SVC(), codes % 2, 200, 13_000)
-    assert not _are_pairs_small(SVC(), None, 200, 13_000)
+    assert are_pairs_small(SVC(), codes, 4000, 13_000)
+    assert not are_pairs_small(SVC(), codes, 8000, 13_000)
+    assert not are_pairs_small(SVC(), codes % 2, 200, 13_000)
+    assert not are_pairs_small(SVC(), None, 200, 13_000)

@@ -8,7 +8,7 @@ from mercer.kernels import RBF
 from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge
@@ -72,6 +72,20 @@ def test_entries_rounded_beyond_the_tolerance_are_computed_again():
     assert solution.status is Status.OPTIMAL
     intercept = problem.intercept(solution.beta, solution.bias)
     assert_solved(judge(KERNEL(X), signs, problem.C, solution.beta, intercept), 1e-3)
+
+
+@pytest.mark.parametrize("is_far", [False, True])
+def test_scores_need_no_double_precision_but_for_rows_far_away(is_far, monkeypatch):
+    X, signs = points()
+    problem, matrix, asked = SoftMargin(signs, np.ones(len(X))), stored(X, np.float32), []
+    in_double = StoredMatrix.product_in_double
+    monkeypatch.setattr(StoredMatrix, "product_in_double", lambda *a: asked.append(1) or in_double(*a))
+    matrix.is_rough = is_far
+    solution = solve_for_scores(problem.dual(), matrix, tol=1e-3, score_tol=1e-2, limits=Limits(), convex=True)
+    assert solution.status is Status.OPTIMAL
+    assert bool(asked) == is_far
+    intercept = problem.intercept(solution.beta, solution.bias)
+    assert_solved(judge(KERNEL(X), signs, problem.C, solution.beta, intercept), 1e-2)
 
 
 def test_few_rows_of_very_many_features_have_room():

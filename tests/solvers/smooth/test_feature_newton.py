@@ -69,7 +69,7 @@ def test_both_ways_agree_where_both_are_accurate(monkeypatch, rng, bias):
 def test_coefficients_stay_in_their_box_in_a_kernel_machine(rng, loss):
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] + 0.1 * rng.normal(size=60) > 0, 1, -1)
-    model = ended(KernelMachine(loss=loss, penalty=1e-9, kernel="rbf"), X, y)
+    model = ended(KernelMachine(loss=loss, alpha=1e-9, kernel="rbf"), X, y)
     (found,) = np.atleast_1d(model.certificate_)
     assert model.status_ in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
     assert np.isfinite(found.dual)

@@ -1,6 +1,7 @@
 """`mercer predict`: what a saved model says of new rows."""
 
 import csv
+import io
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,14 +31,17 @@ def predict(
     Labels that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
     they are.
     """
-    from mercer.cli.terminal.asked import note_unseen, read_for_model
+    from mercer.cli.terminal.asked import blocks_of, note_unseen, read_for_model
     from mercer.cli.terminal.output import replaced, write_json
     from mercer.report.record import finite
     from mercer.workflow.models import load_model
+    from mercer.workflow.out_of_core import why_out_of_core
 
     fitted, _ = load_model(model)
     if reading.target is not None:
         raise ParameterError("predict needs no --target; `mercer evaluate` compares with one")
+    if why_out_of_core(str(data), limits.memory_limit, reading.format) is not None:
+        return _by_blocks(fitted, blocks_of(data, reading, None), scores, output, as_json)
     found = read_for_model(data, reading, limits, fitted)
     note_unseen(fitted, found)
     columns = _columns(fitted, found.data, scores)
@@ -49,6 +53,33 @@ def predict(
         with replaced(output) as file:
             _write(file, columns)
     return ExitCode.DONE
+
+
+def _by_blocks(model: Any, blocks: Any, scores: bool, output: Path | None, as_json: bool) -> ExitCode:
+    """The same for data that are read block by block: each is written before the next is read."""
+    from mercer.cli.terminal.output import write_json
+    from mercer.io.replace_file import replace_file
+    from mercer.report.record import finite
+    from mercer.workflow.out_of_core import for_model
+
+    chosen = for_model(model, blocks)
+    parts = (_columns(model, chosen.block(i).rows, scores) for i in range(len(chosen)))
+    if as_json:
+        found = list(parts)
+        write_json(finite({name: [each for part in found for each in part[name].tolist()] for name in found[0]}))
+    elif output is None:
+        for i, columns in enumerate(parts):
+            _write(sys.stdout, columns, with_names=i == 0)
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(output, (_as_bytes(columns, i == 0) for i, columns in enumerate(parts)))
+    return ExitCode.DONE
+
+
+def _as_bytes(columns: dict[str, Any], with_names: bool) -> bytes:
+    text = io.StringIO(newline="")
+    _write(text, columns, with_names)
+    return text.getvalue().encode()
 
 
 def _columns(model: Any, X: Any, scores: bool) -> dict[str, Any]:
@@ -66,9 +97,10 @@ def _columns(model: Any, X: Any, scores: bool) -> dict[str, Any]:
     return columns
 
 
-def _write(file: Any, columns: dict[str, Any]) -> None:
+def _write(file: Any, columns: dict[str, Any], with_names: bool = True) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
+    if with_names:
+        writer.writerow(columns)
     writer.writerows(zip(*(map(_harmless, values.tolist()) for values in columns.values()), strict=True))
 
 

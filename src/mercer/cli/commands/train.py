@@ -7,7 +7,16 @@ from cyclopts import Parameter
 
 from mercer._errors import ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode, exit_code, quietly
-from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, FitOptions, MachineOptions, Report, Source
+from mercer.cli.terminal.options import (
+    OUTPUT,
+    AsJson,
+    ClusterOptions,
+    DataOptions,
+    FitOptions,
+    MachineOptions,
+    Report,
+    Source,
+)
 
 HOLDOUT = 0.2
 
@@ -27,21 +36,32 @@ def train(
     report: Report = None,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
+    elsewhere: ClusterOptions = ClusterOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Train a support vector machine on a file, score it, and save it."""
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
-    from mercer.cli.terminal.asked import read_and_assemble
+    from mercer.cli.terminal.asked import blocks_run, read_and_assemble
+    from mercer.cli.terminal.cluster import on_cluster
+    from mercer.workflow.out_of_core import why_out_of_core
     from mercer.workflow.run import Run
 
     if holdout is not None and cv is not None:
         raise ParameterError("give --holdout or --cv, not both")
     share = 0.0 if cv is not None else HOLDOUT if holdout is None else holdout
     require_share(share)
+    why = why_out_of_core(str(data), fit.memory_limit, reading.format)
+    if why is not None:
+        if cv is not None:
+            raise ParameterError(f"--cv is for data that are read at once, and {data} is {why}; --holdout scores it")
+        by_blocks = blocks_run(data, reading, machine, fit, share, why)
+        with on_cluster(elsewhere):
+            return fit_and_finish(by_blocks, output or model_path(str(data)), None, report, as_json)
     found, assembly, seconds = read_and_assemble(data, reading, machine, fit)
     if cv is not None and not 2 <= cv <= len(assembly.y):
         raise ParameterError(f"--cv must be from 2 to the number of rows, {len(assembly.y)}, got {cv}")
     run = Run(found, assembly, holdout=share, seed=fit.seed, seconds=seconds)
-    return fit_and_finish(run, output or model_path(str(data)), cv, report, as_json)
+    with on_cluster(elsewhere):
+        return fit_and_finish(run, output or model_path(str(data)), cv, report, as_json)
 
 
 def require_share(holdout: float) -> None:

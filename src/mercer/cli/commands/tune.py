@@ -11,6 +11,7 @@ from mercer.cli.terminal.options import (
     MACHINE,
     OUTPUT,
     AsJson,
+    ClusterOptions,
     DataOptions,
     FitOptions,
     MachineOptions,
@@ -53,10 +54,12 @@ def tune(
     report: Report = None,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
+    elsewhere: ClusterOptions = ClusterOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Choose C, gamma and kernel by cross-validation; score the best on rows held out, and save it."""
     from mercer.cli.commands.train import fit_and_finish, model_path, require_share
     from mercer.cli.terminal.asked import assembled, read_and_assemble
+    from mercer.cli.terminal.cluster import on_cluster
     from mercer.report.model_words import machine_of
     from mercer.workflow.tune import Grid, Tuning
 
@@ -68,4 +71,5 @@ def tune(
     kernels = [machine_of(other).kernel for other in others]
     grid = Grid(tried.C or VALUES_OF_C, tried.gammas, cv, kernels, "halving" if halving else "all")
     run = Tuning(found, assembly, grid, holdout=holdout, seed=fit.seed, seconds=seconds)
-    return fit_and_finish(run, output or model_path(str(data)), None, report, as_json)
+    with on_cluster(elsewhere):
+        return fit_and_finish(run, output or model_path(str(data)), None, report, as_json)

@@ -7,11 +7,13 @@ from typing import Any, cast
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions, ReadOptions
 from mercer.cli.terminal.output import say
+from mercer.io.blocks.blocks import Blocks
 from mercer.io.csv.lines import MISSING
 from mercer.io.dataset import Dataset, read_table
 from mercer.workflow import read as workflow
 from mercer.workflow.assemble import Assembly, assemble
 from mercer.workflow.models import unseen_labels
+from mercer.workflow.out_of_core import BlocksRun
 from mercer.workflow.run import timed
 
 
@@ -49,6 +51,38 @@ def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> Assemb
     """The machine that the options ask for, as the data need it."""
     limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
     return assemble(data, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
+
+
+def blocks_of(source: Path, options: DataOptions, target: str | None) -> Blocks:
+    """Data that are read block by block."""
+    return Blocks(
+        source,
+        target=target,
+        text=options.text,
+        header=options.header,
+        missing=(*MISSING, *options.missing),
+    )
+
+
+def blocks_run(
+    source: Path, options: DataOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str
+) -> BlocksRun:
+    """A run over blocks; said on the terminal, with the reason."""
+    if machine.kernel not in (None, "linear"):
+        raise ParameterError(
+            f"--kernel must be linear, or left out, got {machine.kernel!r}: {source} is {why}, and what is read block "
+            "by block is learnt by a plane; other kernels need all rows at once"
+        )
+    blocks = blocks_of(source, options, options.target)
+    if not blocks.has_targets:
+        names = ", ".join(map(repr, (blocks.names or [])[:20]))
+        raise ParameterError(f"--target must name the column to predict; {source} has {names}")
+    say(f"{source} is {why}: learning out of core from {blocks.n_rows:,} rows, block by block ({len(blocks)})")
+    asked = {
+        "C": machine.C, "task": machine.task, "scale": machine.scale, "n_jobs": fit.n_jobs,
+        "time_limit": fit.time_limit, "memory_limit": fit.memory_limit,
+    }  # fmt: skip
+    return BlocksRun(blocks, str(source), asked, holdout=holdout, seed=fit.seed)
 
 
 def read_and_assemble(

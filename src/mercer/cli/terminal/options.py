@@ -82,6 +82,23 @@ class FitOptions:
 
 @Parameter(name="*", group=LIMITS)
 @dataclass(frozen=True)
+class ClusterOptions:
+    """Who helps with the work."""
+
+    cluster: Annotated[
+        str | None,
+        Parameter(
+            help="Have a cluster of dask.distributed do what can be divided: blocks of rows, kernels and folds of a "
+            "search. The address of its scheduler, such as tcp://10.0.0.1:8786."
+        ),
+    ] = None
+    checkpoint: Annotated[
+        Path | None, Parameter(help="Keep how far a fit by blocks is in this file; the same command goes on from it.")
+    ] = None
+
+
+@Parameter(name="*", group=LIMITS)
+@dataclass(frozen=True)
 class ReadOptions:
     """How much work reading may be, where nothing is fitted."""
 

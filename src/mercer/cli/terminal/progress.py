@@ -23,6 +23,12 @@ class FitBar:
         stage = getattr(point, "stage", "solve")
         if stage == "problems":
             self.problems = f", {point.working_set} of {point.active} problems solved"
+        elif stage == "pass":
+            # What is left of a pass is known; how many passes there will be is not.
+            which = f"pass {point.iterations}" if point.iterations else "first look"
+            words = f"{which}, {point.working_set:,} of {point.active:,} rows, {self.words}"
+            self.bar.update(self.task, completed=100 * point.working_set / max(1, point.active), description=words)
+            return False
         else:
             self.words = f"kernel matrix {point.working_set} %" if stage == "kernel" else standing(point)
         words = f"{self.words}{self.problems}, {self.pace.words()}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -10,11 +10,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
 from mercer._types import Array, FloatArray, Rows
-from mercer.estimators.fitting.certificate import CHANGED, ELSEWHERE, Certified, fingerprint
+from mercer.estimators.fitting.certificate import CertifiedLazily
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
-from mercer.estimators.fitting.low_rank import require_approximation
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -23,6 +22,7 @@ from mercer.estimators.fitting.parameters import (
 )
 from mercer.estimators.fitting.progress import print_residual, watchers
 from mercer.estimators.fitting.training import Budget, TrainingData, require_bounded
+from mercer.estimators.low_rank.low_rank import require_approximation
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
@@ -31,7 +31,7 @@ from mercer.kernels.notation.sklearn_names import resolve
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.restricted import Landmarks
+    from mercer.estimators.low_rank.restricted import Landmarks
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
@@ -48,7 +48,7 @@ STORED_BYTES = 12
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-class KernelMethod(Certified, HoldsKernels):
+class KernelMethod(CertifiedLazily, HoldsKernels):
     """Base of estimators whose answer is an expansion in a kernel over all training items.
 
     Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
@@ -68,14 +68,6 @@ class KernelMethod(Certified, HoldsKernels):
     def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
 
-    @property
-    def certificate_(self) -> Any:
-        """The certificate, computed when first read."""
-        require_fitted(self)
-        found = self._proof.read()
-        self._heed([found])
-        return found
-
     def _is_reached(self, certificate: "RidgeCertificate | LeastSquaresCertificate | EigenCertificate") -> bool:
         # A random sketch promises steps, and its certificate says what they came to. Where tol is zero, eigenvalues
         # are found as exactly as they can be.
@@ -83,12 +75,6 @@ class KernelMethod(Certified, HoldsKernels):
             return True
         tol = getattr(self, "tol", None)
         return certificate.is_optimal(tol) if tol else certificate.is_optimal()
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The training data are not part of a model: what is to be said of them is said now.
-        if "_proof" in vars(self):
-            self._heed(self._proof.settle())
-        return super().__getstate__()
 
     def _check_shared_parameters(self) -> None:
         if not isinstance(self.gamma, str):
@@ -192,45 +178,3 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
         """
         values = self._evaluate(X)
         return values[:, 0] if self._is_flat else values
-
-
-class Proof:
-    """A certificate that is computed when it is first read, if the data are still the same."""
-
-    if TYPE_CHECKING:
-        _data: TrainingData | None
-        _compute: Any
-        _found: Any
-        _mark: Any
-
-    def __init__(self, data: TrainingData, compute: Callable[[], Any]) -> None:
-        self._data, self._compute, self._found = data, compute, None
-        self._mark = fingerprint(data.X)
-
-    @classmethod
-    def missing(cls) -> Self:
-        """What a model has that was learnt elsewhere: nothing."""
-        proof = cls.__new__(cls)
-        proof._data = proof._compute = proof._found = proof._mark = None
-        return proof
-
-    @classmethod
-    def settled(cls, found: Any) -> Self:
-        """What is known already: a certificate that the fit itself has computed."""
-        proof = cls.missing()
-        proof._found = found
-        return proof
-
-    def read(self) -> Any:
-        """The certificate."""
-        self.settle()
-        if self._found is None:
-            raise DataError(ELSEWHERE if self._mark is None else CHANGED)
-        return self._found
-
-    def settle(self) -> list[Any]:
-        """Compute it now and let the data go; a list of it, where there is one."""
-        if self._data is not None and fingerprint(self._data.X) == self._mark:
-            self._found = self._compute()
-        self._data = self._compute = None
-        return [] if self._found is None else [self._found]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from scipy import sparse
 
 from mercer._types import FloatArray, Rows
-from mercer.estimators.fitting.certificate import Certified, Evidence
+from mercer.estimators.fitting.certificate import CertifiedLazily, Evidence
+from mercer.estimators.fitting.certifiers import DualCertifier, ProblemCertifier
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
-from mercer.estimators.fitting.low_rank import require_approximation
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_max_iter,
@@ -19,17 +19,18 @@ from mercer.estimators.fitting.parameters import (
     require_optional_number,
 )
 from mercer.estimators.fitting.progress import round_printer, watchers
-from mercer.estimators.fitting.restricted import (
+from mercer.estimators.fitting.support import linear_coefficients
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.estimators.fitting.training import TrainingData
+from mercer.estimators.low_rank.low_rank import require_approximation
+from mercer.estimators.low_rank.over_blocks import ROUNDED, BlockFit, Objective, better_choice
+from mercer.estimators.low_rank.restricted import (
     Landmarks,
     Restricted,
     grown,
     rows_used,
     solved_in_coordinates,
 )
-from mercer.estimators.fitting.restricted_blocks import ROUNDED, BlockFit, Objective, better_choice
-from mercer.estimators.fitting.support import linear_coefficients
-from mercer.estimators.fitting.tasks import one_or_all
-from mercer.estimators.fitting.training import TrainingData
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
@@ -40,13 +41,13 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
     from mercer.estimators.fitting.training import Budget
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
 
 
-class KernelModel(Certified, HoldsKernels):
+class KernelModel(CertifiedLazily, HoldsKernels):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
     if TYPE_CHECKING:
@@ -173,22 +174,17 @@ class KernelModel(Certified, HoldsKernels):
             self._evidence = Evidence.settled(solved.certificates)
             self._heed(solved.certificates, warns=False)
             return
-        self._evidence = self._kind_of_evidence(setup, solved)(data, setup, solved, self.n_jobs)
+        certifier = self._kind_of_certifier(setup, solved)(data, setup, solved, self.n_jobs, self.tol or 0.0)
+        self._evidence = Evidence(data, certifier)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
-            self._heed(self._evidence.settle(), warns=False)
+            self._heed(self._evidence.certificates(full=True), warns=False)
+        elif certifier.is_large:
+            self._certify_within_fit()
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
         """Who computes the certificates of such problems."""
-        return Evidence
-
-    @property
-    def certificate_(self) -> Any:
-        """Certificates, computed when first read (see `Evidence`)."""
-        require_fitted(self)
-        found = self._evidence.certificates()
-        self._heed(found)
-        return one_or_all(found)
+        return DualCertifier
 
     def _is_reached(self, certificate: Any) -> bool:
         # Over blocks, the gap is what ends a fit.
@@ -222,12 +218,6 @@ class KernelModel(Certified, HoldsKernels):
         require_fitted(self)
         X = expansion_input(self, X)
         return self.expansion_.values(X, self.tol or 0.0, self.n_jobs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The training data are not part of a model: what is to be said of them is said now.
-        if "_evidence" in vars(self):
-            self._heed(self._evidence.settle())
-        return super().__getstate__()
 
 
 def _like(X: Rows, values: FloatArray) -> Any:

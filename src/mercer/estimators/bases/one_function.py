@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OneProblem:
-    """The problem of a fit in the form in which `Solved` and `Evidence` take several.
+    """The problem of a fit in the form in which `Solved` and `ProblemCertifier` take several.
 
     Parameters
     ----------

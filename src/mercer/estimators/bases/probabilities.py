@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
-    from mercer.estimators.fitting.restricted import Restricted
-    from mercer.estimators.fitting.restricted_blocks import BlockFit
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.over_blocks import BlockFit
+    from mercer.estimators.low_rank.restricted import Restricted
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.solvers.limits import Limits
     from mercer.solvers.result import Solution

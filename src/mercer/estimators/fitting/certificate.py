@@ -1,25 +1,37 @@
-"""What a certificate is computed from, the training data and the coefficients and nothing else; and what it decides."""
+"""Certificates of a fitted model: when they are computed, what they decide, and when the data behind them go."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from scipy import sparse
 
-from mercer._errors import DataError
+from mercer._errors import CancelledError, DataError, TimeLimitError
 from mercer._jit.marks import mark
-from mercer._types import FloatArray, Rows
+from mercer._jit.threads import Stopped
+from mercer._jit.waiting import ends_in_force
+from mercer._types import Rows
+from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.kernels.evaluation import tiles
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
-
-if TYPE_CHECKING:
-    from mercer.estimators.fitting.tasks import BinaryTask
-    from mercer.estimators.fitting.training import TrainingData
-
 
 CHANGED = "the training data were changed after fit, so the fit cannot be certified; fit again"
 ELSEWHERE = "the model was learnt by another tool, and the training data, which certify a fit, are not here; fit again"
+LEFT_BEHIND = (
+    "a copy of a model, or one from a file, has no training data, so that its fit cannot be certified anew; fit again, "
+    "or call certificate(full=True) before it is copied"
+)
+UNREAD = (
+    "the model is a copy, or from a file, made before its certificate was read, which takes about as long as a fit "
+    "where that was large and ended early, or after the training data had been changed; fit again, and read "
+    "certificate_ before it is copied"
+)
+# A certificate that is computed by `fit` takes at most this share of the time that the fit has taken.
+SHARE_OF_FIT = 0.2
 
 
 def fingerprint(X: Rows) -> Any:
@@ -29,11 +41,128 @@ def fingerprint(X: Rows) -> Any:
     return mark(X) if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64) else len(X)
 
 
+class Certifier(Protocol):
+    """Who computes the certificates of a fit (`mercer.estimators.fitting.certifiers`)."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether recomputing everything takes long."""
+        ...
+
+    def full(self, stop: Callable[[], bool] | None = None, tell: Callable[[float], None] | None = None) -> list[Any]:
+        """The certificates, everything recomputed; `stop` may end it, and `tell` hears what share is done."""
+        ...
+
+    def sampled(self, stop: Callable[[], bool] | None = None) -> list[Any] | None:
+        """The certificates with what the solver has taken over (`mercer.problems.taken_over`), where that can be."""
+        ...
+
+
+class KeptData:
+    """The training data of a fit, kept until what needs them has been asked for, and believed as long as they are the
+    same."""
+
+    if TYPE_CHECKING:
+        data: Any
+        _mark: Any
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self._mark = fingerprint(data.X)
+
+    def _is_same(self) -> bool:
+        """Whether the data are there, and are those of the fit."""
+        return self.data is not None and bool(fingerprint(self.data.X) == self._mark)
+
+
+class Evidence(KeptData):
+    """Kept by a fitted model until its certificates are asked for; then the data are dropped.
+
+    A certificate needs every kernel value between a training point and a support vector in double precision, about as
+    much work as the fit, so it waits until it is read. Where that is long, what the solver has is checked and taken
+    over instead: so little work that `fit` does it. The data are then kept for who wants everything recomputed.
+    """
+
+    if TYPE_CHECKING:
+        # Let go of with the data, and then None.
+        certifier: Any
+        _found: list[Any] | None
+
+    def __init__(self, data: Any, certifier: Certifier) -> None:
+        super().__init__(data)
+        self.certifier, self._found = certifier, None
+
+    @classmethod
+    def missing(cls) -> Self:
+        """What a model has that was learnt elsewhere: nothing."""
+        evidence = cls.__new__(cls)
+        vars(evidence).update(data=None, certifier=None, _mark=None, _found=None)
+        return evidence
+
+    @classmethod
+    def settled(cls, found: list[Any]) -> Self:
+        """What is known already: certificates that the fit itself has computed."""
+        evidence = cls.missing()
+        evidence._found = found
+        return evidence
+
+    def certificates(
+        self,
+        full: bool = False,
+        stop: Callable[[], bool] | None = None,
+        tell: Callable[[float], None] | None = None,
+    ) -> list[Any]:
+        """One certificate for each problem; where they are `full`, everything is recomputed for them."""
+        if self._found is None or (full and not all(getattr(each, "is_full", True) for each in self._found)):
+            self._require_data()
+            if full or not self._take_over(stop):
+                self._found = self.certifier.full(stop, tell)
+                self._drop()
+        return self._found or []
+
+    def settle(self) -> list[Any]:
+        """The certificates that are known, or that take little to know."""
+        if self._found is None and self.data is not None:
+            if not self._is_same():
+                self._drop()
+                self._mark = CHANGED
+            elif not self._take_over() and not self.certifier.is_large:
+                self.certificates()
+        return self._found or []
+
+    def _take_over(self, stop: Callable[[], bool] | None = None) -> bool:
+        """Check what the solver has and take it over; False where that cannot be, or is not worth it."""
+        if self.certifier.is_large:
+            self._found = self.certifier.sampled(stop)
+        return self._found is not None
+
+    def _require_data(self) -> None:
+        if self.data is not None and not self._is_same():
+            self._drop()
+            self._mark = CHANGED
+        if self.data is None:
+            raise DataError(self._why_missing())
+
+    def _why_missing(self) -> str:
+        if self._mark is None:
+            return ELSEWHERE
+        if isinstance(self._mark, str):
+            return self._mark
+        return UNREAD if self._found is None else LEFT_BEHIND
+
+    def _drop(self) -> None:
+        self.data = self.certifier = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The training data are not part of a model.
+        return {**vars(self), "data": None, "certifier": None}
+
+
 class Certified:
     """A model whose status is what its certificates say.
 
     A solver says OPTIMAL when its own numbers do, which it computes as it goes. Certificates are computed from data and
-    coefficients alone, most of them when they are first read: one that denies what the solver said is heeded.
+    coefficients, most of them when they are first read: one that denies what the solver said is heeded.
     """
 
     if TYPE_CHECKING:
@@ -55,81 +184,119 @@ class Certified:
                 warn_unless_optimal(self.status_)
 
 
-class Evidence:
-    """Kept by a fitted model until its certificates are asked for; then the data are dropped.
-
-    A certificate needs every kernel value between a training point and a support vector in
-    double precision, about as much work as the fit, so it waits until it is read.
-    """
+class CertifiedLazily(Certified):
+    """A model that keeps the evidence of its certificates until they are read, or `fit` has time to compute them."""
 
     if TYPE_CHECKING:
-        # All but what was found is let go of, and is then None.
-        data: Any
-        setup: Any
-        solved: Any
-        n_jobs: int | None
-        _mark: Any
-        _found: list[Any] | None
+        _evidence: Evidence
 
-    def __init__(self, data: "TrainingData", setup: Any, solved: Any, n_jobs: int | None) -> None:
-        self.data, self.setup, self.solved, self.n_jobs = data, setup, solved, n_jobs
-        self._mark = fingerprint(data.X)
-        self._found = None
+    @property
+    def certificate_(self) -> Any:
+        """Certificates, computed by `fit` where it is large, else when first read (see `Evidence`)."""
+        require_fitted(self)
+        found = self._believed()
+        self._heed(found)
+        return one_or_all(found)
 
-    @classmethod
-    def missing(cls) -> Self:
-        """What a model has that was learnt elsewhere: nothing."""
-        evidence = cls.__new__(cls)
-        vars(evidence).update(data=None, setup=None, solved=None, n_jobs=None, _mark=None, _found=None)
-        return evidence
+    def certificate(self, full: bool = False, callback: Callable[[float], Any] | None = None) -> Any:
+        """The certificate, or a list of them; on request one for which everything is recomputed.
 
-    @classmethod
-    def settled(cls, found: list[Any]) -> Self:
-        """What is known already: certificates that the fit itself has computed."""
-        evidence = cls.missing()
-        evidence._found = found
-        return evidence
+        Parameters
+        ----------
+        full : bool, default=False
+            Compute every kernel value between a training row and a support vector in double precision, and take nothing
+            over from the solver: as much work as the fit, and outside its limits. `certificate_` is then this one.
+        callback : callable, optional
+            ``callback(share)`` hears now and then what share is done; a true answer ends it with `CancelledError`.
+            That, and Ctrl-C, leave the model as it was.
 
-    def certificates(self) -> list[Any]:
-        """One certificate for each two-class problem."""
-        self.settle()
-        if self._found is None:
-            raise DataError(ELSEWHERE if self._mark is None else CHANGED)
-        return self._found
+        Returns
+        -------
+        Certificate, or a list of them
+        """
+        require_fitted(self)
+        if "_evidence" not in vars(self):
+            return self.certificate_  # which says why there is none
+        work = _Work(callback)
+        with work.limits.in_force():
+            found = work.done(lambda: self._believed(full, work.stop, work.tell))
+        self._heed(found)
+        return one_or_all(found)
 
-    def settle(self) -> list[Any]:
-        """Compute the certificates now, if the data are still the same, and let the data go: those there are."""
-        if self.data is not None:
-            if fingerprint(self.data.X) == self._mark:
-                self._found = self._certify()
-            self.data = self.setup = self.solved = None
-        return self._found or []
+    def _believed(
+        self,
+        full: bool = False,
+        stop: Callable[[], bool] | None = None,
+        tell: Callable[[float], None] | None = None,
+    ) -> list[Any]:
+        """The certificates; those that deny OPTIMAL with what they took over are recomputed."""
+        found = self._evidence.certificates(full, stop, tell)
+        if self._is_denied(found):
+            found = self._evidence.certificates(True, stop, tell)
+        return found
 
-    def _certify(self) -> list[Any]:
-        each = zip(self.setup.problems, self.setup.tasks, self.solved.betas(), self.solved.intercepts, strict=True)
-        return [self._certificate(*one) for one in each]
+    def _is_denied(self, found: Iterable[Any]) -> bool:
+        return self.status_ == Status.OPTIMAL and not all(map(self._is_reached, found))
 
-    def _projections(self, task: "BinaryTask", beta: FloatArray) -> FloatArray:
-        """<w, psi(x_i)> = sum_j beta_j k(x_j, x_i) for the points of a problem."""
-        support = np.flatnonzero(beta)
-        if len(support) == 0:
-            return np.zeros(len(beta))
-        points = self.data.prepare(np.float64, task.indices)
-        return tiles.product(self.data.kernel, points, points.take(support), beta[support], self.n_jobs)
+    def _certify_within_fit(self) -> None:
+        """What a large fit says of itself before it ends, within its limits and at a small share of its time."""
+        try:
+            found = self._evidence.certificates(stop=_within_fit(SHARE_OF_FIT))
+        except Stopped:
+            return  # it is computed when it is read
+        if self._is_denied(found):
+            # Where there is no time for that, the fit says no more than what it has had time to show.
+            with suppress(Stopped):
+                found = self._evidence.certificates(True, _within_fit(np.inf))
+        self._heed(found, warns=False)
 
-    def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> Any:
-        projections = self._projections(task, beta)
-        # Coefficients that have diverged have no finite objective, and the certificate says so.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return problem.certificate(beta, projections, intercept)
+    def __getstate__(self) -> dict[str, Any]:
+        # The training data are not part of a model: what is to be said of them is said now.
+        if "_evidence" in vars(self):
+            self._heed(self._evidence.settle())
+        return cast(dict[str, Any], super().__getstate__())
 
 
-class JointEvidence(Evidence):
-    """One certificate for all functions together."""
+def known_certificates(model: Any) -> Any:
+    """`certificate_` where it is known or soon computed; None where that would take as long as a fit."""
+    # Of a search, those of the machine that it has refitted.
+    evidence = vars(vars(model).get("best_estimator_", model)).get("_evidence")
+    if isinstance(evidence, Evidence) and evidence.data is not None and not evidence.settle():
+        return None
+    return getattr(model, "certificate_", None)
 
-    def _certify(self) -> list[Any]:
-        beta, places = self.solved.solution.beta, self.setup.tasks[0].indices
-        points = self.data.prepare(np.float64, places)
-        projections = tiles.product(self.data.kernel, points, points, beta, self.n_jobs)
-        intercept = self.solved.intercepts if beta.ndim == 2 else float(self.solved.intercepts[0])
-        return [self.setup.joint.certificate(beta, projections, intercept)]
+
+def _within_fit(share: float) -> Callable[[], bool] | None:
+    """Whether the limits in force are over, or so large a share of the fit's time so far."""
+    limits, begin = ends_in_force(), time.monotonic()
+    if limits is None:
+        return None
+    allowed = share * limits.seconds
+    return lambda: limits.is_over() or time.monotonic() - begin > allowed
+
+
+class _Work:
+    """A computation outside a fit that Ctrl-C and a callback may end."""
+
+    def __init__(self, callback: Callable[[float], Any] | None) -> None:
+        self.limits, self._callback, self._is_cancelled = Limits(), callback, False
+
+    def tell(self, share: float) -> None:
+        """What share is done."""
+        if self._callback is not None and self._callback(share):
+            self._is_cancelled = True
+
+    def stop(self) -> bool:
+        """Whether to end now."""
+        return self._is_cancelled or self.limits.stop()
+
+    def done(self, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives, or an error that says who ended it."""
+        try:
+            return compute()
+        except Stopped:
+            if self._is_cancelled:
+                raise CancelledError("the callback ended the certificate; the model is as it was") from None
+            if self.limits.reached() is Status.TIME_LIMIT:
+                raise TimeLimitError("time_limit was over before the certificate; the model is as it was") from None
+            raise KeyboardInterrupt from None

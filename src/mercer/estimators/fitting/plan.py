@@ -60,7 +60,7 @@ class PreparedFit:
         """
         model = self.model
         solutions = [
-            Solution(beta, np.zeros(len(beta)), bias, Status.OPTIMAL, 0)
+            Solution(beta, np.zeros(len(beta)), bias, Status.OPTIMAL, 0, is_gradient_complete=False)
             for beta, bias in zip(betas, biases, strict=True)
         ]
         model.classes_, model.class_weight_, model._items = self.setup.classes, self.class_weight, self.items

@@ -68,7 +68,7 @@ def watchers(estimator: "BaseEstimator", show: Callable[[Any], Any]) -> list[Cal
 
 
 def _staged(show: Callable[[Any], Any]) -> Callable[[Any], None]:
-    """`show`, and a line for what is no round: the kernel matrix in the making, a problem of several solved."""
+    """`show`, and a line for what is no round: the kernel matrix in the making, a problem solved, rows passed."""
 
     def staged(point: Any) -> None:
         stage = getattr(point, "stage", "solve")
@@ -77,6 +77,11 @@ def _staged(show: Callable[[Any], Any]) -> Callable[[Any], None]:
         elif stage == "problems":
             sys.stderr.write(
                 f"[mercer] {point.seconds:8.2f} s  {point.working_set} of {point.active} problems solved\n"
+            )
+        elif stage == "pass":
+            sys.stderr.write(
+                f"[mercer] {point.seconds:8.2f} s  pass {point.iterations or 'to look'}: {point.working_set:,} of "
+                f"{point.active:,} rows\n"
             )
         else:
             show(point)

@@ -69,14 +69,14 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     Attributes
     ----------
     bandwidth_ : float
-    is_normalised_ : bool
+    is_normalized_ : bool
         Whether the density has integral one; where it is False, log densities lack a constant.
     offset_ : float
         Log density at the border of the level set. Every row is judged by all the others, which takes longer
         than all the rest: so it is found when `predict` or `decision_function` first asks.
     expansion_ : Expansion
         The density, but for its normalisation.
-    log_normaliser_ : float
+    log_normalizer_ : float
         Logarithm of what the sum of kernels is divided by.
     n_features_in_, feature_names_in_
 
@@ -131,7 +131,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         return state if border is None else {**state, "offset_": border.offset}
 
     @property
-    def is_normalised_(self) -> bool:
+    def is_normalized_(self) -> bool:
         """Whether the density has integral one; of items that are not rows it lacks a constant."""
         return not _is_of_items(self.kernel)
 
@@ -153,7 +153,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         with unchanged_by_errors(self):
             for name in ("offset_", "_border"):
                 vars(cast(Any, self)).pop(name, None)
-            if self.is_normalised_:
+            if self.is_normalized_:
                 self._fit_rows(X, sample_weight)
             else:
                 self._fit_items(X, sample_weight)
@@ -192,14 +192,14 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         operator = (
             GivenOperator(part.X, self.n_jobs) if given else EvaluatedOperator(part.kernel, part.prepare, self.n_jobs)
         )
-        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "Normalised(kernel) makes it so"
+        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "Normalized(kernel) makes it so"
         largest = density.common_diagonal(operator.diag, remedy)
-        self.log_normaliser_ = float(np.log(weights.sum() * largest))
+        self.log_normalizer_ = float(np.log(weights.sum() * largest))
         self.expansion_ = Expansion.single(data.kernel, data.expansion_vectors(used), weights[:, None], np.zeros(1))
         own = density.without_one(weights)
         sums = operator.product(weights[:, None])[:, 0] - (weights - own) * operator.diag
         others = density.log_of_items(sums) - density.log_mass_without_one(weights) - np.log(largest)
-        alone = float(np.log(weights.min() * largest)) - self.log_normaliser_
+        alone = float(np.log(weights.min() * largest)) - self.log_normalizer_
         vars(cast(Any, self))["offset_"] = density.level_of(others, weights, self.level, alone)
 
     def _check_parameters(self) -> None:
@@ -222,13 +222,13 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         d = rows.shape[1]
         if not np.isfinite(rows).all() or not (np.einsum("ij,ij->i", rows, rows) < LARGEST_ENTRY).all():
             raise DataError(OVERFLOW)
-        log_z = density.log_normaliser(kernel, d) + d * np.log(self.bandwidth_)
-        self.log_normaliser_ = float(log_z + np.log(weights.sum()))
+        log_z = density.log_normalizer(kernel, d) + d * np.log(self.bandwidth_)
+        self.log_normalizer_ = float(log_z + np.log(weights.sum()))
         self.expansion_ = Expansion.single(kernel, rows, weights[:, None], np.zeros(1), rows.mean(axis=0))
-        self._border = _Border(kernel, rows, weights, log_z, self.log_normaliser_, self.level, self.n_jobs)
+        self._border = _Border(kernel, rows, weights, log_z, self.log_normalizer_, self.level, self.n_jobs)
 
     def score_samples(self, X: Rows) -> FloatArray:
-        """The log density at each row of X; up to a constant where `is_normalised_` is False.
+        """The log density at each row of X; up to a constant where `is_normalized_` is False.
 
         Parameters
         ----------
@@ -239,16 +239,16 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         ndarray of shape (n,)
         """
         check_is_fitted(self, "expansion_")
-        if not self.is_normalised_:
+        if not self.is_normalized_:
             values = self.expansion_.values(prediction_input(self, X), n_jobs=self.n_jobs)[:, 0]
-            return density.log_of_items(values) - self.log_normaliser_
+            return density.log_of_items(values) - self.log_normalizer_
         require_sound_csr(X)
         points = _dense(validate_data(self, X, reset=False, **_ROWS)) / self.bandwidth_
         expansion = self.expansion_
         sums = expansion.values(points, n_jobs=self.n_jobs)[:, 0]
         weights = expansion.groups[0].coefficients[:, 0]
         logs = density.log_sums(sums, expansion.kernel, points, expansion.vectors, weights)
-        return logs - self.log_normaliser_
+        return logs - self.log_normalizer_
 
     def score(self, X: Rows, y: Labels | None = None) -> float:
         """The log likelihood of the rows of X together.
@@ -305,7 +305,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         ndarray of shape (n_samples, d)
         """
         check_is_fitted(self, "expansion_")
-        if not self.is_normalised_:
+        if not self.is_normalized_:
             raise ParameterError(f"samples are drawn from densities of rows only, not for kernel={self.kernel!r}")
         require_count("n_samples", n_samples, least=0)
         kernel, rng = self.expansion_.kernel, check_random_state(random_state)
@@ -324,18 +324,18 @@ class _Border:
         rows: FloatArray,
         weights: FloatArray,
         log_z: float,
-        log_normaliser: float,
+        log_normalizer: float,
         level: float,
         n_jobs: int | None,
     ) -> None:
         self.kernel, self.rows, self.weights = kernel, rows, weights
-        self.log_z, self.log_normaliser = log_z, log_normaliser
+        self.log_z, self.log_normalizer = log_z, log_normalizer
         self.level, self.n_jobs = level, n_jobs
 
     @computed_once
     def offset(self) -> float:
         """Log density below which a share `level` of the rows are, each without its own part."""
-        alone = float(np.log(self.weights.min() * self.kernel.diag(self.rows[:1])[0])) - self.log_normaliser
+        alone = float(np.log(self.weights.min() * self.kernel.diag(self.rows[:1])[0])) - self.log_normalizer
         return density.level_of(self._log_density_of_others() - self.log_z, self.weights, self.level, alone)
 
     def _log_density_of_others(self) -> FloatArray:

@@ -22,7 +22,6 @@ from mercer.estimators.fitting.inputs import (
     unlabelled_input,
 )
 from mercer.estimators.fitting.kernel_parameters import HoldsKernels
-from mercer.estimators.fitting.low_rank import LowRank
 from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,
@@ -30,9 +29,10 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.fitting.restricted import Landmarks
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.low_rank.low_rank import LowRank
+from mercer.estimators.low_rank.restricted import Landmarks
 from mercer.kernels.base.parameters import gamma_from_data
 from mercer.kernels.given.precomputed import Custom, MatrixItems, Precomputed
 from mercer.kernels.notation.sklearn_names import resolve

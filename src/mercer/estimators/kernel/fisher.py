@@ -9,7 +9,9 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
-from mercer.estimators.bases.kernel_method import KernelMethod, Proof
+from mercer.estimators.bases.kernel_method import KernelMethod
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import classes_and_codes, training_input
 from mercer.estimators.fitting.parameters import (
     require_choice,
@@ -219,7 +221,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             self.classes_, self.priors_, self.X_fit_ = classes, priors, X
             rule = FisherRule.of(problem, found.X, counts, priors, count)
             self._keep(data, used, problem, rule, means, found)
-            self._proof = Proof(part, self._certificate_of(part, problem, problem.scale[:, None] * found.X))
+            compute = self._certificate_of(part, problem, problem.scale[:, None] * found.X)
+            self._evidence = Evidence(part, Computed(compute))
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from mercer._jit.threads import Stopped
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
-from mercer.estimators.bases.kernel_method import KernelRegression, Proof
+from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -184,7 +186,8 @@ class KernelLeastSquares(KernelRegression):
         self.rank_ = len(found.eigenvalues)
         self.dual_coef_ = coefficients
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
-        self._proof = Proof(data, self._certificate_of(part, scale, wanted, coefficients[used], found))
+        compute = self._certificate_of(part, scale, wanted, coefficients[used], found)
+        self._evidence = Evidence(data, Computed(compute))
 
     def _certificate_of(
         self, data: "TrainingData", scale: FloatArray, targets: FloatArray, coefficients: FloatArray, found: Any

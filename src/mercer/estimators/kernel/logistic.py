@@ -8,13 +8,13 @@ import numpy as np
 from mercer._errors import ParameterError
 from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
-from mercer.estimators.fitting.certificate import JointEvidence
+from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice, require_optional_number
-from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS
@@ -23,10 +23,10 @@ from mercer.solvers.result import Status
 from mercer.solvers.smooth import newton, newton_gram
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.certificate import Evidence
-    from mercer.estimators.fitting.low_rank import LowRank
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
@@ -251,8 +251,8 @@ class KernelLogisticRegression(KernelClassifier):
         empty = np.zeros((len(indices), setup.joint.n_functions))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty, keeps=False))
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
-        return JointEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
+        return JointCertifier
 
     def predict_log_proba(self, X: Rows) -> FloatArray:
         """Logarithms of the probabilities of each class, accurate where those are tiny.

@@ -73,7 +73,7 @@ class _OneRisk:
 class KernelMachine(KernelClassifier):
     """The function of least regularised loss in the space of a kernel, for any convex loss.
 
-    It minimises the sum of losses plus penalty times |w|^2, whose minimiser is a sum of kernels at
+    It minimises the sum of losses plus alpha times |w|^2, whose minimiser is a sum of kernels at
     the training rows (the representer theorem). Losses of the margin classify, losses of the
     residual predict quantities, or classify by quantities of +1 and -1.
 
@@ -83,9 +83,9 @@ class KernelMachine(KernelClassifier):
         "hinge", "squared_hinge", "logistic", "exponential" (of the margin); "squared", "huber",
         "epsilon_insensitive", "squared_epsilon_insensitive", "pinball" (of the residual); a loss with
         other parameters, such as `Huber(delta=0.5)`; or one of your own, `CustomLoss`.
-    penalty : float or Regularization, default=0.5
-        lambda in sum of losses + lambda |w|^2, positive. 0.5 corresponds to C = 1 of `SVC`, and with the loss "squared"
-        the penalty is the alpha of `KernelRidge`. `Regularization` offers the forms with a mean.
+    alpha : float or Regularization, default=0.5
+        Weight of the penalty, in sum of losses + alpha |w|^2; positive. 0.5 corresponds to C = 1 of `SVC`, and with the
+        loss "squared" it is the alpha of `KernelRidge`. `Regularization` offers the forms with a mean.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
         kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
@@ -180,22 +180,22 @@ class KernelMachine(KernelClassifier):
     >>> X = np.linspace(0, 6, 60)[:, None]
     >>> y = np.sin(X[:, 0])
     >>> y[20] = 30.0
-    >>> squared = KernelMachine(loss="squared", penalty=0.1).fit(X, y)
-    >>> robust = KernelMachine(loss=Huber(delta=0.1), penalty=0.1).fit(X, y)
+    >>> squared = KernelMachine(loss="squared", alpha=0.1).fit(X, y)
+    >>> robust = KernelMachine(loss=Huber(delta=0.1), alpha=0.1).fit(X, y)
     >>> error = [np.abs(m.predict(X) - np.sin(X[:, 0])).mean() for m in (squared, robust)]
     >>> bool(error[1] < 0.2 * error[0]), robust.status_.name
     (True, 'OPTIMAL')
     """
 
     _remedies: ClassVar = {
-        Status.STALLED: "Scale the features, raise the penalty, or ask for less with a larger tol; "
+        Status.STALLED: "Scale the features, raise alpha, or ask for less with a larger tol; "
         "a loss of your own must have a continuous derivative.",
     }
 
     def __init__(
         self,
         loss: "str | Loss" = "hinge",
-        penalty: float | Regularization = 0.5,
+        alpha: float | Regularization = 0.5,
         kernel: "str | Kernel | Callable[..., Any]" = "rbf",
         degree: float = 3,
         gamma: float | str = "scale",
@@ -219,7 +219,7 @@ class KernelMachine(KernelClassifier):
         verbose: bool | int = False,
     ) -> None:
         self.loss = loss
-        self.penalty = penalty
+        self.alpha = alpha
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -267,9 +267,9 @@ class KernelMachine(KernelClassifier):
 
     @property
     def _C(self) -> float | Regularization:
-        if isinstance(self.penalty, Regularization):
-            return self.penalty
-        return Regularization.from_penalty(self.penalty)
+        if isinstance(self.alpha, Regularization):
+            return self.alpha
+        return Regularization.from_alpha(self.alpha)
 
     def _two_class_problems(
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
@@ -279,7 +279,7 @@ class KernelMachine(KernelClassifier):
 
     def _finite(self, C: FloatArray) -> FloatArray:
         if not np.isfinite(C).all():
-            raise ParameterError(f"penalty must leave finite weights for the losses, got {self.penalty!r}; raise it")
+            raise ParameterError(f"alpha must leave finite weights for the losses, got {self.alpha!r}; raise it")
         return C
 
     def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:

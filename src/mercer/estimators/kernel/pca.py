@@ -9,19 +9,19 @@ from sklearn.utils.validation import check_array
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import FloatArray, Rows
-from mercer.estimators.bases.kernel_method import Proof
+from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.inputs import is_precomputed, require_fitted, takes_items
 from mercer.estimators.fitting.parameters import require_flag, require_number
-from mercer.estimators.fitting.restricted_methods import restricted_components
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.kernel.spectral import SpectralMethod
+from mercer.estimators.low_rank.kernel_methods import restricted_components
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator
 from mercer.solvers.linalg import shifted_system
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.kernel.spectral import Components
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.solvers.limits import Limits
 
@@ -231,7 +231,7 @@ class KernelPCA(SpectralMethod):
         self.X_fit_ = self._keep_landmarks(data, marks, coefficients, pairs.offsets[:kept])
         self.gamma_ = getattr(data.kernel, "gamma", 1.0 / max(1, getattr(self, "n_features_in_", 1)))
         self.status_, self.n_iter_, self.trace_, self.solver_ = Status.OPTIMAL, 1, [], "low rank"
-        self.distance_, self._proof = found.distance, Proof.settled(pairs.certificate)
+        self.distance_, self._evidence = found.distance, Evidence.settled([pairs.certificate])
         self._missing, self._n_features_out = None, kept
         self._heed([pairs.certificate], warns=False)
 

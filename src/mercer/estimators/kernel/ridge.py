@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
-from mercer.estimators.bases.kernel_method import KernelRegression, Proof
+from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import (
     require_choice,
@@ -20,9 +21,10 @@ from mercer.estimators.fitting.parameters import (
     require_numbers,
 )
 from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.estimators.fitting.restricted_methods import restricted_ridge
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.low_rank.kernel_methods import restricted_ridge
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
@@ -30,8 +32,8 @@ from mercer.solvers.linalg import ridge_gcv, shifted_system
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.problems.kernel_methods.ridge import RidgeCertificate
@@ -99,7 +101,7 @@ class KernelRidge(KernelRegression):
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     random_state : int, RandomState or None, default=None
-        Seed for the rows of the "nystroem" preconditioner.
+        Seed for the rows of the "nystroem" preconditioner; None stands for 0.
     approximation : LowRank, optional
         Restricts the function to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
 
@@ -298,7 +300,7 @@ class KernelRidge(KernelRegression):
         coefficients = np.zeros(targets.shape)
         coefficients[used] = columns * problem.scale[:, None]
         self._keep(data, coefficients, problem, solutions, is_flat)
-        self._keep_proof(data.subset(used), problem, coefficients[used])
+        self._keep_evidence(data.subset(used), problem, coefficients[used])
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
@@ -310,7 +312,7 @@ class KernelRidge(KernelRegression):
         self.alpha_ = float(problem.penalties[0]) if len(set(problem.penalties)) == 1 else problem.penalties
         self.jitter_, self.distance_, self.solver_ = found.marks.basis.jitter, found.distance, "low rank"
         self.n_iter_, self.status_ = max(1, found.solution.iterations), found.solution.status
-        self.trace_, self._proof = found.solution.trace, Proof.settled(found.certificate)
+        self.trace_, self._evidence = found.solution.trace, Evidence.settled([found.certificate])
         if self.status_ == Status.OPTIMAL:
             self._heed([found.certificate], warns=False)
 
@@ -334,7 +336,7 @@ class KernelRidge(KernelRegression):
         return problem, operator
 
     def _request(self, data: "TrainingData", limits: Limits) -> "Request":
-        rng = check_random_state(self.random_state) if self.preconditioner == "nystroem" else None
+        rng = generator_of(self.random_state) if self.preconditioner == "nystroem" else None
         return shifted_system.Request(
             tol=float(self.tol),
             limits=limits,
@@ -373,12 +375,12 @@ class KernelRidge(KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         self._is_flat = is_flat
 
-    def _keep_proof(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
+    def _keep_evidence(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
         def compute() -> Any:
             fitted = self._operator(data, Limits()).product(coefficients)
             return problem.certificate(coefficients, fitted)
 
-        self._proof = Proof(data, compute)
+        self._evidence = Evidence(data, Computed(compute))
 
     def _keep_leave_one_out(
         self, problem: Ridge, coefficients: FloatArray, solutions: Sequence[Any], used: IndexArray

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 
 from mercer._errors import DataError
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, Rows
-from mercer.estimators.bases.kernel_method import KernelMethod, Proof
+from mercer.estimators.bases.kernel_method import KernelMethod
+from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.fixed_point import FixedPointOperator
 from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
@@ -156,8 +158,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             needed = lanczos.dense_memory(operator.n, count)
             self._require_room(data, needed, f'eigen_solver="dense" with {count} components', instead)
             return lanczos.dense(operator, count, limits.stop, margin)
-        # Without a seed the start is still the same: the answer does not depend on it.
-        rng = np.random.default_rng(check_random_state(self.random_state or 0).randint(2**31))
+        rng = np.random.default_rng(generator_of(self.random_state).randint(2**31))
         if self.solver_ == "randomized":
             auto = 7 if count < 0.1 * operator.n else 4
             power = auto if self.iterated_power == "auto" else self.iterated_power
@@ -206,7 +207,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
         self._n_features_out = kept
-        self._proof = Proof(data, self._certificate_of(data, values, vectors))
+        self._evidence = Evidence(data, Computed(self._certificate_of(data, values, vectors)))
 
     def _keep_rank(self, found: Components, kept: int) -> None:
         """Note how many components there are, where they are fewer than asked for."""

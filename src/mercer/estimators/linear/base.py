@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
+from mercer._jit.memory import parse_bytes
 from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.certificate import Certified
@@ -23,8 +24,11 @@ from mercer.estimators.fitting.parameters import (
     require_optional_number,
 )
 from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import one_or_all
-from mercer.estimators.linear.solve import row_products, seed_of, solve_each, usable_starts
+from mercer.estimators.linear.from_blocks import PredictsBlocks, require_alone, right_and_total, rows_of
+from mercer.estimators.linear.solve import row_products, solve_each, usable_starts
+from mercer.io.blocks.blocks import Blocks
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.limits import Limits
@@ -56,6 +60,8 @@ class LinearEstimator(Certified, BaseEstimator):
         require_number("intercept_scaling", self.intercept_scaling, above=0.0)
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_optional_number("time_limit", self.time_limit, above=0.0)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
         require_max_iter(self.max_iter)
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
@@ -96,14 +102,14 @@ class LinearEstimator(Certified, BaseEstimator):
             raise ParameterError(f"C must be finite here, got {C}; SVC(kernel='linear', C=inf) is the hard margin")
         return C
 
-    def _C_of_rows(self, n: float, factors: FloatArray) -> FloatArray:
-        """C times the weight of each row."""
+    def _C_of_rows(self, n: float, factors: FloatArray | float) -> Any:
+        """C times the weight of each row, or of all."""
         with np.errstate(over="ignore"):
             C = self._finite_C(n) * factors
-            if not np.isfinite(C.sum()):
+            if not np.isfinite(np.sum(C)):
                 raise ParameterError(
                     f"C times sample_weight and class_weight must add up to a finite number, got C={self.C!r} and "
-                    f"weights up to {factors.max():g}; lower C, or divide the weights by the largest"
+                    f"weights up to {np.max(factors):g}; lower C, or divide the weights by the largest"
                 )
         return C
 
@@ -144,7 +150,7 @@ class LinearEstimator(Certified, BaseEstimator):
         return solve
 
 
-class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
+class LinearClassifier(PredictsByScore, PredictsBlocks, ClassifierMixin, LinearEstimator):
     """Scores and labels from `coef_` and `intercept_`."""
 
     if TYPE_CHECKING:
@@ -153,6 +159,8 @@ class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
     def _values(self, X: Rows) -> FloatArray:
         """The score of each machine, shape (n, n_machines)."""
         check_is_fitted(self)
+        if isinstance(X, Blocks):
+            return np.concatenate([self._values(rows) for rows in rows_of(self, X)])
         return linear_scores(prediction_rows(self, X), self.coef_, self.intercept_)
 
     def decision_function(self, X: Rows) -> FloatArray:
@@ -160,7 +168,8 @@ class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d), or Blocks
+            Of `Blocks` the scores of all rows are in memory; `predict_blocks` gives them block by block.
 
         Returns
         -------
@@ -168,6 +177,26 @@ class LinearClassifier(PredictsByScore, ClassifierMixin, LinearEstimator):
         """
         scores = self._values(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def score(self, X: Rows, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or Blocks
+        y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if not isinstance(X, Blocks):
+            return float(super().score(X, y, sample_weight))
+        require_alone(y, sample_weight)
+        right, total = right_and_total(self, X)
+        return right / total
 
     def sparsify(self) -> Self:
         """Keep `coef_` as a sparse matrix, which an L1 penalty makes small; returns self."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._jit.row_products import WORTH_A_THREAD, RowProducts
 from mercer._jit.row_views import view_rows
@@ -75,12 +74,3 @@ def usable_starts(
         if shapes == {(n, d)}:
             return last
     return [None] * n_problems
-
-
-def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """A whole number for the order of rows: 0 unless a state is given, so that fits repeat."""
-    if random_state is None:
-        return 0
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -13,10 +13,20 @@ from mercer.estimators.bases.probabilities import Calibration, Probable, calibra
 from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearClassifier, stacked
-from mercer.estimators.linear.solve import row_products, seed_of, solve_each
+from mercer.estimators.linear.from_blocks import (
+    BlockTask,
+    class_task,
+    labels_of,
+    note_columns,
+    require_alone,
+    solve_task,
+)
+from mercer.estimators.linear.solve import row_products, solve_each
+from mercer.io.blocks.blocks import Blocks
 from mercer.problems.linear.crammer_singer import CrammerSinger
 from mercer.problems.linear.l1 import SparseMargin
 from mercer.problems.linear.machine import LinearMargin
@@ -49,8 +59,9 @@ class LinearSVC(Probable, LinearClassifier):
     ----------
     penalty : {"l2", "l1"}, default="l2"
         Norm of the weights in the objective. "l1", only with the squared hinge, sets most weights to zero.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        What a row pays for falling short of the margin: the square of the shortfall, or the shortfall.
+    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+        What a row pays for falling short of the margin: the square of the shortfall, or the shortfall. "logistic" is
+        log(1 + exp(-margin)), so that 1 / (1 + exp(-decision value)) is a probability.
     dual : bool or "auto", default="auto"
         Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer
         is the same, and "auto" takes the quicker way.
@@ -96,6 +107,9 @@ class LinearSVC(Probable, LinearClassifier):
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the process may take while it learns from `Blocks`; it decides how many are worked on
+        side by side, and how many are kept between passes. By what is free unless given.
 
     Attributes
     ----------
@@ -152,6 +166,7 @@ class LinearSVC(Probable, LinearClassifier):
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         warm_start: bool = False,
         probability: bool | str = False,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -173,27 +188,32 @@ class LinearSVC(Probable, LinearClassifier):
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.probability = probability
+        self.memory_limit = memory_limit
 
-    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-            float32 and float64, in rows or CSR with indices of any width, are used as they are.
+        X : array-like or sparse matrix of shape (n, d), or Blocks
+            float32 and float64, in rows or CSR with indices of any width, are used as they are. `mercer.io.Blocks`
+            are read block by block, as often as it takes, and need not fit into memory.
         y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row; rows of weight zero or less take no part.
+            Multiplies C for each row; rows of weight zero or less take no part. Left out for `Blocks`.
 
         Returns
         -------
         self
         """
-        self._check_shared(MARGIN_LOSSES)
+        self._check_shared((*MARGIN_LOSSES, "logistic"))
         require_choice("penalty", self.penalty, ("l1", "l2"))
         require_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
-        method = self._method_of_problem()
         calibration = calibration_method(self.probability)
+        if isinstance(X, Blocks) or (self.loss == "logistic" and self.multi_class == "ovr"):
+            return self._fit_by_blocks(X, y, sample_weight)
+        method = self._method_of_problem()
         limits = self._limits()
         with fitting(self, limits):
             X, y = training_rows(self, X, y, without_duplicates)
@@ -207,6 +227,36 @@ class LinearSVC(Probable, LinearClassifier):
                 self._calibration = self._calibrated(calibration, scores, codes, copies)
         warn_unless_optimal(self.status_, self.max_iter)
         return self
+
+    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from blocks, or in one block from rows in memory."""
+        self._require_by_blocks("blocks" if isinstance(X, Blocks) else "loss='logistic'")
+        limits = self._limits()
+        with fitting(self, limits):
+            solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
+            self._calibration = None
+        warn_unless_optimal(self.status_, self.max_iter)
+        return self
+
+    def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
+        """What is to be learnt; classes and columns are noted."""
+        if isinstance(X, Blocks):
+            require_alone(y, sample_weight)
+            note_columns(self, X)
+            self.classes_, codes, weights = labels_of(X, self.n_jobs, limits.stop)
+            return class_task(self, X, codes, weights)
+        X, y = training_rows(self, X, y)
+        self.classes_, codes = classes_and_codes(y)
+        return class_task(self, Blocks(X), codes, None if sample_weight is None else np.asarray(sample_weight))
+
+    def _require_by_blocks(self, what: str) -> None:
+        for name, value, allowed in (
+            ("penalty", self.penalty, "l2"), ("multi_class", self.multi_class, "ovr"), ("dual", self.dual, "auto"),
+            ("solver", self.solver, "auto"), ("probability", self.probability, False),
+        ):  # fmt: skip
+            if value != allowed:
+                remedy = "; 1 / (1 + exp(-decision_function(X))) are probabilities" if name == "probability" else ""
+                raise ParameterError(f"{name} must be {allowed!r} with {what}, got {value!r}{remedy}")
 
     def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class.
@@ -235,7 +285,7 @@ class LinearSVC(Probable, LinearClassifier):
                     "a large intercept_scaling with bias='penalised' comes close"
                 )
             return "auto"
-        if self.penalty == "l1" and (self.loss == "hinge" or self.dual is True):
+        if self.penalty == "l1" and (self.loss != "squared_hinge" or self.dual is True):
             raise ParameterError(
                 "Unsupported set of arguments: The combination of "
                 f"penalty='l1' and loss='{self.loss}' is not supported when dual={self.dual}; "

@@ -1,7 +1,7 @@
 """Linear support vector regression, without a kernel."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -15,14 +15,26 @@ from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import target_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearEstimator
+from mercer.estimators.linear.from_blocks import (
+    BlockTask,
+    PredictsBlocks,
+    determination,
+    factors_of_targets,
+    note_columns,
+    require_alone,
+    solve_task,
+    targets_of,
+)
+from mercer.io.blocks.blocks import Blocks
 from mercer.problems.linear.machine import LinearTube
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
 
 if TYPE_CHECKING:
     from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
 
 
-class LinearSVR(RegressorMixin, LinearEstimator):
+class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
     """Linear support vector regression: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.
@@ -69,6 +81,9 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         return value ends the fit.
     warm_start : bool, default=False
         Whether to start from the last fit, if rows and features are the same in number.
+    memory_limit : int or str, optional
+        Bytes (or "2GiB") that the process may take while it learns from `Blocks`; it decides how many are worked on
+        side by side, and how many are kept between passes. By what is free unless given.
 
     Attributes
     ----------
@@ -119,6 +134,7 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         n_jobs: int | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         warm_start: bool = False,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -137,16 +153,19 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.warm_start = warm_start
+        self.memory_limit = memory_limit
 
-    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d), or Blocks
+            `mercer.io.Blocks` are read block by block, as often as it takes, and need not fit into memory.
         y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row; rows of weight zero or less take no part.
+            Multiplies C for each row; rows of weight zero or less take no part. Left out for `Blocks`.
 
         Returns
         -------
@@ -156,10 +175,12 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         require_number("epsilon", self.epsilon)
         if self.epsilon < 0:
             raise ParameterError(f"epsilon must not be negative, got {self.epsilon!r}")
+        if isinstance(X, Blocks):
+            return self._fit_by_blocks(X, y, sample_weight)
         method = self._method(primal_exists=self.loss == "squared_epsilon_insensitive")
         limits = self._limits()
         with fitting(self, limits):
-            X, y = regression_rows(self, X, y)
+            X, y = regression_rows(self, X, cast(Labels, y))
             weights = target_weights(sample_weight, len(y))
             C = self._C_of_rows(total_weight(weights), weights)
             problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
@@ -168,17 +189,62 @@ class LinearSVR(RegressorMixin, LinearEstimator):
         warn_unless_optimal(self.status_, self.max_iter)
         return self
 
+    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._require_by_blocks("blocks")
+        limits = self._limits()
+        with fitting(self, limits):
+            solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
+        warn_unless_optimal(self.status_, self.max_iter)
+        return self
+
+    def _require_by_blocks(self, what: str) -> None:
+        for name, value in (("dual", self.dual), ("solver", self.solver)):
+            if value != "auto":
+                raise ParameterError(f"{name} must be 'auto' with {what}, got {value!r}")
+
+    def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
+        """What is to be learnt; columns are noted."""
+        if isinstance(X, Blocks):
+            require_alone(y, sample_weight)
+            note_columns(self, X)
+            targets, weights = targets_of(X, self.n_jobs, limits.stop)
+        else:
+            X, targets = regression_rows(self, X, y)
+            X, weights = Blocks(X), None if sample_weight is None else np.asarray(sample_weight)
+        return BlockTask(X, targets, [targets], *factors_of_targets(len(targets), weights), weights)
+
+    def score(self, X: Rows, y: Any = None, sample_weight: Any = None) -> float:
+        """R^2 of the predictions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or Blocks
+        y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if not isinstance(X, Blocks):
+            return float(super().score(X, y, sample_weight))
+        require_alone(y, sample_weight)
+        return determination(self, X)
+
     def predict(self, X: Rows) -> Array:
         """The value predicted for each row of X.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d), or Blocks
 
         Returns
         -------
         ndarray of shape (n,)
         """
         check_is_fitted(self)
+        if isinstance(X, Blocks):
+            return np.concatenate(list(self.predict_blocks(X)))
         X = prediction_rows(self, X)
         return X @ self.coef_ + self.intercept_[0]

@@ -32,7 +32,7 @@ from mercer.estimators.mkl.methods import JOINT, allowed_weights, solve_with_wei
 from mercer.estimators.mkl.solve import (
     ENDINGS,
     Machines,
-    WeightedEvidence,
+    WeightedCertifier,
     WeightedSolved,
     empty_solutions,
     stopped_at,
@@ -45,7 +45,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
     from mercer.estimators.mkl.cv import Fold
@@ -70,13 +70,13 @@ class WeightedKernelModel(KernelModel):
         degree: float
         gamma: float | str
         cache_size: float | None
+        cv: Any
         random_state: Any
         _groups: Any
 
     # Parameters of a single kernel, and of the machines, that are not offered.
     coef0, degree, gamma = 0.0, 3, "scale"
     shrinking, warm_start, cache_size = True, False, None
-    lam, cv, random_state = 0.1, 5, None
     _groups, _enough = None, "rows"
     # Each kernel has been looked at before the weights are learnt.
     _looks_at_kernel = False
@@ -109,10 +109,9 @@ class WeightedKernelModel(KernelModel):
         require_choice("method", self.method, self._methods)
         require_number("gap_tol", self.gap_tol, above=0.0)
         require_number("p", self.p, least=1.0)
-        require_number("lam", self.lam, above=0.0, below=1.0)
         if self.normalize is not None:
             require_choice("normalize", self.normalize, NORMALISATIONS)
-        if isinstance(self.cv, int):
+        if "cv" in self._methods and isinstance(self.cv, int):
             require_count("cv", self.cv, least=2)
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
@@ -216,8 +215,8 @@ class WeightedKernelModel(KernelModel):
             )
             warnings.warn(text, FitFailedWarning, stacklevel=3)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
-        return WeightedEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
+        return WeightedCertifier
 
     def _is_reached(self, certificate: "Certificate") -> bool:
         return certificate.is_optimal(self.tol, self.gap_tol if self.method in JOINT else None)

@@ -8,7 +8,7 @@ import numpy as np
 from mercer._jit.threads import one_blas_thread
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
-from mercer.estimators.fitting.parameters import require_choice
+from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
@@ -258,6 +258,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        require_number("lam", self.lam, above=0.0, below=1.0)
         require_choice("bias", self.bias, BIASES)
         require_choice("loss", self.loss, MARGIN_LOSSES)
 

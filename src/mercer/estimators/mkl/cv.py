@@ -1,6 +1,6 @@
 """Kernel weights by cross-validation: one kernel after the other, as long as scores rise."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from mercer._errors import DataError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 from mercer.estimators.fitting import tasks
+from mercer.solvers.elsewhere import workers_in_force
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -66,6 +67,9 @@ class FoldScores:
     folds : list of Fold
     """
 
+    # A cluster's workers are sent it once, with the kernel matrices, and keep it.
+    stays_elsewhere = True
+
     if TYPE_CHECKING:
         _betas: list[Any]
 
@@ -73,9 +77,26 @@ class FoldScores:
         self.machines, self.folds = machines, folds
         self._betas = [None] * len(self.folds)
 
-    def __call__(self, weights: FloatArray) -> float:
+    def each(self, candidates: Sequence[FloatArray]) -> Iterator[float]:
+        """The mean score of each of several weights, one after the other."""
+        workers = workers_in_force()
+        if workers is None:
+            yield from map(self._mean, candidates)
+            return
+        items = [(place, candidates, betas) for place, betas in enumerate(self._betas)]
+        found = list(workers.each(judge_fold, (self,), items, self.machines.limits.stop))
+        self._betas = [betas for _, betas in found]
+        yield from (float(np.mean(scores)) for scores in zip(*(scores for scores, _ in found), strict=True))
+
+    def _mean(self, weights: FloatArray) -> float:
         matrix = self.machines.matrix(weights)
         return float(np.mean([self._fold(place, matrix) for place in range(len(self.folds))]))
+
+    def along(self, place: int, candidates: Sequence[FloatArray], betas: Any) -> tuple[list[float], Any]:
+        """(scores, last coefficients) of several weights on one fold, from the coefficients of the last."""
+        own = FoldScores(self.machines, self.folds)
+        own._betas[place] = betas
+        return [own._fold(place, self.machines.matrix(weights)) for weights in candidates], own._betas[place]
 
     def _fold(self, place: int, matrix: Any) -> float:
         fold = self.folds[place]
@@ -89,6 +110,11 @@ class FoldScores:
             own = matrix.product(task.indices[support], one.beta[support], held) if len(support) else 0.0
             values[:, t] = own + problem.intercept(one.beta, one.bias)
         return cast(Any, fold.score)(values, held)
+
+
+def judge_fold(scores: FoldScores, place: int, candidates: Sequence[FloatArray], betas: Any) -> tuple[list[float], Any]:
+    """What a worker does of `FoldScores.each`: one fold."""
+    return scores.along(place, candidates, betas)
 
 
 def best_by_folds(scores: FoldScores, n_kernels: int) -> FloatArray:
@@ -107,11 +133,10 @@ def best_by_folds(scores: FoldScores, n_kernels: int) -> FloatArray:
         weights, best = found, score
 
 
-def _best(candidates: Iterable[FloatArray], scores: FoldScores, least: float) -> tuple[Any, float]:
+def _best(candidates: Sequence[FloatArray], scores: FoldScores, least: float) -> tuple[Any, float]:
     """The first candidate of the highest score above `least`, or None."""
     found, best = None, least
-    for weights in candidates:
-        score = scores(weights)
+    for weights, score in zip(candidates, scores.each(candidates), strict=True):
         if score > best + RISE:
             found, best = weights, score
     return found, best

@@ -9,12 +9,13 @@ import numpy as np
 from mercer._jit.once import computed_once
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.problems.mkl.weighted_kernels import Judged, joint_certificate, primal_and_dual, untaught_primal
 from mercer.solvers.dual_qp.policy import allows_single
 from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.solvers.limits import Limits
 from mercer.solvers.mkl.bundle_newton import curvature_of
 from mercer.solvers.result import Solution, Status
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_family import SeveralKernels
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.mkl.weighted_kernels import WeightSet
-    from mercer.solvers.limits import Limits
 
 
 # The machines may take this share of the gap asked for; they are solved more finely until they do.
@@ -78,6 +78,10 @@ class Machines:
         self.counts = np.ones(several.n) if counts is None else counts
         self.limits, self.tol, self.gap_tol = limits.with_max_iter(-1).unwatched(), tol, gap_tol
         self.partial, self._last = None, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # For a cluster's worker, whose client watches the limits.
+        return {**vars(self), "limits": Limits(), "partial": None, "_last": None}
 
     @property
     def are_kept(self) -> bool:
@@ -262,11 +266,11 @@ class WeightedSolved(Solved):
         return [self._trace]
 
 
-class WeightedEvidence(Evidence):
+class WeightedCertifier(ProblemCertifier):
     """One certificate for the machines and the weights together, from data and coefficients alone."""
 
     def _certify(self) -> list[Any]:
-        data, setup, betas = self.data, self.setup, self.solved.betas()
+        data, setup, betas = cast(Any, self.data), self.setup, self.solved.betas()
         several = data.several()
         table = np.zeros((several.n, len(betas)))
         for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):

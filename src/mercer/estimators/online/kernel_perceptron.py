@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.equal_rows import comparable_rows
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_n_jobs, require_number
@@ -81,7 +81,7 @@ class KernelPerceptron(KernelClassifier):
     eta0 : float, default=1.0
         Factor on every update, positive.
     random_state : int, RandomState or None, default=0
-        Seed of the orders of `shuffle`; None gives other orders each time.
+        Seed of the orders of `shuffle`; None stands for 0.
     n_iter_no_change : int, default=5
         Number of epochs without progress after which `tol` ends the fit, 1 or more.
     class_weight : dict or "balanced", optional
@@ -262,8 +262,8 @@ class KernelPerceptron(KernelClassifier):
             self._mistakes = MistakeEvidence(self, data, rows, setup.tasks, self._plan)
         del self._plan
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
-        return ProgramEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
+        return ProgramCertifier
 
     def _dual_vectors(self, setup: "Setup", solved: Solved) -> FloatArray | None:
         """a for every training row, also for those without weight; None where there are none."""
@@ -326,7 +326,7 @@ def _solve_program(
     )
 
 
-class ProgramEvidence(Evidence):
+class ProgramCertifier(ProblemCertifier):
     """Certificates of the perceptron's convex program, in the feature space."""
 
     def _certify(self) -> list[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer._errors import DataError
 from mercer._types import FloatArray, IndexArray, Rows
-from mercer.estimators.fitting.certificate import fingerprint
+from mercer.estimators.fitting.certificate import KeptData
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_choice,
@@ -63,7 +63,7 @@ def row_certificate(X: Rows, signs: FloatArray, plan: "Schedule", learnt: Any, w
     return program.certificate(margins, learnt.multipliers, left_over)
 
 
-class MistakeEvidence:
+class MistakeEvidence(KeptData):
     """Kept by a fitted perceptron until the bound on its updates is asked for; then the data are dropped.
 
     The bound needs the widest margin, which may take longer than the fit.
@@ -75,18 +75,18 @@ class MistakeEvidence:
     def __init__(
         self, estimator: "BaseEstimator", data: Any, rows: IndexArray, tasks: "Sequence[BinaryTask]", plan: "Schedule"
     ) -> None:
-        self.data, self.rows = data, rows
+        super().__init__(data)
+        self.rows = rows
         self.signs = [task.signs[plan.order] for task in tasks]
         self.updates = estimator.n_updates_
         self.bias = "penalised" if estimator.fit_intercept else "none"
         self.step = _smallest_step(plan.copies[plan.order])
-        self._mark = fingerprint(data.X)
         self._found = None
 
     def bounds(self) -> list[MistakeBound]:
         """A `MistakeBound` for each two-class problem."""
         if self._found is None:
-            if self.data is None or fingerprint(self.data.X) != self._mark:
+            if not self._is_same():
                 raise DataError("the bound needs the training data as they were in fit; fit again")
             self._found = [self._bound(signs, n) for signs, n in zip(self.signs, self.updates, strict=True)]
             self.data = None

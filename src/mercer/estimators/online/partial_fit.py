@@ -83,7 +83,7 @@ class LearnsInBatches:
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight), or a path
-            `mercer.io.SvmlightFile`, `mercer.io.ArrowBatches`, a list, a generator; a path is opened
+            `mercer.io.Blocks`, `mercer.io.SvmlightFile`, a list, a generator; a path is opened
             by its ending (.svm, .svmlight, .libsvm, .txt, each also .gz, .xz, .bz2; .parquet,
             .arrow, .feather).
         classes : array-like, optional

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
@@ -25,6 +24,7 @@ from mercer.estimators.fitting.parameters import (
     require_optional_number,
 )
 from mercer.estimators.fitting.progress import print_step, warn_unless_optimal, watchers
+from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import sides_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
@@ -62,8 +62,8 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
 
     Parameters
     ----------
-    lam : float, default=1e-3
-        lambda, the weight of the penalty; positive.
+    alpha : float, default=1e-3
+        lambda, the weight of the penalty; positive. It is the alpha of scikit-learn's `SGDClassifier`.
     T : int, optional
         Number of steps, 1 or more; by default ten visits to each row, and at least 20,000 visits in all.
     kernel : str, Kernel or callable, default="linear"
@@ -79,9 +79,9 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     C : float or Regularization, optional
-        Instead of `lam`: the factor on the sum of losses, lambda = 1 / (C m), where m is the number of rows (the sum of
-        their weights), or any of the forms of `Regularization`. A stream has no number of rows, so `partial_fit` only
-        takes forms with a mean, such as ``Regularization.from_lambda(0.01)``.
+        Instead of `alpha`: the factor on the sum of losses, lambda = 1 / (C m), where m is the number of rows (the sum
+        of their weights), or any of the forms of `Regularization`. A stream has no number of rows, so `partial_fit`
+        only takes forms with a mean, such as ``Regularization.from_lambda(0.01)``.
     epochs : float, optional
         Instead of `T`: the number of visits to each row, positive.
     average : bool, default=True
@@ -95,7 +95,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     bias : {"penalised", "none"}, default="penalised"
         A penalised bias is the weight of a feature that is 1 everywhere: the book's algorithm on
         rows that have this feature. "none" is its homogeneous halfspace.
-    form : {"auto", "w", "alpha"}, default="auto"
+    form : {"auto", "w", "expansion"}, default="auto"
         Whether to keep weights of features or coefficients of support vectors; the first
         for the linear kernel without a budget.
     budget : int, optional
@@ -113,8 +113,8 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
-    random_state : int, RandomState or None, default=0
-        Seed of the draws. The same number gives the same model; None gives another each time.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws. The same number gives the same model; None stands for 0.
     callbacks : list of callables, optional
         Functions called with a `StepPoint` fifty times in a fit and after each batch of a stream; a true return
         value ends the fit.
@@ -135,7 +135,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         w and b of each decision function; `coef_` only for the linear kernel.
     support_, support_vectors_, dual_coef_
         In the alpha form: positions of the rows with a coefficient, these rows, and their coefficients.
-    lam_ : float
+    alpha_ : float
         lambda, as it was given or as it follows from `C`.
     n_iter_ : int
         Steps taken, over all calls of `partial_fit`.
@@ -156,7 +156,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     >>> from mercer import PegasosSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> X, y = X[:100], y[:100]
-    >>> model = PegasosSVC(lam=0.1, T=20_000).fit(X, y)
+    >>> model = PegasosSVC(alpha=0.1, T=20_000).fit(X, y)
     >>> model.score(X, y)
     1.0
     >>> 0.0 <= model.certificate_.gap <= model.bound_.value
@@ -168,7 +168,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
 
     def __init__(
         self,
-        lam: float = 1e-3,
+        alpha: float = 1e-3,
         T: int | None = None,
         kernel: "str | Kernel | Callable[..., Any]" = "linear",
         degree: float = 3,
@@ -189,11 +189,11 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.RandomState = 0,
+        random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
     ) -> None:
-        self.lam = lam
+        self.alpha = alpha
         self.T = T
         self.kernel = kernel
         self.degree = degree
@@ -262,7 +262,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         return self
 
     def _check_parameters(self) -> None:
-        require_number("lam", self.lam, above=0.0)
+        require_number("alpha", self.alpha, above=0.0)
         require_number("coef0", self.coef0)
         require_optional_number("epochs", self.epochs, above=0.0)
         require_optional_number("time_limit", self.time_limit, above=0.0)
@@ -274,7 +274,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
             require_flag(name, getattr(self, name))
         require_choice("sampling", self.sampling, SAMPLINGS)
         require_choice("bias", self.bias, ("none", "penalised"))
-        require_choice("form", self.form, ("auto", "w", "alpha"))
+        require_choice("form", self.form, ("auto", "w", "expansion"))
         require_choice("budget_strategy", self.budget_strategy, STRATEGIES)
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
@@ -284,10 +284,10 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     def _lambda(self, m: float | None = None) -> float:
         """lambda of m rows; of a stream, whose m is None, if it does not depend on m."""
         if self.C is None:
-            return float(self.lam)
+            return float(self.alpha)
         if m is None and not (isinstance(self.C, Regularization) and self.C.divide_by_m):
             raise ParameterError(
-                f"C={self.C!r} needs the number of rows, which a stream does not have; pass lam, or "
+                f"C={self.C!r} needs the number of rows, which a stream does not have; pass alpha, or "
                 "C=Regularization.from_lambda(...)"
             )
         lam = 1.0 / (resolve_C(self.C, m or 1.0) * (m or 1.0))
@@ -305,10 +305,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         return Limits(-1, self.time_limit, watchers(self, print_step))
 
     def _seed(self) -> int:
-        # A generator takes longer to make than a small fit takes steps; a number is its own seed.
-        if isinstance(self.random_state, (int, np.integer)) and 0 <= self.random_state < 2**32:
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
+        return seed_of(self.random_state)
 
     def _new_form(
         self, X: Rows, counts: FloatArray | None, n_problems: int, lam: float, radius: float

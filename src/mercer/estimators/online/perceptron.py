@@ -66,7 +66,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     eta0 : float, default=1.0
         Factor on every update, positive.
     random_state : int, RandomState or None, default=0
-        Seed of the orders of `shuffle`; None gives other orders each time.
+        Seed of the orders of `shuffle`; None stands for 0.
     n_iter_no_change : int, default=5
         Number of epochs without progress after which `tol` ends the fit, 1 or more.
     class_weight : dict or "balanced", optional

@@ -62,7 +62,7 @@ class SGDModel:
         return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
 
     @property
-    def lam_(self) -> float:
+    def alpha_(self) -> float:
         """lambda of the steps that were taken."""
         check_is_fitted(self, "_form")
         return self._form.iterates[0].steps.lam
@@ -95,7 +95,7 @@ class SGDModel:
         codes = known_codes(self.classes_, y)
         counts = None if sample_weight is None else row_weights(sample_weight, len(codes))
         rows = WeightedRows(X, sides_of(codes, len(self.classes_)), self.class_weight_[codes], counts)
-        return one_or_all(certificates(self._form, rows, self.lam_, self.bias, self.n_jobs))
+        return one_or_all(certificates(self._form, rows, self.alpha_, self.bias, self.n_jobs))
 
     @property
     def expansion_(self) -> "Expansion":
@@ -123,7 +123,7 @@ class SGDModel:
     def _alpha_form(self, name: str) -> "KernelForm":
         check_is_fitted(self, "_form")
         if isinstance(self._form, WeightForm):
-            raise AttributeError(f'{name} is only available in the alpha form; pass form="alpha"')
+            raise AttributeError(f'{name} is only available where rows are kept; pass form="expansion"')
         return self._form
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer._errors import DataError
 from mercer._types import FloatArray, Rows
-from mercer.estimators.fitting.certificate import fingerprint
+from mercer.estimators.fitting.certificate import CHANGED, KeptData
 from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_small
 from mercer.estimators.online.sgd_forms import EXACT, WeightForm
 from mercer.kernels.evaluation import tiles
@@ -34,18 +34,16 @@ FEWEST_PAIR_STEPS = 10_000
 BOUND_TOL = 1e-4
 
 
-class SGDEvidence:
+class SGDEvidence(KeptData):
     """The training data of a fit, until its certificates and its radius are asked for."""
 
     if TYPE_CHECKING:
-        # The data are let go of when all is known.
-        data: Any
         _rho: Any
         _found: Any
 
     def __init__(self, form: Any, data: "WeightedRows", lam: float, bias: str, n_jobs: int | None) -> None:
-        self.form, self.data, self.lam, self.bias, self.n_jobs = form, data, lam, bias, n_jobs
-        self._mark = fingerprint(data.X)
+        super().__init__(data)
+        self.form, self.lam, self.bias, self.n_jobs = form, lam, bias, n_jobs
         self._rho, self._found = None, None
 
     def rho(self) -> float:
@@ -66,15 +64,15 @@ class SGDEvidence:
 
     def settle(self) -> None:
         """Measure rho, if the data are still the same, and let them go: a copy has none."""
-        if self._rho is None and self.data is not None and fingerprint(self.data.X) == self._mark:
+        if self._rho is None and self._is_same():
             self._rho = self.data.rho(self.form, self.data.step_weights())
         self.data = None
 
     def _require_same_data(self) -> None:
         if self.data is None:
             raise DataError("a copy of a model has no training data; certify(X, y) takes them")
-        if fingerprint(self.data.X) != self._mark:
-            raise DataError("the training data were changed after fit, so the fit cannot be certified; fit again")
+        if not self._is_same():
+            raise DataError(CHANGED)
 
 
 class WeightedRows:

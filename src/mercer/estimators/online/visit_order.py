@@ -8,10 +8,10 @@ order in which a table lists its rows does not matter, and a row of weight two i
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.equal_rows import are_equal, row_keys
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.solvers.stochastic.perceptron import Schedule
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def visiting_plan(estimator: "BaseEstimator", X: Rows, codes: IndexArray, copies
     stands_for = cast(IndexArray, np.full(len(copies), -1))
     stands_for[order] = np.arange(len(order))
     if estimator.shuffle:
-        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        seed = int(generator_of(estimator.random_state).randint(2**31 - 1))
         if X is not None:
             order, copies, stands_for = distinct_rows(X, codes, copies, order)
     ends = estimator.max_iter, estimator.tol, estimator.n_iter_no_change

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._types import Labels, Rows
 from mercer.estimators.fitting.parameters import require_count, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.svm.version_space import VersionSpaceMachine
 from mercer.solvers.result import Status
@@ -60,7 +60,7 @@ class BayesPointMachine(VersionSpaceMachine):
     min_ess : float, default=200
         Effective sample size, positive, at which to stop.
     random_state : int, RandomState or None, default=None
-        Seed of the walks; the same seed gives the same model.
+        Seed of the walks; the same seed gives the same model, and None stands for 0.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
         against the rest ("ovr"). Classes that win the same number of pairs are told apart by their decision
@@ -205,7 +205,7 @@ class BayesPointMachine(VersionSpaceMachine):
         require_number("min_ess", self.min_ess, above=0.0)
 
     def _centre_finder(self, n_problems: int, limits: "Limits", convex: bool) -> "Callable[..., Solution]":
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = generator_of(self.random_state).randint(np.iinfo(np.int32).max)
         seeds = [each.spawn(self.n_chains) for each in np.random.SeedSequence(seed).spawn(n_problems)]
 
         def find(problem: Any, part: "KernelMatrix", k: int) -> "Solution":

@@ -14,12 +14,12 @@ from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.two_class import TwoClassProblems
-from mercer.estimators.svm.separation import SeparationEvidence, keep_normals, separate_all
+from mercer.estimators.svm.separation import SeparationCertifier, keep_normals, separate_all
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.certificate import Evidence
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
     from mercer.kernels.base.kernel import Kernel
@@ -124,7 +124,7 @@ class HardMarginSVC(KernelClassifier):
         Names of the features, if X has names that are all text.
     margin_ : float, or ndarray of them
         1 / norm(w_0), the distance from the hyperplane to the nearest point.
-    normalised_coef_, normalised_intercept_
+    normalized_coef_, normalized_intercept_
         (w_0, b_0) / norm(w_0), the output of Hard-SVM in the book; the first only for the linear kernel.
     proofs_ : list
         For each two-class problem, None or the `NotSeparableProof` that it has no solution.
@@ -233,8 +233,8 @@ class HardMarginSVC(KernelClassifier):
         self._said = next((str(error) for error in errors if error is not None), None)
         keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
-        return SeparationEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
+        return SeparationCertifier
 
     @property
     def margin_(self) -> Any:
@@ -243,14 +243,14 @@ class HardMarginSVC(KernelClassifier):
         return float(self._margins[0]) if len(self._margins) == 1 else self._margins
 
     @property
-    def normalised_coef_(self) -> FloatArray:
+    def normalized_coef_(self) -> FloatArray:
         """w_0 / norm(w_0); only for a linear kernel."""
         coefficients = self.coef_
         rows = cast(Any, coefficients).toarray() if sparse.issparse(coefficients) else coefficients
         return rows * self._margins[:, None]
 
     @property
-    def normalised_intercept_(self) -> FloatArray:
+    def normalized_intercept_(self) -> FloatArray:
         """b_0 / norm(w_0)."""
         require_fitted(self)
         return self.intercept_ * self._margins

@@ -23,9 +23,9 @@ from mercer.solvers.dual_qp.policy import is_exact
 from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.svm.signed_dual import DualProblem

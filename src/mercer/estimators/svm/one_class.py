@@ -10,8 +10,8 @@ from mercer.estimators.fitting.progress import warn_of_zero
 from mercer.problems.svm.one_class import OneClass
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import ArrayLike, BoolArray, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,
@@ -17,11 +16,11 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.kernels.evaluation import tiles
 from mercer.problems.svm.ramp import RampMargin
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.dual_qp import ramp_cccp
@@ -67,7 +66,7 @@ class _RampProblems(TwoClassProblems):
         ]
 
 
-class _RampEvidence(Evidence):
+class _RampCertifier(ProblemCertifier):
     """A margin at the kink is judged with kernel values of its own."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
@@ -75,7 +74,7 @@ class _RampEvidence(Evidence):
 
         def gram(places: IndexArray) -> FloatArray:
             points = self.data.prepare(np.float64, task.indices[places])
-            return tiles.product(self.data.kernel, points, points, np.eye(len(places)), self.n_jobs)
+            return self._product(points, points, np.eye(len(places)))
 
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, projections, intercept, gram)
@@ -128,8 +127,8 @@ class RampSVC(KernelClassifier):
     n_starts : int, default=1
         Number of starts: the first as above, the others with random outliers. The result with the lowest objective is
         kept.
-    random_state : int, RandomState or None, default=0
-        Seed of the random outliers.
+    random_state : int, RandomState or None, default=None
+        Seed of the random outliers; None stands for 0.
     bias : {"free", "penalised", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
         so part of the penalty ("penalised"), or is absent ("none").
@@ -255,7 +254,7 @@ class RampSVC(KernelClassifier):
         cache_size: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: int | np.random.RandomState = 0,
+        random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -308,7 +307,7 @@ class RampSVC(KernelClassifier):
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         starts, first = self._starts(setup), self._first_outliers(setup)
-        rng = check_random_state(self.random_state)
+        rng = generator_of(self.random_state)
         others = [ramp_cccp.random_outliers(len(task.indices), self.n_starts - 1, rng) for task in setup.tasks]
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
@@ -341,8 +340,8 @@ class RampSVC(KernelClassifier):
         last = self.outliers_ if isinstance(self.outliers_, list) else [self.outliers_]
         return [np.isin(task.indices, rows) for task, rows in zip(setup.tasks, last, strict=True)]
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
-        return _RampEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
+        return _RampCertifier
 
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         masks = [problem.current_outliers for problem in setup.problems]

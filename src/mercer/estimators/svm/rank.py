@@ -11,7 +11,7 @@ from mercer._errors import DataError, ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.one_function import OneProblem
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -19,7 +19,6 @@ from mercer.estimators.fitting.training import Budget, whole_matrix
 from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.fitting.weights import target_weights
 from mercer.estimators.fitting.whole_fit import fitting
-from mercer.kernels.evaluation import tiles
 from mercer.kernels.table.column import is_missing
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.rank import LOSSES, Ranking
@@ -267,8 +266,8 @@ class RankSVM(KernelModel):
         )
         return Solved(setup, [whole_matrix(matrix, indices, budget, limits, solve, np.zeros((len(indices), 1)))])
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> type[Evidence]:
-        return _RankEvidence
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
+        return _RankCertifier
 
     def predict(self, X: Rows) -> Array:
         """A score for each row of X: higher comes first.
@@ -311,14 +310,14 @@ class RankSVM(KernelModel):
         return problem.concordance(f[used])
 
 
-class _RankEvidence(Evidence):
+class _RankCertifier(ProblemCertifier):
     """The dual point of a ranking has coefficients of its own, and a product of its own."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         points = self.data.prepare(np.float64, task.indices)
 
         def product(values: FloatArray) -> FloatArray:
-            return tiles.product(self.data.kernel, points, points, values, self.n_jobs)
+            return self._product(points, points, values)
 
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, product(beta), intercept, product)

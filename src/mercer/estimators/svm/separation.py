@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer._errors import DataError, NotPositiveSemidefiniteError, NotSeparableError, ParameterError
 from mercer._jit.threads import one_blas_thread
 from mercer._types import FloatArray, IndexArray, Rows
-from mercer.estimators.fitting.certificate import Evidence
+from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.equal_rows import comparable_rows, contradiction, row_keys
 from mercer.estimators.fitting.training import Budget, require_no_overflow, solve_all, stored_if_small
 from mercer.estimators.fitting.two_class import Solved
@@ -66,7 +66,7 @@ class SeparationSolved(Solved):
         self.normals = [cast(Any, solution).normal if has_normals else None for solution in solutions]
 
 
-class SeparationEvidence(Evidence):
+class SeparationCertifier(ProblemCertifier):
     """Certificates of hard margins, in the coordinates of the rows where the kernel is linear."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":

@@ -11,14 +11,14 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_t
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
-from mercer.estimators.fitting.certificate import JointEvidence
+from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.estimators.svm.separation import (
-    SeparationEvidence,
+    SeparationCertifier,
     SeparationSolved,
     explicit_features,
     is_hard,
@@ -36,10 +36,10 @@ from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.certificate import Evidence
-    from mercer.estimators.fitting.low_rank import LowRank
+    from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
@@ -366,10 +366,12 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         if isinstance(solved, SeparationSolved) and sums_are_off(data, setup, solved, SUM_ERROR):
             keep_normals(self, X, data, solved)
 
-    def _kind_of_evidence(self, setup: Any, solved: Any) -> "type[Evidence]":
+    def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
         if isinstance(setup, TogetherProblem):
-            return JointEvidence
-        return SeparationEvidence if isinstance(solved, SeparationSolved) else super()._kind_of_evidence(setup, solved)
+            return JointCertifier
+        return (
+            SeparationCertifier if isinstance(solved, SeparationSolved) else super()._kind_of_certifier(setup, solved)
+        )
 
     def _solve_with_folds(
         self,

@@ -170,7 +170,7 @@ class SVDD(Detector):
 
     def _problem(self, _y: Array | None, weights: FloatArray, data: "TrainingData", used: IndexArray) -> Any:
         diag = data.diagonal(used)
-        if isinstance(data.kernel, Precomputed) and self.kernel_is_given and np.ptp(diag) > SAME * np.abs(diag).max():
+        if isinstance(data.kernel, Precomputed) and self._kernel_is_given and np.ptp(diag) > SAME * np.abs(diag).max():
             raise DataError(
                 "SVDD needs k(x, x) of new points, which a precomputed matrix does not hold unless all its "
                 "diagonal entries are equal; normalise it, or pass the kernel"
@@ -178,7 +178,7 @@ class SVDD(Detector):
         return SoftBall.with_share(diag, weights, float(self.nu))
 
     @property
-    def kernel_is_given(self) -> bool:
+    def _kernel_is_given(self) -> bool:
         """Whether the kernel is a matrix rather than a function of the user's."""
         return not callable(self.kernel) or isinstance(self.kernel, Precomputed)
 

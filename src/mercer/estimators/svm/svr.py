@@ -14,9 +14,9 @@ from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.estimators.fitting.restricted_blocks import Objective
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.kernels.gram.doubled import RepeatedMatrix
 from mercer.problems.svm.epsilon_regression import EpsilonRegression, NuRegression
 from mercer.problems.svm.soft_margin import BIASES
@@ -24,8 +24,8 @@ from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
-    from mercer.estimators.fitting.low_rank import LowRank
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization

@@ -28,6 +28,10 @@ ATTRIBUTES = {
     "status_": rules.instance("Status"),
     "fit_status_": _count,
     "n_iter_": rules.either(_count, rules.indices),
+    "n_passes_": _count,
+    "rows_read_": _count,
+    "columns_": rules.list_of(rules.instance("NumberColumn", "LabelColumn")),
+    "is_sparse_": rules.flag,
     "t_": rules.number(),
     "n_updates_": rules.indices,
     "n_pairs_": _any_number,
@@ -36,7 +40,6 @@ ATTRIBUTES = {
     "_last_betas": rules.optional(rules.list_of(rules.floats)),
     "_last": rules.optional(rules.list_of(rules.instance("LinearSolution"))),
     "_evidence": rules.optional(rules.instance("Evidence", "SGDEvidence")),
-    "_proof": rules.instance("Proof"),
     "_multipliers": rules.optional(rules.floats2),
     "_mistakes": rules.optional(rules.instance("MistakeEvidence")),
     "certificate_": _certificates,
@@ -71,7 +74,7 @@ ATTRIBUTES = {
     "_centre": rules.number(),
     "_constant": rules.optional(rules.number()),
     "bandwidth_": rules.number(),
-    "log_normaliser_": rules.number(),
+    "log_normalizer_": rules.number(),
     "_rule": rules.instance("FisherRule"),
     "scalings_": rules.floats1,
     "means_": rules.floats2,
@@ -104,13 +107,16 @@ ATTRIBUTES = {
     "best_params_": rules.dict_of,
     "best_score_": _any_number,
     "refit_time_": rules.number(),
-    "best_estimator_": rules.instance("KernelModel"),
+    "best_estimator_": rules.instance("KernelModel", "LinearEstimator"),
 }
+
+# Attributes that earlier versions called otherwise.
+RENAMED = {"_proof": "_evidence"}
 
 # What predicting reads, wherever a fit leaves it: a model without one of these could not answer.
 NEEDED = frozenset(
     ("expansion_", "coef_", "intercept_", "shape_fit_", "_items", "_sparse", "_calibration", "_is_flat", "_form",
-     "_rule", "_centre", "_constant", "offset_", "bandwidth_", "log_normaliser_", "eigenvalues_", "eigenvectors_",
+     "_rule", "_centre", "_constant", "offset_", "bandwidth_", "log_normalizer_", "eigenvalues_", "eigenvectors_",
      "singular_values_", "weights_"),
 )  # fmt: skip
 

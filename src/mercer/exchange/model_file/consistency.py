@@ -1,5 +1,6 @@
 """What the parts of a fitted model must be to each other, checked before anything is evaluated."""
 
+import math
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -164,6 +165,24 @@ def check_linear(model: "BaseEstimator") -> None:
         _require(len(machine.w) == width, "must have machines of as many weights")
 
 
+def check_table_features(features: "BaseEstimator") -> None:
+    """Columns with a name and finite numbers each, or different labels."""
+    if "columns_" not in vars(features):
+        return
+    _require_attributes(features, "n_features_in_", "feature_names_in_", "columns_", "is_sparse_")
+    names = [column.name for column in features.columns_]
+    _require(names == list(features.feature_names_in_), "must have a column for each name")
+    _require(len(names) == features.n_features_in_, f"must have {features.n_features_in_} columns, has {len(names)}")
+    for column in features.columns_:
+        if hasattr(column, "labels"):
+            labels = column.labels
+            _require(isinstance(labels, tuple) and all(isinstance(each, str) for each in labels), "must have labels")
+            _require(len(set(labels)) == len(labels), "must have different labels")
+        else:
+            numbers = (column.mean, column.deviation, column.filling)
+            _require(all(map(math.isfinite, numbers)) and column.deviation > 0, "must have finite means and deviations")
+
+
 def check_method(model: "BaseEstimator") -> None:
     """A kernel method: an expansion over all training items."""
     if not is_fitted(model):
@@ -252,6 +271,12 @@ def check_tuned(model: "BaseEstimator") -> None:
     _require(is_fitted(best), "must have a winner that is fitted")
     if "classes_" in vars(model):
         _require(np.array_equal(model.classes_, best.classes_), "must have the classes of its winner")
+
+
+def check_linear_search(model: "BaseEstimator") -> None:
+    """A search over strengths with its winner."""
+    if "cv_results_" in vars(model):
+        _require("best_estimator_" in vars(model) and is_fitted(model.best_estimator_), "must have a winner")
 
 
 def check_calibration(calibration: "Calibration") -> None:

@@ -16,6 +16,7 @@ from scipy import sparse
 from mercer._errors import MercerError, ModelFileError, ParameterError
 from mercer._types import Array, IndexArray
 from mercer.exchange.model_file import columns, data_frames
+from mercer.exchange.model_file.attributes import RENAMED
 from mercer.exchange.model_file.encode import require
 from mercer.exchange.model_file.registry import kind_named, known_names
 from mercer.exchange.model_file.rules import Refused
@@ -311,12 +312,14 @@ def build(
 
 def _build(kind: "Kind", fields: Mapping[str, Any], params: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     cls, known = kind.load(), kind.rules()
+    params, state = ({kind.former.get(name, name): value for name, value in part.items()} for part in (params, state))
     unknown = [name for name in (*fields, *params) if name not in known]
     if unknown or bool(params or state) > kind.is_estimator:
         raise ModelFileError(
             f"{kind.name} has no {(unknown or ['state'])[0]!r} here; a newer Mercer may have written it"
         )
     if kind.is_estimator:
+        state = {RENAMED.get(name, name): value for name, value in state.items()}
         require(kind, params, known, ModelFileError)
         require(
             kind,

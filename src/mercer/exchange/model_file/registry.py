@@ -57,6 +57,8 @@ class Kind:
         ``make(cls, fields)``, where setting the fields is not enough.
     check : callable or None
         ``check(object)``, what its fields must be to each other.
+    former : dict
+        Names of parameters and attributes in older files, and what they are called now.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Kind:
     constants: dict = field(default_factory=dict)
     make: object = None
     check: object = None
+    former: dict = field(default_factory=dict)
 
     def load(self) -> Any:
         """The class itself."""
@@ -92,7 +95,10 @@ _by_class: dict[tuple[str, str], Kind] = {}
 
 
 def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
-    """Register a kind, also for other classes ((module, name) each) that are written as it."""
+    """Register a kind, also for other classes ((module, name) each) that are written as it.
+
+    Of several kinds for one class, the last is the one that is written.
+    """
     if kind.name in _by_name:
         raise ValueError(f"two classes cannot both be {kind.name!r} in a model file")
     _by_name[kind.name] = kind
@@ -124,20 +130,24 @@ def plain(
     constants: dict[str, Any] | None = None,
     make: Callable[[Any, dict[str, Any]], Any] | None = None,
     check: Callable[[Any], None] | None = None,
-    aliases: Iterable[str] = (),
 ) -> Kind:
     """Register an object by its attributes and their rules."""
     module, qualname = _named(home)
     kind = Kind(name or qualname, module, qualname, fields, None, constants or {}, make, check)
-    return add(kind, *map(_named, aliases))
+    return add(kind)
 
 
 def estimator(
-    home: str, state: Iterable[str], name: str | None = None, check: Callable[[Any], None] | None = None
+    home: str,
+    state: Iterable[str],
+    name: str | None = None,
+    check: Callable[[Any], None] | None = None,
+    former: dict[str, str] | None = None,
 ) -> Kind:
     """Register an estimator by the names of its fitted attributes (see `attributes.ATTRIBUTES`)."""
     module, qualname = _named(home)
-    return add(Kind(name or qualname, module, qualname, None, {one: ATTRIBUTES[one] for one in state}, check=check))
+    own = {one: ATTRIBUTES[one] for one in state}
+    return add(Kind(name or qualname, module, qualname, None, own, check=check, former=former or {}))
 
 
 def kind_of(value: Any) -> Kind | None:

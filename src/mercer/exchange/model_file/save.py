@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import mercer
 from mercer._errors import MercerError, ModelFileError, ParameterError
+from mercer.estimators.fitting.certificate import known_certificates
 from mercer.exchange.model_file.container import VERSION, read_manifest, read_model_file, write_model_file
 from mercer.exchange.model_file.decode import Reader
 from mercer.exchange.model_file.encode import Writer
@@ -220,7 +221,7 @@ def _about(model: "BaseEstimator") -> dict[str, Any]:
 def _certificates(model: "BaseEstimator") -> list[dict[str, Any]] | None:
     """The certificates as plain numbers; None where there are none."""
     try:
-        found = getattr(model, "certificate_", None)
+        found = known_certificates(model)
     except (MercerError, AttributeError):
         return None
     each = found if isinstance(found, list) else [found]
@@ -230,7 +231,8 @@ def _certificates(model: "BaseEstimator") -> list[dict[str, Any]] | None:
 
 def _numbers_of(certificate: object) -> dict[str, Any]:
     values = vars(certificate).items()
-    return {name: _json_number(value) for name, value in values if isinstance(value, (int, float))}
+    numbers = {name: _json_number(value) for name, value in values if isinstance(value, (int, float))}
+    return {**numbers, "basis": certificate.basis} if hasattr(certificate, "basis") else numbers
 
 
 def _json_number(value: float) -> int | float | str:

@@ -10,7 +10,7 @@ from mercer._errors import ParameterError
 from mercer._jit.once import computed_once
 from mercer._types import ArrayLike, FloatArray
 from mercer.kernels.algebra.centred import Centred
-from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.normalized import Normalized
 from mercer.kernels.algebra.scaled_power import Power, Scaled
 from mercer.kernels.algebra.sum_product import Product, Sum
 from mercer.kernels.vector.chi_squared import ChiSquared
@@ -136,7 +136,7 @@ def _delta(x: "Tensor", row: "Tensor") -> "Tensor":
     return (x - row).abs().largest(1, keep=False)
 
 
-def _normalised(kernel: Normalised, pairs: Pairs) -> "Tensor":
+def _normalised(kernel: Normalized, pairs: Pairs) -> "Tensor":
     own = kernel.kernel.diag(pairs.vectors)
     right = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
     values = matrix(kernel.kernel, pairs) * right
@@ -181,7 +181,7 @@ _RULES = {
         lambda k, p: (p.norms * k.gamma + k.coef0).tanh(),
     ),
     Cosine: (
-        lambda _, p: matrix(Normalised(Linear()), p),
+        lambda _, p: matrix(Normalized(Linear()), p),
         lambda _, p: p.norms.above(0.0),
     ),
     Laplacian: (lambda k, p: (p.along_features(_laplacian) * -k.gamma).exp(), _one),
@@ -209,6 +209,6 @@ _RULES = {
         lambda k, p: _product_of([matrix(each, p) for each in k.kernels]),
         lambda k, p: _product_of([diagonal(each, p) for each in k.kernels]),
     ),
-    Normalised: (_normalised, lambda k, p: _positive(diagonal(k.kernel, p))),
+    Normalized: (_normalised, lambda k, p: _positive(diagonal(k.kernel, p))),
     Centred: (_centred, _centred_diagonal),
 }

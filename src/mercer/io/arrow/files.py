@@ -89,7 +89,7 @@ def _require_room(rows: int, columns: int, source: "Source") -> None:
     if needed > source.most:
         raise DataError(
             f"{source.name}: declares {rows:,} rows of {columns} columns, which take {needed:,} bytes of memory; "
-            f"there are {source.most:,}. Choose rows first, or learn from batches (mercer.io.ArrowBatches)"
+            f"there are {source.most:,}. Choose rows first, or learn from blocks (mercer.io.Blocks)"
         )
 
 

@@ -42,9 +42,10 @@ class Lines:
                 yield reader
             except csv.Error as error:
                 why = "a closing quotation mark was expected" if "unexpected end" in str(error) else str(error)
-                raise DataError(f"{self.source.name}, line {reader.line_num}: {why}") from error
+                line = self.source.lines_before + reader.line_num
+                raise DataError(f"{self.source.name}, line {line}: {why}") from error
             except UnicodeDecodeError as error:
-                decoded(self.source.read(), self.source.name)
+                decoded(self.source.read(), self.source.name, self.source.lines_before)
                 raise DataError(f"{self.source.name}: UTF-8 was expected: {error}") from error
             except (EOFError, OSError) as error:
                 raise DataError(f"{self.source.name}: cannot be read to its end: {error}") from error
@@ -58,7 +59,7 @@ class Lines:
         if not self.header:
             return [f"x{k + 1}" for k in range(len(first))]
         names = [name.strip() or f"column_{k + 1}" for k, name in enumerate(first)]
-        if all(map(_is_number, names)):
+        if all(map(is_number, names)):
             raise DataError(
                 f"{self.source.name}, line 1: names of columns were expected, got the numbers "
                 f"{', '.join(names[:4])}; pass header=False (--no-header)"
@@ -83,19 +84,20 @@ class Lines:
                 if is_first:
                     is_first = False
                     continue
+                line = self.source.lines_before + rows.line_num
                 if len(row) != len(names):
                     raise DataError(
-                        f"{self.source.name}, line {rows.line_num}: {len(names)} fields were expected, got {len(row)}"
+                        f"{self.source.name}, line {line}: {len(names)} fields were expected, got {len(row)}"
                         f"; {_first_beyond(names, row)}"
                     )
-                yield rows.line_num, row
+                yield line, row
 
     def find_fault(self, numbers: Container[str]) -> None:
         """Raise a DataError that names the first line at fault, where there is one; `numbers` are columns of them."""
         names = self.names()
         for line, row in self.body():
             for name, value in zip(names, row, strict=True):
-                if name in numbers and value not in self.missing and not _is_number(value):
+                if name in numbers and value not in self.missing and not is_number(value):
                     raise self.fault(line, name, value)
 
     def fault(self, line: int, name: str, value: str) -> DataError:
@@ -104,23 +106,23 @@ class Lines:
             f"correct it, read the column as text (--text {name}), or let the word stand for no value (--missing)"
         )
 
-    def columns(self, text: Container[str] = ()) -> dict[str, list[Any]]:
-        """All columns as lists, numbers where every value is one."""
+    def columns(self, text: Container[str] = (), is_part: bool = False) -> dict[str, list[Any]]:
+        """All columns as lists, numbers where every value is one; of a part, also a few words among numbers."""
         names, found = self.names(), []
         found = [row for _, row in self.body()]
         if not found:
             raise DataError(f"{self.source.name}: there is a header, but no row below it")
         columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
-        return {name: self._typed(name, values, name in text) for name, values in columns.items()}
+        return {name: self._typed(name, values, name in text, is_part) for name, values in columns.items()}
 
-    def _typed(self, name: str, values: list[Any], is_text: bool) -> list[Any]:
+    def _typed(self, name: str, values: list[Any], is_text: bool, is_part: bool) -> list[Any]:
         values = [None if value in self.missing else value for value in values]
         present = [value for value in values if value is not None]
-        count = sum(map(_is_number, present))
+        count = sum(map(is_number, present))
         if not is_text and present and count == len(present):
             return [None if value is None else as_number(value) for value in values]
-        if not is_text and count and count >= SOME_NUMBERS * len(present):
-            row = next(k for k, value in enumerate(values) if value is not None and not _is_number(value))
+        if not is_text and not is_part and count and count >= SOME_NUMBERS * len(present):
+            row = next(k for k, value in enumerate(values) if value is not None and not is_number(value))
             raise not_a_number(self, name, row, values[row])
         return values
 
@@ -139,7 +141,8 @@ def _first_beyond(names: Sequence[str], row: Sequence[str]) -> str:
     return f"there is none for {names[len(row)]!r}"
 
 
-def _is_number(value: str) -> bool:
+def is_number(value: str) -> bool:
+    """Whether a word is a number."""
     return _NUMBER.fullmatch(value) is not None
 
 

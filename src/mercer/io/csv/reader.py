@@ -39,26 +39,28 @@ def read_delimited(
     header: bool = True,
     delimiter: str | None = None,
     missing: Iterable[str] = MISSING,
+    is_part: bool = False,
 ) -> ColumnFrame:
     """The table of a `Source` of delimited text.
 
     Columns named in `text` are texts even where they look like numbers; `missing` are the words
-    that stand for no value.
+    that stand for no value. In a part of a file (`is_part`) a few words among numbers are no fault, but make the
+    column one of texts: whoever knows the other parts judges.
     """
     source.require_room()
-    lines = Lines(source, delimiter or _delimiter(source), header, missing)
+    lines = Lines(source, delimiter or delimiter_of(source), header, missing)
     names = lines.names()
     unknown = [name for name in text if name not in names]
     if unknown:
         raise ParameterError(f"text names the column {unknown[0]!r}; {source.name} has {', '.join(map(repr, names))}")
     if not has_arrow():
         _require_room_for_cells(source, lines.delimiter, _CELL_OF_PYTHON)
-        return ColumnFrame.of_lists(lines.columns(text), source.name)
+        return ColumnFrame.of_lists(lines.columns(text, is_part), source.name)
     _require_room_for_cells(source, lines.delimiter, _CELL_OF_ARROW)
     table = _by_arrow(lines, names, text)
     if not table.num_rows:
         raise DataError(f"{source.name}: there is a header, but no row below it")
-    return _with_numbers(lines, table, text)
+    return _with_numbers(lines, table, text, is_part)
 
 
 def _require_room_for_cells(source: "Source", delimiter: str, each: int) -> None:
@@ -72,7 +74,7 @@ def _require_room_for_cells(source: "Source", delimiter: str, each: int) -> None
         source.require_room(size)
 
 
-def _delimiter(source: "Source") -> str:
+def delimiter_of(source: "Source") -> str:
     """The candidate that the first line has most of."""
     if source.ending in (".tsv", ".tab"):
         return "\t"
@@ -198,19 +200,19 @@ def _as_real_numbers(pa: Any, message: str, names: Sequence[str], types: "dict[s
     return False
 
 
-def _with_numbers(lines: Lines, table: "ArrowTable", text: Container[str]) -> ColumnFrame:
+def _with_numbers(lines: Lines, table: "ArrowTable", text: Container[str], is_part: bool) -> ColumnFrame:
     """The table, where columns of texts that are all numbers hold numbers; a few words among numbers are refused."""
     frame = of_arrow(table, lines.source)
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if name not in text and is_text(column.type) and _holds_numbers(lines, name, column):
+        if name not in text and is_text(column.type) and _holds_numbers(lines, name, column, is_part):
             values = {word: as_number(word) for word in column.unique().to_pylist() if word is not None}
             numbers = [values.get(word) for word in frame.arrays[name].tolist()]
             frame = ColumnFrame({**frame.arrays, **ColumnFrame.of_lists({name: numbers}).arrays})
     return frame
 
 
-def _holds_numbers(lines: Lines, name: str, column: "ChunkedArray") -> bool:
-    """Whether every word of a column is a number; refused where most are."""
+def _holds_numbers(lines: Lines, name: str, column: "ChunkedArray", is_part: bool) -> bool:
+    """Whether every word of a column is a number; refused where most are, unless it is a part of one."""
     from pyarrow import compute
 
     # Most columns of words have few different ones.
@@ -218,7 +220,7 @@ def _holds_numbers(lines: Lines, name: str, column: "ChunkedArray") -> bool:
     words, counts = found.field("values"), found.field("counts")
     is_number = compute.match_substring_regex(words, f"^{NUMBER}$")
     share = (compute.sum(counts.filter(is_number)).as_py() or 0) / max(1, compute.sum(counts).as_py() or 0)
-    if SOME_NUMBERS <= share < 1.0:
+    if SOME_NUMBERS <= share < 1.0 and not is_part:
         row = min(compute.index(column, word).as_py() for word in words.filter(compute.invert(is_number)))
         raise not_a_number(lines, name, row, column[row].as_py())
     return share == 1.0

@@ -86,7 +86,7 @@ def tables_of(
 
     The rows before a line that is malformed are given out; then a `DataError` names the line.
     """
-    for text in _chunks(file, name, chunk_bytes):
+    for text in chunks_of(file, name, chunk_bytes):
         table, lines, fault = _parse(text, layout)
         if len(table):
             yield table
@@ -102,14 +102,14 @@ def within(tables: Iterable[Table], most: int, name: str) -> list[Table]:
         size += sum(part.nbytes for part in (table.labels, table.indptr, table.indices, table.values))
         if size > most:
             raise DataError(
-                f"{name}: its rows do not fit into {most:,} bytes of memory; learn from batches "
-                "(mercer.io.SvmlightFile), or allow more (memory_limit, --memory-limit)"
+                f"{name}: its rows do not fit into {most:,} bytes of memory; learn from blocks "
+                "(mercer.io.Blocks), or allow more (memory_limit, --memory-limit)"
             )
         found.append(table)
     return found
 
 
-def _chunks(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
+def chunks_of(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
     """Text of whole lines, each with its end."""
     rest = b""
     try:

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from mercer._types import Array, FloatArray, Rows
 from mercer.kernels._types import Features, Prepared
-from mercer.kernels.algebra.normalised import Weighted
+from mercer.kernels.algebra.normalized import Weighted
 from mercer.kernels.algebra.scaled_power import Wrapped
 from mercer.kernels.base.kernel import Kernel, block_of
 from mercer.kernels.evaluation import tiles

@@ -19,7 +19,7 @@ from numpy.polynomial import polynomial as algebra
 from mercer._errors import ParameterError
 from mercer._types import ArrayLike, FloatArray
 from mercer.kernels.algebra.feature_maps import monomial_features
-from mercer.kernels.algebra.normalised import Normalised
+from mercer.kernels.algebra.normalized import Normalized
 from mercer.kernels.algebra.scaled_power import Power, Scaled
 from mercer.kernels.algebra.sum_product import Product, Sum
 from mercer.kernels.vector.constant import Constant
@@ -98,9 +98,9 @@ class PolynomialFunctions:
 
         Errors begin with what was `asked` for and end with what there is `instead`.
         """
-        kernel = Normalised(Linear()) if isinstance(expansion.kernel, Cosine) else expansion.kernel
-        is_normalised = isinstance(kernel, Normalised)
-        series = in_inner_product(cast(Normalised, kernel).kernel if is_normalised else kernel)
+        kernel = Normalized(Linear()) if isinstance(expansion.kernel, Cosine) else expansion.kernel
+        is_normalised = isinstance(kernel, Normalized)
+        series = in_inner_product(cast(Normalized, kernel).kernel if is_normalised else kernel)
         if series is None:
             raise ParameterError(
                 f"{asked} needs a kernel whose features can be written down, a polynomial of the inner "

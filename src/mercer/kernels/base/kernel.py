@@ -196,7 +196,7 @@ class Kernel(Parameters):
 
     def normalized(self) -> "Kernel":
         """k(x, y) / sqrt(k(x, x) k(y, y))."""
-        return kernels.Normalised(self)
+        return kernels.Normalized(self)
 
     def centred(self) -> "Kernel":
         """The kernel after moving the mean of the training features to the origin."""

@@ -50,7 +50,7 @@ def _written(kernel: Any) -> tuple[str, int]:
         return f"{_literal(kernel.factor)}*{_write(kernel.kernel, _POWER)}", _PRODUCT
     if kind == "Power":
         return f"{_write(kernel.kernel, _POSTFIX)}^{_literal(kernel.exponent)}", _POWER
-    if kind == "Normalised":
+    if kind == "Normalized":
         return f"{_write(kernel.kernel, _POSTFIX)}.normalized()", _POSTFIX
     if kind == "Centred" and kernel.reference is None:
         return f"{_write(kernel.kernel, _POSTFIX)}.centred()", _POSTFIX

@@ -55,7 +55,7 @@ def kernel_of(name: str) -> "Kernel":
     return Matern(nu=0.5, length_scale=1.0) if name == "exponential" else Window(name)
 
 
-def log_normaliser(kernel: "Kernel", d: int) -> float:
+def log_normalizer(kernel: "Kernel", d: int) -> float:
     """log Z of a kernel that is bound, in d dimensions."""
     log_surface = _log_surface(_norm_of(kernel, d), d)
     if isinstance(kernel, RBF):

@@ -20,7 +20,7 @@ each point, one of which only rises from 0 and one only falls, it is a dual with
 """
 
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class EpsilonRegression:
         Half the width of the tube.
     bias : {"free", "penalised", "none"}
     """
+
+    # Primal and dual values are so many times those of `dual()`.
+    times_dual: ClassVar[float] = 1.0
 
     targets: np.ndarray
     C: np.ndarray
@@ -106,6 +109,9 @@ class NuRegression:
         In (0, 1]: at most this share of the weight is outside the tube, and at least this share
         is in support vectors.
     """
+
+    # Primal and dual values are so many times those of `dual()`.
+    times_dual: ClassVar[float] = 1.0
 
     targets: np.ndarray
     C: np.ndarray

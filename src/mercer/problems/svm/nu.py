@@ -16,7 +16,7 @@ There is such a point only where neither class weighs less than S: nu is at most
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
@@ -68,6 +68,9 @@ class NuMargin:
         asks of it, all of that class is asked for. Its own side of the margin is then anywhere beyond
         its points, and is set as many times farther away as nu asks for more than there is.
     """
+
+    # Primal and dual values are so many times those of `dual()`.
+    times_dual: ClassVar[float] = 1.0
 
     signs: np.ndarray
     weights: np.ndarray

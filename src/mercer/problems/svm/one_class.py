@@ -22,7 +22,7 @@ points (`mercer.problems.svm.enclosing_ball`); where all :math:`K_{ii}` are equa
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 
@@ -51,6 +51,9 @@ class OneClass:
     nu : float
         In (0, 1].
     """
+
+    # Primal and dual values are so many times those of `dual()`.
+    times_dual: ClassVar[float] = 1.0
 
     weights: np.ndarray
     nu: float
@@ -104,6 +107,9 @@ class SoftBall:
     costs : ndarray (n,)
         u_i; of sum 1 or more, so that there is a smallest ball.
     """
+
+    # Primal and dual values are so many times those of `dual()`.
+    times_dual: ClassVar[float] = 2.0
 
     diag: np.ndarray
     costs: np.ndarray

@@ -125,6 +125,16 @@ class DualProblem:
             return self.linear.copy()
         return self.linear - self.quadratic_product(matrix, support, beta[support], stop=stop)
 
+    def gradient_of(self, beta: FloatArray, projections: FloatArray) -> FloatArray:
+        """g, given K beta."""
+        gradient = self.linear - projections - self.shift * beta.sum()
+        return gradient if self.ridge is None else gradient - self.ridge * beta
+
+    def projections_of(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
+        """K beta, given g."""
+        # The two are each other's mirror images.
+        return self.gradient_of(beta, gradient)
+
     def objective(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Value of the dual (to be maximised): p'b - b'Qb/2 - eps|b| = b'(p + g)/2 - eps|b|."""
         return 0.5 * float(beta @ (self.linear + gradient)) - self.kink_cost(beta)
@@ -191,13 +201,17 @@ class DualProblem:
         :math:`\max_{l \le v \le u} \phi(v) - \phi(\beta)` with
         :math:`\phi(v) = (g + R\beta - b) v - R v^2/2 - \varepsilon |v|`.
         """
-        ridge = 0.0 if self.ridge is None else self.ridge
         if self.ridge is None and not self.kink:
             # The usual problem, whose every round asks: each coordinate gains most at the end of its box.
             slope = gradient - self.thresholds(bias)
             room = np.where(slope > 0.0, self.upper, self.lower) - beta
             with np.errstate(invalid="ignore"):
                 return float((slope * room).sum(where=slope != 0.0))
+        return float(self.gains(beta, gradient, bias).sum())
+
+    def gains(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray) -> FloatArray:
+        """The terms of `gap`: what each coordinate could still gain by itself."""
+        ridge = 0.0 if self.ridge is None else self.ridge
         slope = gradient + ridge * beta - self.thresholds(bias)
         reach = np.sign(slope) * np.maximum(np.abs(slope) - self.kink, 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -205,7 +219,7 @@ class DualProblem:
             gains = slope * (best - beta)
             if self.ridge is not None:
                 gains -= 0.5 * ridge * (best * best - beta * beta)
-            return float(gains.sum()) - self.kink_cost(best) + self.kink_cost(beta)
+        return gains - self.kink * (np.abs(best) - np.abs(beta)) if self.kink else gains
 
     def relative_gap(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray, dual: float) -> float:
         """The gap as a share of the primal value, or of 1."""

@@ -12,7 +12,7 @@ squared hinge, s = 1 for a penalised bias.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
@@ -41,6 +41,9 @@ class SoftMargin:
     loss : {"hinge", "squared_hinge"}
     bias : {"free", "penalised", "none"}
     """
+
+    # Primal and dual values are so many times those of `dual()`.
+    times_dual: ClassVar[float] = 1.0
 
     signs: np.ndarray
     C: np.ndarray
@@ -96,15 +99,9 @@ class SoftMargin:
     def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
         dual = self.dual()
-        primal = self.primal(beta, self._projections(beta, gradient), self.intercept(beta, dual.bias(beta, gradient)))
+        projections = dual.projections_of(beta, gradient)
+        primal = self.primal(beta, projections, self.intercept(beta, dual.bias(beta, gradient)))
         return relative_gap(primal, dual.objective(beta, gradient))
-
-    def _projections(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
-        projections = self.signs - gradient
-        if self.bias == "penalised":
-            projections = projections - beta.sum()
-        ridge = self._loss.ridge(self.C)
-        return projections if ridge is None else projections - ridge * beta
 
     def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """The certificate of a solution.
@@ -122,10 +119,7 @@ class SoftMargin:
 
     def _certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         dual = self.dual()
-        quadratic = projections + dual.shift * beta.sum()
-        if dual.ridge is not None:
-            quadratic = quadratic + dual.ridge * beta
-        gradient = dual.linear - quadratic
+        gradient = dual.gradient_of(beta, projections)
         primal_value = self.primal(beta, projections, intercept)
         dual_value = dual.objective(beta, gradient)
         return Certificate(

@@ -58,7 +58,7 @@ def bytes_of_fit(
         matrix = entry * n**2
     else:
         # A working set holds what is free and a few thousand more, and is built from a block beside it.
-        free, support = _support(fitted, n)
+        free, support = support_of(fitted, n)
         largest = min(n, decomposition.WORKING_SIZE + free)
         matrix = min(entry * (decomposition.WORKING_SIZE**2 + largest**2), MOST_WORKING)
         if cost > WORTH_KEEPING or d == 0:
@@ -79,7 +79,7 @@ def _of_several(estimator: "BaseEstimator", X: Rows, n: int, d: int) -> int | No
     return needed if needed <= Budget.resolve(estimator.memory_limit, None, X).cache else None
 
 
-def _support(fitted: Sequence[Any], n: int) -> tuple[int, int]:
+def support_of(fitted: Sequence[Any], n: int) -> tuple[int, int]:
     """How many points of a machine will be strictly inside their box, and how many will be support vectors,
     as they grew between the last samples; all of them where there is none to look at."""
     counted = [(rows, _counts(model)) for rows, model in fitted[-2:]]

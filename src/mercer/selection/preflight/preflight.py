@@ -5,59 +5,37 @@ size, until the time allowed is used up or the sample is everything. The growth 
 is carried on to all rows.
 """
 
-import time
-import warnings
-from collections.abc import Sequence, Sized
+from collections.abc import Sized
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
-from mercer._errors import DataError, MercerError, ParameterError
-from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
-from mercer.estimators.fitting.auto_strength import is_auto
-from mercer.estimators.fitting.inputs import takes_items
+from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, IndexArray, Labels, Rows
 from mercer.estimators.fitting.parameters import require_number
 from mercer.estimators.fitting.weights import row_weights
-from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.kernels.base.kernel import Kernel
-from mercer.kernels.notation.sklearn_names import resolve
 from mercer.selection.preflight import findings as data_findings
+from mercer.selection.preflight.advice import advice, spectrum
+from mercer.selection.preflight.certificate import CertificateForecast, forecast
 from mercer.selection.preflight.findings import Finding
+from mercer.selection.preflight.measuring import carried_on, fair_order, measure
 from mercer.selection.preflight.memory import bytes_of_fit
 from mercer.selection.preflight.sample import (
     countable,
     holds_matrices,
     is_gram,
     last_step,
-    part_of,
     seen_by_last_step,
-    weights_of,
 )
-from mercer.selection.preflight.timer import CoreTimer
-from mercer.solvers.dual_qp import policy
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from mercer.selection.preflight.sample import Seen
-
-
-# Samples grow by this factor.
-GROWTH = 2.0
-FIRST_ROWS = 250
-WARM_UP_ROWS = 60
-# A fit that takes no more than this share of the time is measured twice; the faster one counts.
-AGAIN = 0.4
-# Growth of the time with the number of rows that is believed: a fit reads every row, and no solver here is worse.
-LEAST_EXPONENT, MOST_EXPONENT = 1.0, 2.5
-# A fit that takes longer than this deserves advice.
-LONG = 60.0
-MANY_ROWS = 20_000
-GROWS = "whose time grows as n"
 
 
 @dataclass(frozen=True)
@@ -79,8 +57,10 @@ class Preflight:
     refusal : str
         What `fit` says to a sample, where it refuses it: there are no predictions then.
     findings : list of Finding
-    advice : {"exact", "linear", "low-rank"}
+    advice : {"exact", "linear", "low-rank", "cluster"}
     reason : str
+    certificate : CertificateForecast or None
+        Seconds of the certificate, and whether everything will be recomputed for it.
     """
 
     n_rows: int
@@ -94,6 +74,7 @@ class Preflight:
     reason: str
     findings: list = field(default_factory=list)
     refusal: str = ""
+    certificate: CertificateForecast | None = None
 
     @property
     def problems(self) -> list[Finding]:
@@ -127,7 +108,8 @@ class Preflight:
         if not self.measured:
             return f"fit refuses a sample of them: {self.refusal}"
         how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
-        return f"about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB"
+        certificate = "" if self.certificate is None else f"; {self.certificate}"
+        return f"about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB{certificate}"
 
 
 def preflight(
@@ -176,19 +158,18 @@ def preflight(
         sample_weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n)
     y = None if y is None else np.asarray(y)
     classes, codes = np.unique(y, return_inverse=True) if y is not None and is_classifier(estimator) else (None, None)
-    order = _order(n, codes)
+    order = fair_order(n, codes)
     seen = seen_by_last_step(estimator, X, y, order, d)
     findings = _findings(last, X, seen, y, classes, codes)
-    measured, fitted, refusal = _measure(estimator, X, y, sample_weight, order, seconds, codes)
-    predicted, exponent = _carried_on(measured, n)
-    rank, of = _rank(last, seen, fitted)
-    if rank is not None:
-        findings.append(Finding("rank", f"{rank} dimensions hold 99 % of the variance of {of} rows in feature space"))
-    advice, reason = _advice(last, seen, n, fitted, predicted, rank, of)
+    measured, fitted, refusal = measure(estimator, X, y, sample_weight, order, seconds, codes)
+    predicted, exponent = carried_on(measured, n)
+    kernel = spectrum(last, seen, fitted)
+    findings += kernel.findings()
+    advised, reason = advice(last, seen, n, fitted, predicted, kernel)
     bytes_needed = 0 if seen is None else bytes_of_fit(last, seen.X, n, seen.n_columns, fitted, seen.is_transformed)
     return Preflight(
-        n, d, predicted, bytes_needed, exponent, measured, bool(measured) and measured[-1][0] == n, advice, reason,
-        findings, refusal,
+        n, d, predicted, bytes_needed, exponent, measured, bool(measured) and measured[-1][0] == n, advised, reason,
+        findings, refusal, forecast(n, d if seen is None else seen.n_columns, fitted),
     )  # fmt: skip
 
 
@@ -246,160 +227,3 @@ def _nu(last: "BaseEstimator", classes: Array | None, codes: IndexArray | None) 
 
 def _parameters(estimator: "BaseEstimator") -> dict[str, Any]:
     return estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-
-
-def _order(n: int, codes: IndexArray | None) -> IndexArray:
-    """All rows, so that the first of them are a fair sample of every class."""
-    shuffled = np.random.default_rng(0).permutation(n)
-    if codes is None:
-        return shuffled
-    # The k-th of c rows of a class comes at k / c: every beginning has the shares of the whole.
-    codes = codes[shuffled]
-    counts = np.bincount(codes)
-    by_class = np.argsort(codes, kind="stable")
-    within = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = np.empty(n)
-    at[by_class] = (within + 0.5) / counts[codes[by_class]]
-    return shuffled[np.argsort(at, kind="stable")]
-
-
-def _measure(
-    estimator: "BaseEstimator",
-    X: Rows,
-    y: Any,
-    sample_weight: ArrayLike | None,
-    order: IndexArray,
-    seconds: float,
-    codes: IndexArray | None,
-) -> tuple[list[tuple[int, float]], list[tuple[int, Any]], str]:
-    """((rows, seconds) of fits on growing samples, (rows, last step) of each, what fit said where it refused)."""
-    last, n, waited = last_step(estimator), len(order), 0.0
-    is_matrix = is_gram(last)
-
-    def fit(m: int) -> tuple[float, Any]:
-        rows = np.sort(order[:m])
-        part = part_of(X, rows, is_matrix)
-        weights = weights_of(estimator, None if sample_weight is None else cast(Array, sample_weight)[rows])
-        model = clone(estimator)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            timer = CoreTimer()
-            model.fit(part, None if y is None else y[rows], **weights)
-            took, idle = timer.seconds()
-        nonlocal waited
-        waited += idle
-        return took, model
-
-    sizes = [min(n, FIRST_ROWS)]
-    measured, fitted, begin = [], [], None
-    try:
-        fit(min(n, WARM_UP_ROWS))
-        fit(sizes[0])
-        begin, waited = time.perf_counter(), 0.0
-        while True:
-            m = sizes[-1]
-            took, model = fit(m)
-            is_odd = bool(measured) and took > measured[-1][1] * GROWTH**MOST_EXPONENT
-            if took < AGAIN * seconds or is_odd:
-                # The first fit of a size may have had code to load or to compile, and other work may have come
-                # between: what it took beyond the second is not counted as time for measuring.
-                again = fit(m)[0]
-                begin, took = begin + max(0.0, took - again), min(took, again)
-            measured.append((m, took))
-            fitted.append((m, last_step(model)))
-            # A machine that is busy may make it take twice as long, not for ever.
-            left = seconds - (time.perf_counter() - begin - min(waited, seconds))
-            is_long = took * GROWTH**1.5 > (2.0 * seconds if _goes_another_way(last, codes, m, n) else left)
-            if m == n or is_long:
-                return measured, fitted, ""
-            sizes.append(min(n, int(GROWTH * m)))
-    except (MercerError, ValueError, TypeError) as error:
-        return measured, fitted, str(error)
-
-
-def _goes_another_way(estimator: "BaseEstimator", codes: IndexArray | None, m: int, n: int) -> bool:
-    """Whether m rows are fitted in another way than all are: the time for the one says little of the time for the
-    other. All of a small kernel matrix is computed; pairs of small classes are solved to rounding error."""
-    is_stored = hasattr(estimator, "kernel") and m <= policy.STORED_SIZE < n
-    return is_stored or _are_pairs_small(estimator, codes, m, n)
-
-
-def _are_pairs_small(estimator: "BaseEstimator", codes: IndexArray | None, m: int, n: int) -> bool:
-    """Whether pairs of classes are solved to rounding error on m rows, but not on all."""
-    if codes is None or getattr(estimator, "multi_class", "ovr") != "ovo" or len(np.bincount(codes)) < 3:
-        return False
-    pair = 2.0 * float(np.median(np.bincount(codes)))
-    return pair * m / n <= policy.EXACT_SIZE < pair
-
-
-def _carried_on(measured: Sequence[tuple[int, float]], n: int) -> tuple[float, float]:
-    """(seconds for n rows, exponent) from the fits measured."""
-    if not measured:
-        return np.nan, np.nan
-    rows, took = (np.array(each, dtype=np.float64) for each in zip(*measured, strict=True))
-    if len(rows) < 2 or rows[-1] == n:
-        return float(took[-1] * (n / rows[-1]) ** 2), 2.0 if len(rows) < 2 else _exponent(rows, took)
-    exponent = _exponent(rows, took)
-    return float(took[-1] * (n / rows[-1]) ** exponent), exponent
-
-
-def _exponent(rows: FloatArray, took: FloatArray) -> float:
-    """Slope of log time on log rows over the last three fits."""
-    slope = np.polyfit(np.log(rows[-3:]), np.log(took[-3:]), 1)[0]
-    return float(np.clip(slope, LEAST_EXPONENT, MOST_EXPONENT))
-
-
-def _rank(last: "BaseEstimator", seen: "Seen | None", fitted: Sequence[Any]) -> tuple[int | None, int]:
-    """(dimensions that count in feature space, of how many rows); (None, 0) where that cannot be said."""
-    kernel = _kernel_of(last, fitted)
-    X = None if seen is None else seen.X if isinstance(seen.X, list) else seen.numbers
-    if X is None or is_gram(last) or not isinstance(kernel, (str, Kernel)) or is_auto(kernel):
-        return None, 0
-    if isinstance(X, list) and not takes_items(kernel):
-        return None, 0
-    try:
-        parameters = {key: getattr(last, key) for key in ("gamma", "degree", "coef0") if hasattr(last, key)}
-        parameters = {key: value for key, value in parameters.items() if value is not None}
-        return data_findings.kernel_rank(resolve(kernel, **parameters), X, cast("Seen", seen).order)
-    except (MercerError, ValueError, TypeError):
-        return None, 0
-
-
-def _kernel_of(last: "BaseEstimator", fitted: Sequence[Any]) -> Any:
-    """The kernel that is asked for; of several, their sum with the weights that a sample taught."""
-    if isinstance(last, WeightedKernelModel):
-        return fitted[-1][1].kernel_ if fitted else None
-    return getattr(last, "kernel", None)
-
-
-def _advice(
-    last: "BaseEstimator", seen: "Seen | None", n: int, fitted: Sequence[Any], seconds: float, rank: int | None, of: int
-) -> tuple[str, str]:
-    """("exact", "linear" or "low-rank", why)."""
-    kernel = getattr(last, "kernel", None)
-    if kernel is None and (not fitted or hasattr(fitted[-1][1], "coef_")):
-        return "linear", "the estimator is linear"
-    d = 0 if seen is None else seen.n_columns
-    is_named_linear = (isinstance(kernel, str) and kernel == "linear") or type(kernel).__name__ == "Linear"
-    if is_named_linear and n > d and _linear_rival(last):
-        return "linear", f"a linear kernel on {n} rows of {d} columns is {_linear_rival(last)} problem, {GROWS}"
-    if kernel is not None and seen is not None and sparse.issparse(seen.X) and d > n:
-        return "linear", f"sparse rows of {d} columns, more than the {n} rows, are told apart by planes"
-    if np.isnan(seconds):
-        return "exact", "nothing could be measured that speaks against it"
-    if not seconds > LONG:
-        return "exact", f"the fit takes about {seconds:.2g} s"
-    if rank is not None and rank < of // 4:
-        return "low-rank", f"the fit takes about {seconds:.3g} s, and {rank} dimensions hold 99 % of the variance"
-    if n > MANY_ROWS and is_regressor(last) is False:
-        return "exact", f"the fit takes about {seconds:.3g} s, and the kernel has no low rank here"
-    return "exact", f"the fit takes about {seconds:.3g} s; a time_limit keeps the best model so far"
-
-
-def _linear_rival(last: "BaseEstimator") -> str | None:
-    """Whose problem that of a linear kernel is; None where nobody is known."""
-    if is_classifier(last):
-        return "LinearSVC's"
-    if "Ridge" in type(last).__name__:
-        return "ridge regression's (scikit-learn's Ridge)"
-    return "LinearSVR's" if is_regressor(last) else None

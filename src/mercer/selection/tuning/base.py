@@ -82,6 +82,7 @@ class TunedModel(HoldsKernels):
     fit_status_ = _delegated("fit_status_", "0 where the refitted machine was solved to its tolerance, else 1.")
     trace_ = _delegated("trace_", "The rounds of the refitted machine's solver.")
     certificate_ = _delegated("certificate_", "Certificates of the refitted machine.")
+    certificate = _delegated("certificate", "The same by a call; ``certificate(full=True)`` recomputes everything.")
     expansion_ = _delegated("expansion_", "The refitted machine as sums of kernels.")
 
     def _best(self) -> Any:

@@ -1,9 +1,8 @@
 """The machines of one fold, for a series of settings that share a kernel matrix.
 
-A series is a list of setups (two-class problems, or one regression) that differ in C
-alone. They are solved one after the other, each from where the last one ended, over the one matrix
-of all rows, and the first from the solution for all rows, which the folds share (DeCoste & Wagstaff 2000);
-what comes out is the decision values of the rows that are to be judged.
+A series is a list of setups (two-class problems, or one regression) that differ in C alone. They are solved one after
+the other over the matrix of all rows, each from where the last one ended and the first from the solution for all rows,
+which the folds share (DeCoste & Wagstaff 2000). What comes out is the decision values of the rows that are judged.
 """
 
 import time

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._types import Array, IndexArray
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.selection.tuning.progress import Progress
 from mercer.selection.tuning.results import Table
 from mercer.selection.tuning.search import Task
@@ -44,7 +44,7 @@ def halve(
     ``run(numbers, task, progress)`` gives the `Table` of some of `count` settings on a task.
     """
     labels = task.y if classifies else np.zeros(task.n, np.intp)
-    order = check_random_state(random_state).permutation(task.n)
+    order = generator_of(random_state).permutation(task.n)
     n_rounds = _rounds(task, labels, count, factor)
     parts = [cast(Any, _first(order, labels, float(factor) ** (k + 1 - n_rounds))) for k in range(n_rounds - 1)]
     parts = [rows if _fills_folds(task, rows) else None for rows in parts] + [None]

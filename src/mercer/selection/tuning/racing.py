@@ -62,7 +62,7 @@ def race(search: "Search", best_possible: float, word: str | None) -> None:
         open_ = (table.state[:, fold] == UNTRIED) & ~(table.state == CUT).any(axis=1)
         _cut(search, np.flatnonzero(open_ & hopeless), fold)
         needed = n_folds * (mark - ROUNDING) - known - (n_folds - fold - 1) * best_possible
-        watch = _Watch(search, needed) if word == "accuracy" else None
+        watch = Watch(search, needed) if word == "accuracy" else None
         search.run(np.flatnonzero(open_ & ~hopeless).tolist(), [fold], watch)
         _cut(search, np.flatnonzero(table.state[:, fold] == CUT), fold)
 
@@ -75,7 +75,7 @@ def _cut(search: "Search", numbers: IndexArray, fold: int) -> None:
         search.report()
 
 
-class _Watch:
+class Watch:
     """Makes the function that says, between rounds of a fit, whether its fold's score is proven too low.
 
     Parameters

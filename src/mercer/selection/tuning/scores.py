@@ -1,7 +1,7 @@
 """What a setting is worth on a fold: scikit-learn's scorers, answered from decision values."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -87,6 +87,11 @@ class Scores:
         """Scores that there will be in any case."""
         return (self.judge,) if self.is_function else tuple(self.scorers)
 
+    def know(self, several: Iterable[str]) -> None:
+        """A function gives scores of these names; none: it gives one number."""
+        self.several |= dict.fromkeys(several)
+        self.is_single = self.is_single and not self.several
+
     def kept_names(self, table: "Table") -> list[str]:
         """The names of the scores of a table that are told."""
         return list(self.several or table.test)
@@ -135,7 +140,7 @@ class Scores:
         known = ", ".join(map(repr, found))
         if not found or (self.refit is not False and self.refit not in found):
             raise ScoringError(f"refit must name one of the scores that scoring gives ({known}), got {self.refit!r}")
-        self.is_single, self.several = False, {**self.several, **dict.fromkeys(found)}
+        self.know(found)
         scores = {name: float(score) for name, score in found.items()}
         # Without a refit any of them may stand in the place of the one that decides.
         return scores if self.refit is not False else {SINGLE: next(iter(scores.values())), **scores}

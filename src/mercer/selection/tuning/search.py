@@ -18,6 +18,7 @@ from sklearn import config_context, get_config
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed
+from mercer.selection.tuning.elsewhere import run_elsewhere
 from mercer.selection.tuning.fold_jobs import Failing, OneByOne, Shared, positions
 from mercer.selection.tuning.progress import SearchPoint
 from mercer.selection.tuning.results import DONE, FAILED, UNTRIED
@@ -31,6 +32,7 @@ from mercer.selection.tuning.shared_matrix import (
     take_part,
 )
 from mercer.solvers.dual_qp import policy
+from mercer.solvers.elsewhere import workers_in_force
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
@@ -127,9 +129,13 @@ class Search:
         chosen = grouped([self.models[k] for k in numbers])
         for group in chosen:
             group.members = [numbers[k] for k in group.members]
-        names = {id(self.models[k]): k for k in numbers}
-        for group in chosen:
-            jobs += self._jobs(group, folds, names, workers, hopeless)
+        elsewhere = workers_in_force()
+        if elsewhere is None:
+            names = {id(self.models[k]): k for k in numbers}
+            for group in chosen:
+                jobs += self._jobs(group, folds, names, workers, hopeless)
+        else:
+            run_elsewhere(elsewhere, self, chosen, folds, hopeless)
         run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
 
     def _workers(self) -> int:

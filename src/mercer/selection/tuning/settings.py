@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
-from sklearn.utils import check_random_state
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.parameters import gamma_from_data, is_number
 from mercer.kernels.notation.sklearn_names import takes_parameter
@@ -73,7 +73,7 @@ def _given(search: "TunedModel") -> list[dict[str, Any]]:
     try:
         if search.n_iter is None:
             return list(ParameterGrid(search.param_grid))
-        return list(ParameterSampler(search.param_grid, search.n_iter, random_state=search.random_state))
+        return list(ParameterSampler(search.param_grid, search.n_iter, random_state=generator_of(search.random_state)))
     except (TypeError, ValueError) as error:
         raise ParameterError(f"param_grid must be a dictionary of lists, or a list of such: {error}") from error
 
@@ -160,12 +160,13 @@ def _grid(axes: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _drawn(search: "TunedModel", axes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Draws between the ends of each axis, in equal ratios; each kernel that is drawn serves several C."""
-    rng, found = check_random_state(search.random_state), []
+    rng = generator_of(search.random_state)
+    found: list[dict[str, Any]] = []
     while len(found) < search.n_iter:
         own = axes[rng.randint(len(axes))]
         setting = {name: _draw(values, rng) for name, values in own.items() if name not in ("C", "epsilon")}
         for _ in range(min(DRAWS_OF_C, search.n_iter - len(found))):
-            varied = {name: _draw(own[name], rng) for name in ("C", "epsilon") if name in own}
+            varied: dict[str, Any] = {name: _draw(own[name], rng) for name in ("C", "epsilon") if name in own}
             found.append({**setting, **varied})
     return found
 

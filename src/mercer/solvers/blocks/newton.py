@@ -24,10 +24,12 @@ from scipy import sparse
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray
 from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.kept import Kept
 from mercer.solvers.blocks.passes import CHUNK, Asked, Take, answer
 from mercer.solvers.blocks.penalty import Penalty
 from mercer.solvers.blocks.source import FeatureBlocks, LocalBlocks
 from mercer.solvers.blocks.steps import BlockSolution, Newton
+from mercer.solvers.elsewhere import in_force
 from mercer.solvers.limits import Limits
 
 # Bytes of the sample that is kept in memory, and how coarsely it is solved.
@@ -84,11 +86,15 @@ def solve_many(
     list of BlockSolution
     """
     limits = Limits() if limits is None else limits
+    kept = Kept(blocks, machines, factor)
     given = list(starts or [None] * len(machines))
+    if all(start is None for start in given):
+        given = list(kept.starts() or given)
     if any(start is None for start in given):
         found = _from_sample(blocks, machines, limits, factor, dtype)
         given = [own or guess for own, guess in zip(given, found, strict=True)]
-    return _solved(blocks, machines, given, gap_tol, limits, Penalty(blocks.n_features, factor), np.dtype(dtype))
+    penalty = Penalty(blocks.n_features, factor)
+    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept)
 
 
 def _solved(
@@ -99,10 +105,11 @@ def _solved(
     limits: Limits,
     penalty: Penalty,
     dtype: "np.dtype[Any]",
+    kept: Kept | None = None,
 ) -> list[BlockSolution]:
     each = zip(machines, starts, strict=True)
     steps = [Newton(machine, penalty, start, gap_tol, dtype, limits) for machine, start in each]
-    _take_turns(blocks, steps)
+    _take_turns(blocks, steps, kept)
     return [one.solution() for one in steps]
 
 
@@ -137,14 +144,16 @@ def _from_sample(
     )
     samples, quiet = [machine.sample(chosen) for machine in machines], limits.unwatched()
     alone: list[BlockSolution | None] = [None] * len(machines)
-    return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, Penalty(blocks.n_features, factor), np.dtype(dtype)))
+    penalty = Penalty(blocks.n_features, factor)
+    with in_force(None):  # they are in memory here
+        return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, penalty, np.dtype(dtype)))
 
 
 def _stacked(parts: list[Any]) -> Any:
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]") -> None:
+def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kept | None) -> None:
     """Passes over the blocks, each for all the machines that have not ended."""
     spans = blocks.spans()
     runs = [(machine, machine.run()) for machine in machines]
@@ -166,3 +175,5 @@ def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]") -> None:
             except StopIteration:
                 continue
         waiting = going
+        if checkpoint is not None:
+            checkpoint.keep(machines, is_solved=not waiting)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
+from mercer.solvers.elsewhere import workers_in_force
 
 
 class Addable(Protocol):
@@ -103,6 +104,10 @@ class LocalBlocks(FeatureBlocks):
     def map(
         self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
     ) -> Iterator[Any]:
+        elsewhere = self._elsewhere()
+        if elsewhere is not None:
+            yield from elsewhere.map(self, work, shared, own, dtype)
+            return
         workers = thread_count(self.n_jobs)
         # So few at a time that answers, which may be matrices, are added before many have come together.
         for begin in range(0, len(self.sizes), workers):
@@ -116,6 +121,23 @@ class LocalBlocks(FeatureBlocks):
                 run_parallel(answer, places, workers, self.stop)
             for place in places:
                 yield found.pop(place)
+
+    def total(
+        self, work: Callable[..., tuple[Any, Any]], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]],
+        dtype: DTypeLike,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
+        elsewhere = self._elsewhere()
+        if elsewhere is not None:
+            return elsewhere.total(self, work, shared, own, dtype)
+        return super().total(work, shared, own, dtype)
+
+    def reader(self) -> Callable[[int, DTypeLike], Any]:
+        """What reads a block elsewhere: it is sent there, and must know all it needs."""
+        return self.read
+
+    def _elsewhere(self) -> Any:
+        """The workers in force; one block is not worth the way."""
+        return workers_in_force() if len(self.sizes) > 1 else None
 
 
 def tree_sum(parts: Iterable[Sum]) -> Sum:

@@ -353,6 +353,18 @@ class Newton:
         """Stopped in the middle of a pass: what is best so far, without a certificate."""
         self.status = self.limits.reached() or Status.INTERRUPTED
 
+    def state(self) -> dict[str, FloatArray]:
+        """Where the steps are: a start from which others go on."""
+        centre: FloatArray = np.zeros(0) if self.centre is None else self.centre
+        width = self.at.width / WIDTH_AFTER_SAMPLE
+        return {"w": self.penalty.weights(self.at.v), "beta": centre, "numbers": np.array([self.at.b, width])}
+
+    @staticmethod
+    def start(state: dict[str, FloatArray]) -> BlockSolution:
+        """The start that a state is."""
+        bias, width = state["numbers"].tolist()
+        return BlockSolution(state["w"], state["w"], bias, state["beta"], Status.INTERRUPTED, 0, None, width=width)
+
     def solution(self) -> BlockSolution:
         """The best that was met."""
         v = self.best.v

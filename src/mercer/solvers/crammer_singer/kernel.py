@@ -19,17 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._jit.compile import UNBOUNDED, jit
 from mercer._jit.threads import Stopped
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import padded
 from mercer.problems.certificate import relative_gap
-from mercer.solvers.crammer_singer.linear import project, settle
+from mercer.solvers.crammer_singer.row_steps import newton_on_rows, row_steps, settle_rows
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
 if TYPE_CHECKING:
-    from mercer.kernels._types import Stop
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.svm.crammer_singer import KernelCrammerSinger
 
@@ -43,8 +41,8 @@ PATIENCE = 3000
 # and weights in the place of repeated ones, do not show.
 SMALL = 400
 POLISHED = 1e-11
-# Steps for each of them before Newton steps are tried, how often, and how many of those.
-CRAWLING, RESCUES, NEWTON_STEPS, LARGEST_FACE = 20, 25, 30, 800
+# Steps for each of them before Newton steps are tried, and how often.
+CRAWLING, RESCUES = 20, 25
 # A violation this small counts as solved where rounding ends progress.
 INACCURATE = 1e-6
 # Free biases: centres at most, the share of `tol` (times C) that the equations of the classes may lack, and how much
@@ -52,109 +50,6 @@ INACCURATE = 1e-6
 CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
 # Rounds, or centres, that bring nothing before they end: rounding may leave more than a centre's problem asks for.
 IDLE = 5
-
-
-@jit
-def _row_violation(scores: FloatArray, alpha: FloatArray, code: int, C: float) -> float:
-    """Largest score (plus 1 for other classes) minus the smallest of those that may still rise."""
-    largest, smallest = -UNBOUNDED, UNBOUNDED
-    for m in range(scores.shape[0]):
-        value = scores[m] if m == code else scores[m] + 1.0
-        largest = max(largest, value)
-        if alpha[m] < (C if m == code else 0.0) - 1e-13 * C:
-            smallest = min(smallest, value)
-    return largest - smallest if smallest < UNBOUNDED else 0.0
-
-
-@jit
-def row_steps(
-    matrix: Array,
-    codes: IndexArray,
-    C: FloatArray,
-    alpha: FloatArray,
-    scores: FloatArray,
-    violations: FloatArray,
-    tol: float,
-    max_steps: int,
-) -> tuple[int, float]:
-    """Steps until no row violates by more than `tol`; (their number, the largest violation)."""
-    n, n_classes = alpha.shape
-    B, goal, change = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
-    for r in range(n):
-        violations[r] = _row_violation(scores[r], alpha[r], codes[r], C[r])
-    for step in range(max_steps + 1):
-        i = 0
-        for r in range(1, n):
-            if violations[r] > violations[i]:
-                i = r
-        if violations[i] <= tol or step == max_steps:
-            return step, violations[i]
-        curvature = max(np.float64(matrix[i, i]), 1e-12)
-        for m in range(n_classes):
-            B[m] = scores[i, m] + (0.0 if m == codes[i] else 1.0) - curvature * alpha[i, m]
-        project(B, codes[i], C[i], curvature, goal)
-        settle(goal, codes[i], C[i])
-        for m in range(n_classes):
-            change[m] = goal[m] - alpha[i, m]
-            alpha[i, m] = goal[m]
-        row = matrix[i]
-        for r in range(n):
-            entry = np.float64(row[r])
-            for m in range(n_classes):
-                scores[r, m] += entry * change[m]
-            violations[r] = _row_violation(scores[r], alpha[r], codes[r], C[r])
-    return max_steps, violations[0]
-
-
-@jit
-def _settle_rows(codes: IndexArray, C: FloatArray, alpha: FloatArray) -> None:
-    """Sums of zero within the bounds, which a solved system keeps only as well as its condition allows."""
-    for r in range(alpha.shape[0]):
-        settle(alpha[r], codes[r], C[r])
-
-
-def newton_on_rows(
-    K: FloatArray, codes: IndexArray, C: FloatArray, alpha: FloatArray, scores: FloatArray, stop: "Stop"
-) -> None:
-    """Newton steps on the coefficients that are away from their bounds; alpha and scores are changed.
-
-    The classes of a row keep their sum. A step ends where the first coefficient meets its bound;
-    `stop` is asked before every step.
-    """
-    upper = np.zeros_like(alpha)
-    upper[np.arange(len(codes)), codes] = C
-    for _ in range(NEWTON_STEPS):
-        free = alpha < upper - 1e-12 * C[:, None]
-        free[free.sum(axis=1) < 2] = False
-        rows, classes = np.nonzero(free)
-        if not 0 < len(rows) <= LARGEST_FACE or stop():
-            return
-        step = _on_face(K, rows, classes, scores[rows, classes] + (classes != codes[rows]))
-        room = upper[rows, classes] - alpha[rows, classes]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lengths = np.where(step > 0, room / step, np.inf)
-        first = int(np.argmin(lengths))
-        length = min(1.0, float(lengths[first]))
-        change = np.zeros_like(alpha)
-        change[rows, classes] = length * step
-        if not np.isfinite(change).all():
-            return
-        alpha += change
-        if length < 1.0:
-            alpha[rows[first], classes[first]] = upper[rows[first], classes[first]]
-        scores += K @ change
-        if length == 1.0:
-            return
-
-
-def _on_face(K: FloatArray, rows: IndexArray, classes: IndexArray, gradient: FloatArray) -> FloatArray:
-    """The step to the optimum of the free coefficients, whose sum over the classes of a row is zero."""
-    f, (_, owner) = len(rows), np.unique(rows, return_inverse=True)
-    H = K[np.ix_(rows, rows)].astype(np.float64) * (classes[:, None] == classes)
-    H[np.diag_indices(f)] += 1e-12 * np.abs(H.diagonal()).mean()
-    sums = (owner == np.arange(owner.max() + 1)[:, None]).astype(np.float64)
-    system = np.block([[H, sums.T], [sums, np.zeros((len(sums), len(sums)))]])
-    return np.linalg.solve(system, np.concatenate([-gradient, np.zeros(len(sums))]))[:f]
 
 
 def solve(
@@ -405,7 +300,7 @@ class _Rounds:
             if self._steps(block, chosen, alpha, scores, tol, CRAWLING) <= tol:
                 return
             newton_on_rows(block, codes, C, alpha, scores, self.limits.stop)
-            _settle_rows(codes, C, alpha)
+            settle_rows(codes, C, alpha)
 
     def _polish(self) -> None:
         """Go on to rounding error, for a while, from fresh scores."""

@@ -60,6 +60,7 @@ def solve(
     gap_tol: float | None = None,
     memory: int = 2**30,
     convex: bool = True,
+    is_trusted: bool = False,
 ) -> Solution:
     """Solve a dual problem over a kernel matrix.
 
@@ -80,12 +81,16 @@ def solve(
         Bytes that a working set's matrix may take.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
+    is_trusted : bool
+        Whether entries in single precision are known to be fine enough for `tol`: else they are compared with
+        double precision at the end.
 
     Returns
     -------
     Solution
     """
-    return _Rounds(problem, matrix, tol, limits or Limits(), start, gap, gap_tol, memory, convex).run()
+    limits = limits or Limits()
+    return _Rounds(problem, matrix, tol, limits, start, gap, gap_tol, memory, convex, is_trusted).run()
 
 
 class _Rounds:
@@ -102,6 +107,7 @@ class _Rounds:
         gap_tol: float | None,
         memory: int,
         convex: bool,
+        is_trusted: bool,
     ) -> None:
         self.problem, self.limits = problem, limits
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
@@ -121,7 +127,7 @@ class _Rounds:
         self.iterations, self.single_iterations, self.moved = 0, 0, 0
         self.trace: list[TracePoint] = []
         self.curvature = 1.0
-        self.is_refined, self.refinements = False, 0
+        self.is_trusted, self.is_refined, self.refinements = is_trusted, False, 0
         self.progress = Progress()
 
     def _scale(self) -> float:
@@ -307,7 +313,7 @@ class _Rounds:
         decides, and the solver goes on from there: what it still changes is small, and so is
         the rounding of it (iterative refinement).
         """
-        if self.is_refined:
+        if self.is_refined or self.is_trusted:
             return True
         rough = self.state.matrix.rough_rows()
         error = np.inf if len(rough) == len(self.problem) else self.state.rounding_error(self._level, rough)

@@ -139,7 +139,7 @@ def solve_from_several(
     return best
 
 
-def random_outliers(n: int, count: int, rng: np.random.Generator) -> list[BoolArray]:
+def random_outliers(n: int, count: int, rng: np.random.RandomState) -> list[BoolArray]:
     """`count` sets of outliers, each with every row in it by a chance of its own between none and one half."""
     return [rng.random(n) < share for share in rng.uniform(0.0, 0.5, count)]
 

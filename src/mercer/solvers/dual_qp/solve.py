@@ -46,7 +46,7 @@ def solve_dual(
     gap_tol : float, optional
         Stop as soon as the gap is this small, instead of at `tol`.
     **options
-        `gap` and `memory`, as in `decomposition.solve`.
+        `gap`, `memory` and `is_trusted`, as in `decomposition.solve`.
 
     Returns
     -------
@@ -77,6 +77,9 @@ def solve_for_scores(
     **options: Any,
 ) -> Solution:
     """As `solve_dual`, no finer than decision values off by `score_tol` have to be: for the folds of a fit."""
-    # Small problems are solved to rounding error, whatever was asked for.
-    tol = tol if is_exact(matrix) else max(tol, score_tol)
+    if not is_exact(matrix):  # small problems are solved to rounding error, whatever is asked for
+        tol = max(tol, score_tol)
+        if solver is solve_dual and matrix.is_stored and not matrix.is_rough:
+            # Entries are finer than scores have to be; to compare them would take as long as the steps do.
+            options["is_trusted"] = True
     return solver(problem, matrix, tol=tol, limits=limits, convex=convex, start=start, **options)

@@ -21,7 +21,7 @@ from mercer.solvers.linalg.pivoted_cholesky import partial_factor
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
-    from mercer.solvers._types import Operation
+    from mercer.solvers._types import Operation, Random
 
 # A squared distance below this share of the largest squared norm is rounding; and what makes landmarks independent.
 _NEGLIGIBLE, _JITTER = 1e-13, 1e-10
@@ -32,7 +32,7 @@ def low_rank(
     rank: int,
     shift: float,
     stop: "Stop | None" = None,
-    rng: np.random.Generator | None = None,
+    rng: "Random | None" = None,
     dtype: DTypeLike = np.float64,
 ) -> "Operation":
     """A function R -> (L L' + shift I)^-1 R.

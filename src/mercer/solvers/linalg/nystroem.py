@@ -12,10 +12,10 @@ from mercer._types import FloatArray
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 
 if TYPE_CHECKING:
-    from mercer.solvers._types import RowSource
+    from mercer.solvers._types import Random, RowSource
 
 
-def nystroem_factor(matrix: "RowSource", rank: int, rng: np.random.Generator, jitter: float) -> FloatArray:
+def nystroem_factor(matrix: "RowSource", rank: int, rng: "Random", jitter: float) -> FloatArray:
     """L, shape (n, r), with L L' = K(., S) (K(S, S) + jitter I)^-1 K(S, .) for r items S.
 
     Parameters

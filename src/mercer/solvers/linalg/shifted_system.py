@@ -34,7 +34,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
-    from mercer.solvers._types import Operation
+    from mercer.solvers._types import Operation, Random
     from mercer.solvers.limits import Limits
 
 METHODS = ("auto", "cholesky", "cg")
@@ -81,7 +81,7 @@ class Request:
     memory: float
     method: str = "auto"
     rank: int = 500
-    rng: np.random.Generator | None = None
+    rng: "Random | None" = None
     with_inverse: bool = False
     n_jobs: int | None = None
 

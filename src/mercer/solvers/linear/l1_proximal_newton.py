@@ -49,7 +49,7 @@ def _lasso_pass(
     goal: FloatArray,
     scale: float,
     weight: float,
-    balance: FloatArray,
+    balance: float,
 ) -> float:
     """One cyclic pass of coordinate descent on the model; the largest decrease of a coordinate.
 
@@ -89,7 +89,7 @@ def _curvatures(columns: "RowView", working: IndexArray, slope: FloatArray, out:
 
 
 @jit
-def _spread(columns: "RowView", chosen: FloatArray, out: FloatArray) -> None:
+def _spread(columns: "RowView", chosen: IndexArray, out: FloatArray) -> None:
     """Add the chosen columns to the rows of `out`."""
     for k in range(chosen.shape[0]):
         row_add(columns, chosen[k], 1.0, out[k])

@@ -5,8 +5,7 @@ Method: parametric active sets (Hastie, Rosset, Tibshirani & Zhu 2004 for C; Cau
 program). The compiled steps are in `parametric_steps`. A solution that is only nearly one is made exact
 by the same steps: the linear term is moved to where the point is optimal, and followed back.
 
-Cost: see `parametric_steps`. Needs: the matrix in memory, in double precision, and as much again; a positive
-semidefinite kernel.
+Cost: see `parametric_steps`. Needs: a positive semidefinite matrix in memory, in double precision, and as much again.
 """
 
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from mercer._jit.threads import Stopped
-from mercer._types import FloatArray, IndexArray
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.dual_qp.bias import common_bias
 from mercer.solvers.linalg.definiteness import refuse_indefinite
@@ -262,7 +261,7 @@ class Homotopy:
         t.rate[:] = np.where(inside, t.rate, push) - t.tableau.times(np.where(inside, push, 0.0))
 
     @property
-    def _inside(self) -> FloatArray:
+    def _inside(self) -> BoolArray:
         """Which indices the tableau has taken in."""
         t = self.track
         out = np.zeros(len(t.state), bool)

@@ -48,7 +48,7 @@ def one_pass(
     beta: FloatArray,
     gradient: FloatArray,
     price: float,
-    penalty: FloatArray,
+    penalty: float,
     total: float,
 ) -> tuple[float, float]:
     """Best values for the coordinates in `order`, one after the other.

@@ -29,9 +29,10 @@ from mercer.solvers.linalg.low_rank_factor import low_rank_factor
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.smooth.feature_newton import CoordinateSteps
 from mercer.solvers.smooth.newton_gram import SAMPLED, NewtonMatrix
+from mercer.solvers.smooth.newton_point import POOR, NewtonPoint
 from mercer.solvers.smooth.newton_reports import early_end, gap, report
 from mercer.solvers.smooth.newton_system import Preconditioner, solve_factored, solve_iterated
-from mercer.solvers.smooth.optimal_bias import EXACTLY, best_bias, flat
+from mercer.solvers.smooth.optimal_bias import flat
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
@@ -39,17 +40,12 @@ if TYPE_CHECKING:
     from mercer.solvers._types import HessianRoot, SmoothRisk
     from mercer.solvers.result import TracePoint
 
-DOUBLE = float(np.finfo(np.float64).eps)
 # From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
 SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
 SAMPLE_GOAL = 1e-2
-# A change of the values this much smaller than the goal need not be computed from the items.
-NEGLIGIBLE = 1e-3
 # Share of a step's error that is left to the next step: usually, at most, and at least.
 FORCING, COARSEST, FINEST = 0.03, 0.3, 1e-8
-# Where a step leaves more than this of the violation, the next ones are solved more finely; far away, where not the
-# system is inaccurate but its parabolas, not much.
-POOR = 0.5
+# Far away, where not the system is inaccurate but its parabolas, steps are not solved much more finely.
 FAR, FINEST_FAR = 0.1, 3e-3
 # A step from which the goal can be reached is solved as finely as that takes.
 LANDING = 0.1
@@ -109,14 +105,10 @@ def solve(
     return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
 
 
-class _Steps:
+class _Steps(NewtonPoint):
     """The steps of `solve`. All arrays have a column for each function."""
 
-    beta: FloatArray
-    image: FloatArray
-    b: FloatArray
     factor: FloatArray | Any
-    _last_response: tuple[Any, Any, Any]
     trace: "list[TracePoint]"
 
     def __init__(
@@ -142,9 +134,6 @@ class _Steps:
         self.iterations, self.trace = 0, []
         self.factor, self._last_response = None, (None, None, None)
         self.goal, self.forcing, self.landing = tol, FORCING, FORCING
-
-    def _column(self, values: FloatArray) -> FloatArray:
-        return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
 
     # --- the steps ----------------------------------------------------------------------------
 
@@ -240,24 +229,6 @@ class _Steps:
         shift = float(np.max(np.abs(moved) / self.problem.C[:, None], initial=0.0))
         return violation + 2.0 * shift <= self.goal
 
-    def _compute_exactly(self) -> None:
-        """The values of these coefficients, without what rounding has done to them."""
-        self.image, self.is_exact = self.K.products_in_double(self.beta), True
-        self._best_bias()
-
-    def _values(self) -> FloatArray:
-        return self.image + self.b
-
-    def _response(self) -> FloatArray:
-        image, b, found = self._last_response
-        if image is not self.image or b is not self.b:
-            found = self._column(self.problem.response(flat(self._values())))
-            self._last_response = self.image, self.b, found
-        return found
-
-    def _violation(self, response: FloatArray) -> float:
-        return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
-
     def _is_accepted(self) -> bool:
         """At the goal: whether feasible coefficients nearby have a small gap; if so, they are taken."""
         if self.is_sample:
@@ -281,16 +252,6 @@ class _Steps:
         """Feasible coefficients may be less stationary than those they are near to; then that is said."""
         is_reached = self.is_sample or self.gap_tol is not None or self._is_stationary()
         return Status.OPTIMAL if is_reached else Status.OPTIMAL_INACCURATE
-
-    def _make_feasible(self) -> None:
-        before, self.beta = self.beta, self._column(self.problem.feasible(flat(self.beta)))
-        change = self.beta - before
-        rounded = self.K.rounded
-        if rounded is not None and rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
-            self.image = self.image + self.K.products(change)
-        else:
-            self.image = self.K.products_in_double(self.beta)
-        self._best_bias()
 
     def _step(self, response: FloatArray) -> bool:
         """A Newton step with a line search; whether the objective fell."""
@@ -379,35 +340,6 @@ class _Steps:
                 return False
             length *= 0.5
         return False
-
-    def _is_hidden(self, beta: FloatArray, image: FloatArray, b: FloatArray, now: float) -> bool:
-        """Whether the objective at a point is what it was, up to the rounding of the squared norm.
-
-        Coefficients that are large and cancel, as those of equal rows with different labels do, leave little else.
-        """
-        size = (float(self.K.matrix.diag.max(initial=0.0)) + 1.0) * float(np.abs(beta).sum()) ** 2
-        return abs(self._objective(beta, image, image + b) - now) <= DOUBLE * size
-
-    def _is_better(self, beta: FloatArray, image: FloatArray, b: FloatArray) -> bool:
-        """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""
-        before, violation = (self.beta, self.image, self.b), self._violation(self._response())
-        self.beta, self.image, self.b = beta, image, b
-        if self._violation(self._response()) <= POOR * violation:
-            return True
-        self.beta, self.image, self.b = before
-        return False
-
-    def _objective(self, beta: FloatArray, image: FloatArray, values: FloatArray) -> float:
-        value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(flat(values))
-        return value if np.isfinite(value) else np.inf
-
-    # --- the bias ---------------------------------------------------------------------------
-
-    def _best_bias(self) -> None:
-        self.b = self._bias_of(self.image)
-
-    def _bias_of(self, image: FloatArray, share: float = EXACTLY) -> FloatArray:
-        return best_bias(self.problem, image, self.b, share)
 
     # --- the end ----------------------------------------------------------------------------
 

@@ -4,18 +4,18 @@ A loss whose dual is a quadratic program goes to the dual solver, a smooth loss 
 What a loss says of itself (`form`, `curvature`) decides.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray
 from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.solvers.limits import Limits
 from mercer.solvers.smooth import newton
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.kernel_methods.kernel_risk import KernelRisk
     from mercer.problems.svm.signed_dual import DualProblem
-    from mercer.solvers.limits import Limits
     from mercer.solvers.result import Solution
 
 
@@ -24,7 +24,7 @@ def solve(
     matrix: "KernelMatrix",
     *,
     tol: float = 1e-3,
-    limits: "Limits | None" = None,
+    limits: Limits | None = None,
     start: FloatArray | None = None,
     gap_tol: float | None = None,
     memory: int = 2**30,
@@ -33,7 +33,7 @@ def solve(
     """A `Solution` of a `KernelRisk`; parameters as in `decomposition.solve`."""
     loss = problem.loss
     if loss.form is not None:
-        return _solve_quadratic(problem, matrix, tol, limits, start, gap_tol, memory, convex)
+        return _solve_quadratic(problem, matrix, tol, limits or Limits(), start, gap_tol, memory, convex)
     if not hasattr(loss, "curvature"):
         raise ParameterError(f"the loss {loss.name!r} has neither a quadratic dual nor a curvature; no solver takes it")
     return newton.solve(
@@ -45,7 +45,7 @@ def _solve_quadratic(
     problem: "KernelRisk",
     matrix: "KernelMatrix",
     tol: float,
-    limits: "Limits | Any",
+    limits: Limits,
     start: FloatArray | None,
     gap_tol: float | None,
     memory: int,

@@ -18,17 +18,20 @@ _MACHINE = (
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
+_PASSES = ("n_passes_", "rows_read_")
 _METHOD = (
-    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_proof", "X_fit_", "dual_coef_", "compression_",
+    *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_",
     "distance_", "approximation_",
 )  # fmt: skip
 _REGRESSION = (*_METHOD, "_is_flat")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
 
 
-def _register(homes: str, state: Iterable[str], check: Callable[[Any], None]) -> None:
+def _register(
+    homes: str, state: Iterable[str], check: Callable[[Any], None], former: dict[str, str] | None = None
+) -> None:
     for home in homes.split():
-        estimator(f"mercer.{home}", state, check=check)
+        estimator(f"mercer.{home}", state, check=check, former=former)
 
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
@@ -44,14 +47,19 @@ _register(
 _register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
 _register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _machine)
 _register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
-_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine)
+_register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
 _register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
-_register("estimators.linear.svc:LinearSVC", (*_LINEAR, "classes_", "_calibration"), _linear)
-_register("estimators.linear.svr:LinearSVR", _LINEAR, _linear)
+_register("estimators.linear.svc:LinearSVC", (*_LINEAR, *_PASSES, "classes_", "_calibration"), _linear)
+_register("estimators.linear.svr:LinearSVR", (*_LINEAR, *_PASSES), _linear)
+_register(
+    "estimators.out_of_core.table_features:TableFeatures",
+    (*_INPUT, "columns_", "is_sparse_"),
+    consistency.check_table_features,
+)
 _register(
     "estimators.online.perceptron:Perceptron",
     (*_INPUT, "_machines", "classes_", "coef_", "intercept_", "expansion_", "n_updates_", "n_iter_", "t_", "status_",
@@ -63,6 +71,7 @@ _register(
     (*_INPUT, "_form", "classes_", "class_weight_", "_sparse", "_evidence", "_mean_weight", "_rho", "status_",
      "_traces", "n_iter_"),
     consistency.check_pegasos,
+    {"lam": "alpha"},
 )  # fmt: skip
 _register(
     "estimators.kernel.ridge:KernelRidge",
@@ -82,8 +91,9 @@ _register(
 )
 _register(
     "estimators.kernel.density:KernelDensity",
-    (*_INPUT, "bandwidth_", "log_normaliser_", "expansion_", "offset_"),
+    (*_INPUT, "bandwidth_", "log_normalizer_", "expansion_", "offset_"),
     _method,
+    {"log_normaliser_": "log_normalizer_"},
 )
 _register(
     "estimators.kernel.fisher:KernelFisherDiscriminant",
@@ -109,6 +119,12 @@ _register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "of
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
     "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
+)  # fmt: skip
+_register(
+    "selection.tuning.linear:LinearCV",
+    (*_INPUT, "n_splits_", "cv_results_", "best_index_", "best_params_", "best_score_", "best_estimator_", "n_passes_",
+     "status_", "classes_"),
+    consistency.check_linear_search,
 )  # fmt: skip
 _register("selection.tuning.svc_cv:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
 _register("selection.tuning.svr_cv:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)

@@ -29,7 +29,7 @@ node.regularized_laplacian:RegularizedLaplacian
 table.columns:Columns table.cyclic:Cyclic table.on:On table.standardised:Standardised
 relational.link:Link relational.record:Record
 given.precomputed:Custom given.precomputed:Precomputed given.several_precomputed:GivenMatrix
-algebra.centred:Centred algebra.normalised:Normalised
+algebra.centred:Centred algebra.normalized:Normalized
 algebra.scaled_power:Power algebra.scaled_power:Scaled algebra.sum_product:Product algebra.sum_product:Sum
 """
 
@@ -51,8 +51,12 @@ def _check_fields(kernel: "Kernel") -> None:
             rules.list_of(rules.number(), tuple)(value)
 
 
+# Names in files never change.
+_FORMER = {"Normalized": "Normalised"}
+
 for _home in _KERNELS.split():
-    record(f"mercer.kernels.{_home}", name=f"kernels.{_home.partition(':')[2]}", check=_check_fields)
+    _name = _home.partition(":")[2]
+    record(f"mercer.kernels.{_home}", name=f"kernels.{_FORMER.get(_name, _name)}", check=_check_fields)
 
 
 def _make_tree(cls: Any, fields: dict[str, Any]) -> Any:

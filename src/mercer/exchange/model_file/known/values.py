@@ -3,6 +3,8 @@
 A new class is one line of `record` (a dataclass) or `plain` (anything else).
 """
 
+from typing import Any
+
 from mercer.exchange.model_file import consistency, rules
 from mercer.exchange.model_file.attributes import items
 from mercer.exchange.model_file.registry import plain, record
@@ -22,8 +24,8 @@ for _home in (
     "problems.kernel_methods.fisher:FisherRule",
     "problems.regularization:Regularization",
     "problems.distance:Distance",
-    "estimators.fitting.low_rank:LowRank",
-    "estimators.fitting.low_rank:LandmarksUsed",
+    "estimators.low_rank.low_rank:LowRank",
+    "estimators.low_rank.low_rank:LandmarksUsed",
     "solvers.version_space.mcmc_diagnostics:ChainDiagnostics",
     "solvers.dual_qp.ramp_cccp:CCCPStep",
     "solvers.result:TracePoint",
@@ -39,6 +41,8 @@ for _loss in ("Squared", "Huber", "EpsilonInsensitive", "SquaredEpsilonInsensiti
     record(f"mercer.problems.losses.residual_losses:{_loss}", name=f"losses.{_loss}")
 
 record("mercer.exchange.compress.compress:Compression")
+record("mercer.estimators.out_of_core.feature_columns:NumberColumn")
+record("mercer.estimators.out_of_core.feature_columns:LabelColumn")
 record("mercer.solvers.stochastic.pegasos:Steps", name="SGDSteps")
 record("mercer.estimators.bases.probabilities:Sigmoid")
 record("mercer.estimators.bases.probabilities:Steps")
@@ -56,23 +60,27 @@ plain(
 
 # Evidence of a fit is its certificates; the data behind them are not part of a model.
 _WITHOUT_DATA = {"data": None, "_mark": 0}
+
+
+def _evidence_of_one(cls: Any, fields: dict[str, Any]) -> Any:
+    """Where kernel methods had a class of their own for it, which held a certificate and no list."""
+    found, evidence = fields["_found"], cls.__new__(cls)
+    vars(evidence).update(_WITHOUT_DATA, certifier=None, _found=None if found is None else [found])
+    return evidence
+
+
+# Written by earlier versions, and read: so it comes first, and what is written is the second.
+plain("mercer.estimators.fitting.certificate:Evidence", {"_found": rules.anything}, name="Proof", make=_evidence_of_one)
 plain(
     "mercer.estimators.fitting.certificate:Evidence",
-    {"_found": rules.optional(rules.list_of(rules.instance("Certificate")))},
-    constants={**_WITHOUT_DATA, "setup": None, "solved": None, "n_jobs": None},
-    aliases=(
-        "mercer.estimators.fitting.certificate:JointEvidence",
-        "mercer.estimators.svm.separation:SeparationEvidence",
-        "mercer.estimators.online.kernel_perceptron:ProgramEvidence",
-        "mercer.estimators.svm.ramp:_RampEvidence",
-        "mercer.estimators.svm.rank:_RankEvidence",
-        "mercer.estimators.mkl.solve:WeightedEvidence",
-    ),
-)
-plain(
-    "mercer.estimators.bases.kernel_method:Proof",
-    {"_found": rules.anything},
-    constants={"_data": None, "_compute": None, "_mark": 0},
+    {
+        "_found": rules.optional(
+            rules.list_of(
+                rules.instance("Certificate", "RidgeCertificate", "LeastSquaresCertificate", "EigenCertificate")
+            )
+        )
+    },
+    constants={**_WITHOUT_DATA, "certifier": None},
 )
 plain(
     "mercer.estimators.online.mistake_bound:MistakeEvidence",

@@ -1,0 +1,1 @@
+"""The races that `python -m benchmarks.race` runs by name."""

@@ -1,0 +1,1 @@
+"""Data of the races: found in the data folder, or made."""

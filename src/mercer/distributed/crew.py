@@ -1,0 +1,181 @@
+"""The workers of a cluster, as `mercer.solvers.elsewhere` asks for them."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import dask
+import numpy as np
+
+from mercer._jit.memory import available_bytes
+from mercer._jit.waiting import ends_in_force
+from mercer.distributed.task import Parcel, added, answer, answer_at, answer_on, features, mercer_here, packed
+from mercer.distributed.task import shared as parcel
+from mercer.distributed.waiting import Patience
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+# Share of the workers' memory that features may take from one pass to the next; beyond it they are read anew.
+KEPT_SHARE = 0.4
+
+# Bytes that are sent with every task: a way less.
+SMALL = 2**15
+# Groups of blocks for each thread: enough that none waits long for the last one.
+GROUPS_A_THREAD = 4
+
+_numbers = itertools.count()
+Own = Sequence[tuple[Any, ...]]
+
+
+class Crew:
+    """A cluster that works for this process.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    patience : Patience
+    """
+
+    def __init__(self, client: "Client", patience: Patience) -> None:
+        self.client, self.patience = client, patience
+        self._held: WeakKeyDictionary[Any, _Held] = WeakKeyDictionary()
+        self._there: WeakKeyDictionary[Any, Parcel | Future[Any]] = WeakKeyDictionary()
+
+    def each(
+        self,
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        items: Sequence[tuple[Any, ...]],
+        stop: Callable[[], bool] | None = None,
+        name: Callable[[int], str] = "task {}".format,
+    ) -> Iterator[Any]:
+        """``work(*shared, *item)`` for each item, in the order of the items."""
+        common, number = [self._shared(thing) for thing in shared], next(_numbers)
+
+        def submit(chunk: range) -> "list[Future[Any]]":
+            return self.begin("task", number, chunk, answer, [packed((work, items[k])) for k in chunk], common=common)
+
+        # One by one: such tasks take long, and somebody wants to see how far they are.
+        return self.patience.in_order(len(items), submit, stop or _limits_stop, name, at_a_time=1)
+
+    def map(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
+    ) -> Iterator[Any]:
+        """``work(features, *shared, *own)`` of each block, in the order of the blocks."""
+        for answers in self._groups(blocks, work, shared, own, dtype, adds=False):
+            yield from answers
+
+    def total(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
+    ) -> tuple[Any, list[Any]]:
+        """(the sum of what ``work`` answers first, what it answers second for each block).
+
+        A worker adds up a group of neighbours and this process the groups: in groups of 1, 2, 4, ... blocks those are
+        the additions that `tree_sum` makes, whoever makes them.
+        """
+        total, kept = added(self._groups(blocks, work, shared, own, dtype, adds=True))
+        return total, [each for group in kept for each in group]
+
+    def _groups(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any, *, adds: bool
+    ) -> Iterator[Any]:
+        if blocks not in self._held:
+            self._held[blocks] = _Held(self, blocks)
+        held, common, number = self._held[blocks], self.share(shared), next(_numbers)
+        code, groups = np.dtype(dtype).str, held.groups
+        kept = held.keeps(code)
+
+        def submit(chunk: range) -> "list[Future[Any]]":
+            calls = [packed((work, [own[k] for k in groups[place]], adds)) for place in chunk]
+            if kept:
+                return self.begin("block", number, chunk, answer_on, calls, held.features(chunk), common=common)
+            more = {"common": common, "read": held.read, "dtype": code}
+            return self.begin("block", number, chunk, answer_at, calls, [groups[place] for place in chunk], **more)
+
+        return self.patience.in_order(len(groups), submit, _stop_of(blocks), lambda place: told(groups[place]))
+
+    def _shared(self, thing: Any) -> "Parcel | Future[Any]":
+        if not getattr(thing, "stays_elsewhere", False):
+            return self.share(thing)
+        if thing not in self._there:
+            self._there[thing] = self.share(thing)
+        return self._there[thing]
+
+    def share(self, thing: Any) -> "Parcel | Future[Any]":
+        """Something that many tasks need: sent with each, or made on a worker from bytes that the scheduler keeps."""
+        content = packed(thing)
+        if len(content) <= SMALL:
+            return Parcel(content)
+        (future,) = self.begin("shared", next(_numbers), range(1), parcel, [content])
+        return future
+
+    def begin(
+        self, what: str, number: int, chunk: range, function: Callable[..., Any], *each: Any, **common: Any
+    ) -> "list[Future[Any]]":
+        """A task for each of a range; `each` are lists of what differs."""
+        keys = [f"mercer-{what}-{k}-{self.client.id}-{number}" for k in chunk]
+        # What is sent is sent once: a warning that it is large would be of no use.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return self.client.map(function, *each, key=keys, pure=False, asked=mercer_here(), **common)
+
+    def memory(self) -> float:
+        """Bytes that all workers have."""
+        found = self.client.scheduler_info()["workers"].values()
+        return sum(worker["memory_limit"] or available_bytes() for worker in found)
+
+
+class _Held:
+    """What the workers keep of blocks: how they are read, and where there is room, their features.
+
+    Features are the answers of tasks, so that those of a worker that died are read again by another.
+    """
+
+    def __init__(self, crew: Crew, blocks: Any) -> None:
+        self.crew, self.read, self.number = crew, crew.share(blocks.reader()), next(_numbers)
+        self.groups = groups_of(len(blocks.sizes), crew.patience.threads())
+        self.cells = float(sum(blocks.sizes)) * blocks.n_features
+        self.code: str | None = None
+        self.found: dict[int, Future[Any]] = {}
+
+    def keeps(self, code: str) -> bool:
+        """Whether features of this type stay: those that are asked for first, where there is room."""
+        if self.code is None and self.cells * np.dtype(code).itemsize <= KEPT_SHARE * self.crew.memory():
+            self.code = code
+        return self.code == code
+
+    def features(self, chunk: range) -> "list[Future[Any]]":
+        """Tasks that have read, or will read, some groups."""
+        for place in chunk:
+            if place not in self.found:
+                own, more = range(place, place + 1), {"read": self.read, "dtype": self.code}
+                (self.found[place],) = self.crew.begin(
+                    "features", self.number, own, features, [self.groups[place]], **more
+                )
+        return [self.found[place] for place in chunk]
+
+
+def groups_of(count: int, threads: int) -> list[range]:
+    """Blocks in groups of 1, 2, 4, ... neighbours, so that each thread has a few groups."""
+    size = 1
+    while count >= 2 * size * GROUPS_A_THREAD * threads:
+        size *= 2
+    return [range(begin, min(count, begin + size)) for begin in range(0, count, size)]
+
+
+def told(group: range) -> str:
+    """Some blocks in words."""
+    return f"block {group.start}" if len(group) == 1 else f"blocks {group.start} to {group.stop - 1}"
+
+
+def _limits_stop() -> bool:
+    """Whether the limits of the fit that this thread works for are reached."""
+    ends = ends_in_force()
+    return ends is not None and ends.stop()
+
+
+def _stop_of(blocks: Any) -> Callable[[], bool]:
+    """Whoever may end the work on blocks."""
+    own = getattr(blocks, "stop", None)
+    return _limits_stop if own is None else lambda: own() or _limits_stop()

@@ -1,0 +1,141 @@
+"""What runs on a worker. A task is a function of bytes and of the answers of other tasks, and of nothing else.
+
+So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever a worker took with it
+when it died is made again from where it came.
+"""
+
+import pickle
+import threading
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import __version__
+from mercer._errors import ClusterError
+from mercer._jit.cache import source_digest
+from mercer._jit.threads import as_one_of_several
+from mercer.solvers.blocks.source import tree_sum
+
+SAME_EVERYWHERE = "install the same Mercer on every worker, or start the cluster without this one"
+
+
+def packed(thing: Any) -> bytes:
+    """A thing as bytes; functions and classes of a script or a notebook go with it."""
+    import cloudpickle
+
+    return cloudpickle.dumps(thing, protocol=5)
+
+
+@lru_cache(maxsize=1)
+def mercer_here() -> tuple[str, str]:
+    """(version, digest of the sources that compile) of the Mercer of this process."""
+    return __version__, source_digest()
+
+
+def require_same(asked: tuple[str, str]) -> None:
+    """Refuse to work for another Mercer: its bits would be others."""
+    if asked != mercer_here():
+        raise ClusterError(f"worker {_here()} has {told(mercer_here())}, and {told(asked)} asks; {SAME_EVERYWHERE}")
+
+
+def told(found: tuple[str, str] | None) -> str:
+    """A Mercer in words."""
+    return "no Mercer" if found is None else f"Mercer {found[0]} (sources {found[1]})"
+
+
+def _here() -> str:
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:  # no worker: a test, or a scheduler of threads
+        return "here"
+    return f"{worker.address} ({worker.name})"
+
+
+class Parcel:
+    """What several tasks share, opened once on each worker.
+
+    It goes from worker to worker as the bytes it came in. An array that Dask sends from one to the other may begin at
+    any byte, where NumPy does not give it to BLAS: the same numbers, and other bits in what is computed from them.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self._lock, self._opened = content, threading.Lock(), _CLOSED
+
+    def __reduce__(self) -> tuple[type["Parcel"], tuple[bytes]]:
+        return Parcel, (self.content,)
+
+    def open(self) -> Any:
+        """What is in it."""
+        with self._lock:
+            if self._opened is _CLOSED:
+                self._opened = loads(self.content)
+        return self._opened
+
+
+_CLOSED = object()
+
+
+def loads(content: bytes) -> Any:
+    """What was `packed`."""
+    return pickle.loads(content)  # noqa: S301 - from the client, whose code is run here by design
+
+
+def aligned(X: Any) -> Any:
+    """The same rows, where they begin where numbers begin."""
+    if sparse.issparse(X):
+        parts = (X.data, X.indices, X.indptr)
+        return X if all(part.flags.aligned for part in parts) else X.copy()
+    return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
+
+
+def shared(content: bytes, *, asked: tuple[str, str]) -> Parcel:
+    """A parcel that stays on the worker as long as the client wants it."""
+    require_same(asked)
+    return Parcel(content)
+
+
+def answer(call: bytes, *, asked: tuple[str, str], common: list[Parcel]) -> Any:
+    """``work(*common, *item)`` of a packed (work, item)."""
+    require_same(asked)
+    work, item = loads(call)
+    with as_one_of_several():
+        return work(*(parcel.open() for parcel in common), *item)
+
+
+def features(group: range, *, asked: tuple[str, str], read: Parcel, dtype: str) -> list[Any]:
+    """The features of some blocks, read or computed here."""
+    require_same(asked)
+    with as_one_of_several():
+        return [read.open()(block, np.dtype(dtype)) for block in group]
+
+
+def answer_on(call: bytes, found: Iterable[Any], *, asked: tuple[str, str], common: Parcel) -> Any:
+    """``work(features, *common, *own)`` of each block of a group, or their sum, of a packed (work, own, adds)."""
+    require_same(asked)
+    (work, own, adds), told_all = loads(call), common.open()
+    with as_one_of_several():
+        answers = (work(aligned(each), *told_all, *mine) for each, mine in zip(found, own, strict=True))
+        return added(answers) if adds else list(answers)
+
+
+def answer_at(call: bytes, group: range, *, asked: tuple[str, str], common: Parcel, read: Parcel, dtype: str) -> Any:
+    """The same for features that are read for this once, one block after the other."""
+    found = (each for block in group for each in features(range(block, block + 1), asked=asked, read=read, dtype=dtype))
+    return answer_on(call, found, asked=asked, common=common)
+
+
+def added(answers: Iterable[tuple[Any, Any]]) -> tuple[Any, list[Any]]:
+    """(the sum of what is first in each answer, the list of what is second)."""
+    seconds: list[Any] = []
+
+    def firsts() -> Iterator[Any]:
+        for first, second in answers:
+            seconds.append(second)
+            yield first
+
+    return tree_sum(firsts()), seconds

@@ -1,0 +1,205 @@
+"""Waiting for tasks: in order, within the limits of a fit, and with a reason where nothing comes.
+
+A task whose worker dies is begun again by the scheduler, on another worker. What cannot be mended so becomes a
+`ClusterError` here: a scheduler that is gone, a cluster without workers, a task that ends every worker it meets.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import TimeoutError as NotYet
+from typing import TYPE_CHECKING, Any
+
+from mercer._errors import ClusterError, MercerError
+from mercer._jit.threads import Stopped
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+# Seconds between two looks at a task; longer while nothing happens, to leave the processor to those who work.
+FIRST_LOOK, LAST_LOOK = 0.0005, 0.02
+# Seconds without an answer after which the scheduler is asked who is there.
+SILENCE = 2.0
+# Tasks that are on their way, for each thread of the cluster: none is to be idle, and answers are held in memory.
+AHEAD = 4
+
+
+class Patience:
+    """How long a client waits for its cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    seconds : float
+        How long to wait for a worker where there is none, and for a scheduler that does not answer.
+    advice : callable
+        What to do after an error, in words: where the checkpoint is.
+    """
+
+    def __init__(self, client: "Client", seconds: float, advice: Callable[[], str] = lambda: "") -> None:
+        self.client, self.seconds, self.advice = client, seconds, advice
+        self._threads, self._counted = 1, -SILENCE
+
+    def in_order(
+        self,
+        count: int,
+        submit: Callable[[range], "list[Future[Any]]"],
+        stop: Callable[[], bool],
+        name: Callable[[int], str],
+        at_a_time: int | None = None,
+    ) -> Iterator[Any]:
+        """The answers of `count` tasks, in their order; `submit` begins a range of them.
+
+        They are fetched `at_a_time`, or, because every fetching has its price, as many as were begun together.
+        """
+        chunk = max(16, AHEAD * self.threads())
+        waiting: deque[Future[Any]] = deque()
+        begun = done = 0
+        while done < count:
+            if begun < count and len(waiting) <= chunk:
+                following = range(begun, min(count, begun + chunk))
+                waiting.extend(submit(following))
+                begun = following.stop
+            ready = [waiting.popleft() for _ in range(min(at_a_time or chunk, len(waiting)))]
+            for place, future in enumerate(ready):
+                self._wait_for(future, stop, name(done + place))
+            yield from self._fetched(ready, stop, name(done))
+            done += len(ready)
+
+    def _wait_for(self, future: "Future[Any]", stop: Callable[[], bool], name: str) -> None:
+        """Until a task has an answer; raises what became of it where it has none."""
+        pause, watch = FIRST_LOOK, _Watch(self)
+        while future.status == "pending":
+            if stop():
+                raise Stopped
+            watch.look(name)
+            time.sleep(pause)
+            pause = min(LAST_LOOK, 1.5 * pause)
+        if future.status != "finished":
+            raise self.reason(future, name)
+
+    def _fetched(self, ready: "Sequence[Future[Any]]", stop: Callable[[], bool], name: str) -> Any:
+        """The answers of finished tasks. A worker that dies with one of them computes it again elsewhere."""
+        watch = _Watch(self)
+        coming = self._begin(lambda: self.client.gather(list(ready), asynchronous=True))
+        while True:
+            try:
+                return coming.result(timeout=0.1)
+            except NotYet:
+                if coming.done():
+                    raise
+                try:
+                    watch.look(name)
+                    is_over = stop()
+                except BaseException:
+                    coming.cancel()
+                    raise
+                if is_over:
+                    coming.cancel()
+                    raise Stopped from None
+            except MercerError:
+                raise
+            except Exception as error:
+                raise self._told(error, name) from error
+
+    def reason(self, future: "Future[Any]", name: str) -> BaseException:
+        """Why a task has no answer."""
+        if self.client.status != "running" or future.status in ("cancelled", "lost"):
+            return self.lost()
+        return self._told(future.exception(), name)
+
+    def _told(self, error: BaseException | None, name: str) -> BaseException:
+        from distributed import KilledWorker
+
+        if self.client.status != "running":
+            return self.lost()
+        if isinstance(error, KilledWorker):
+            return ClusterError(
+                f"{name} ended {error.allowed_failures + 1} workers, the last of them "
+                f"{getattr(error.last_worker, 'address', error.last_worker)}. A worker whose memory is over is ended "
+                f"so: take smaller blocks, or start workers with more memory{self.advice()}"
+            )
+        if isinstance(error, MemoryError):
+            return ClusterError(
+                f"{name} ran out of memory on a worker ({error}): take smaller blocks, or start workers with more "
+                f"memory{self.advice()}"
+            )
+        if isinstance(error, asyncio.CancelledError) or type(error).__name__ in (
+            "FutureCancelledError",
+            "CommClosedError",
+        ):
+            return self.lost()
+        return error if error is not None else ClusterError(f"{name} was lost{self.advice()}")
+
+    def lost(self) -> ClusterError:
+        """The scheduler is gone, and with it all that was under way."""
+        return ClusterError(
+            f"the scheduler at {self._address()} is gone, or was started anew, and has forgotten this work: start a "
+            f"cluster, and fit again{self.advice()}"
+        )
+
+    def _address(self) -> str:
+        scheduler = self.client.scheduler
+        return "an address that is no more" if scheduler is None else str(scheduler.address)
+
+    def workers(self) -> dict[str, int]:
+        """The threads of each worker, by address; raises where the scheduler does not answer."""
+        asked = self._begin(self._ask_for_workers)
+        try:
+            return dict(asked.result(timeout=self.seconds))
+        except NotYet:
+            asked.cancel()
+            raise ClusterError(
+                f"the scheduler at {self._address()} has not answered for {self.seconds:g} s: see whether it runs and "
+                f"whether the network lets it be reached{self.advice()}"
+            ) from None
+        except (OSError, AttributeError, asyncio.CancelledError) as error:
+            raise self.lost() from error
+
+    async def _ask_for_workers(self) -> Any:
+        return await self.client.scheduler.ncores()
+
+    def threads(self) -> int:
+        """How many tasks the cluster does at the same time, as it was a moment ago."""
+        now = time.monotonic()
+        if now - self._counted > SILENCE:
+            self._threads, self._counted = max(1, sum(self.workers().values())), now
+        return self._threads
+
+    def _begin(self, make: Callable[[], Any]) -> Any:
+        """Have something awaited by the thread in which Dask listens."""
+        if self.client.status != "running":
+            raise self.lost()
+
+        async def run() -> Any:
+            return await make()
+
+        return asyncio.run_coroutine_threadsafe(run(), self.client.loop.asyncio_loop)
+
+
+class _Watch:
+    """Looks now and then whether there is anybody to wait for."""
+
+    def __init__(self, patience: Patience) -> None:
+        self.patience, self.alone_since = patience, None
+        self.next_look = time.monotonic() + SILENCE
+
+    alone_since: float | None
+
+    def look(self, name: str) -> None:
+        patience, now = self.patience, time.monotonic()
+        if patience.client.status != "running":
+            raise patience.lost()
+        if now < self.next_look:
+            return
+        self.next_look = now + SILENCE
+        if patience.workers():
+            self.alone_since = None
+            return
+        self.alone_since = self.alone_since or now
+        if now - self.alone_since >= patience.seconds:
+            raise ClusterError(
+                f"the cluster has had no worker for {patience.seconds:g} s, and {name} waits: start workers, and fit "
+                f"again{patience.advice()}"
+            )

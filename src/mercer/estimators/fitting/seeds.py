@@ -1,0 +1,26 @@
+"""What `random_state` stands for, in every estimator: without one a fit is the same each time.
+
+scikit-learn takes NumPy's global state for None. A model whose certificate anybody can check should be one that anybody
+can fit again, so None is a seed like another here, the number 0.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+Seed: TypeAlias = int | np.random.RandomState | None
+
+
+def generator_of(random_state: Seed) -> np.random.RandomState:
+    """Where the random numbers of a fit come from."""
+    return check_random_state(0 if random_state is None else random_state)
+
+
+def seed_of(random_state: Seed) -> int:
+    """A whole number to draw by: a number is its own seed, for a generator takes longer to make than a small fit."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,253 @@
+"""Linear machines learnt from blocks of rows, and what they say of blocks: memory is bounded by blocks, not by rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError, ParameterError
+from mercer._types import Array, FloatArray, IndexArray
+from mercer.estimators.fitting.inputs import LARGEST_TARGET, classes_and_codes
+from mercer.estimators.fitting.tasks import one_or_all
+from mercer.estimators.fitting.weights import class_weights, row_weights, sample_weights, target_weights, total_weight
+from mercer.estimators.out_of_core.column_summary import ColumnSummary
+from mercer.estimators.out_of_core.first_pass import all_targets
+from mercer.estimators.out_of_core.passes import Passes, feature_blocks
+from mercer.io.blocks.blocks import Blocks
+from mercer.kernels.table.column_frame import ColumnFrame
+from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.newton import solve_many
+from mercer.solvers.blocks.steps import BlockSolution
+from mercer.solvers.linear_result import LinearSolution
+from mercer.solvers.result import Status
+
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
+
+# Numbers up to which steps are in double precision from the beginning: it takes no time to speak of.
+SMALL = 2_000_000
+
+
+def require_alone(y: Any, sample_weight: Any) -> None:
+    """Refuse targets beside blocks, which have their own."""
+    for name, value, own in (("y", y, "target"), ("sample_weight", sample_weight, "weight")):
+        if value is not None:
+            raise ParameterError(
+                f"{name} must be left out where X is Blocks, which have theirs: Blocks(..., {own}=...)"
+            )
+
+
+def note_columns(model: Any, blocks: Blocks) -> None:
+    """Note how many columns blocks have, and what they are called."""
+    vars(model).pop("feature_names_in_", None)
+    model.n_features_in_ = blocks.n_columns
+    if blocks.names is not None:
+        model.feature_names_in_ = np.array(blocks.names, dtype=object)
+
+
+def labels_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[Array, IndexArray, FloatArray | None]:
+    """(classes, the place of each row's label among them, weights or None), from a pass over the targets alone."""
+    parts, weights = all_targets(blocks, n_jobs, stop)
+    found = [np.unique(part, return_inverse=True) for part in parts]
+    parts.clear()
+    classes = np.unique(np.concatenate([labels for labels, _ in found]))
+    if classes.dtype.kind == "f" and not (classes == np.rint(classes)).all():
+        raise DataError("Unknown label type: the targets are quantities, not classes; LinearSVR learns them")
+    classes_and_codes(classes)  # refuses one class
+    codes = np.concatenate([np.searchsorted(classes, labels)[places].astype(np.int32) for labels, places in found])
+    return classes, codes, weights
+
+
+def targets_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[FloatArray, FloatArray | None]:
+    """(targets of all rows as numbers, weights or None), from a pass over the targets alone."""
+    parts, weights = all_targets(blocks, n_jobs, stop)
+    if parts[0].dtype.kind == "U":
+        raise DataError(f"{blocks.place(0)}: the target must hold numbers, got texts such as {parts[0][0]!r}")
+    y = np.concatenate(parts).astype(np.float64)
+    if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
+        raise DataError(f"targets must be finite and below {LARGEST_TARGET:g} in size; scale them")
+    return y, weights
+
+
+def factors_of_classes(model: Any, codes: IndexArray, weights: FloatArray | None) -> tuple[float, FloatArray | float]:
+    """(total weight of the rows, the factor of each row on C, or of all)."""
+    n, factor = float(len(codes)), cast("FloatArray | float", 1.0)
+    if model.class_weight is not None:
+        factor = _class_weights(model, np.bincount(codes, minlength=len(model.classes_)))[codes]
+    if weights is None:
+        return n, factor
+    weights = sample_weights(weights, codes, model.classes_)
+    return total_weight(weights), factor * weights
+
+
+def _class_weights(model: Any, counts: IndexArray) -> FloatArray:
+    if isinstance(model.class_weight, str) and model.class_weight == "balanced":
+        return counts.sum() / (len(counts) * counts)
+    return class_weights(model.class_weight, model.classes_, model.classes_)
+
+
+def factors_of_targets(n: int, weights: FloatArray | None) -> tuple[float, FloatArray | float]:
+    """The same for targets that are quantities."""
+    if weights is None:
+        return float(n), 1.0
+    weights = target_weights(row_weights(weights, n), n)
+    return total_weight(weights), weights
+
+
+@dataclass
+class BlockTask:
+    """What is to be learnt from blocks.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    truth : ndarray (n,)
+        The place of each row's class, or its target.
+    targets : list of ndarray (n,)
+        Of each machine.
+    n : float
+        The weight of all rows.
+    factors : ndarray (n,) or float
+        On C, of each row or of all: the weights, and those of the classes.
+    weights : ndarray (n,) or None
+    """
+
+    blocks: Blocks
+    truth: Array
+    targets: list[Array]
+    n: float
+    factors: FloatArray | float
+    weights: FloatArray | None = None
+
+    def machines(self, model: Any, factors: FloatArray | float) -> list[BlockMachine]:
+        """The machines of a model, with these factors on its C."""
+        C, epsilon = model._C_of_rows(self.n, factors), float(getattr(model, "epsilon", 0.0))
+        scale = float(model.intercept_scaling)
+        return [BlockMachine(each, C, model.loss, epsilon, model._bias, scale) for each in self.targets]
+
+
+def class_task(model: Any, blocks: Blocks, codes: IndexArray, weights: FloatArray | None) -> BlockTask:
+    """A machine for two classes, or one for each class against the rest."""
+    positive = [1] if len(model.classes_) == 2 else range(len(model.classes_))
+    targets = [np.where(codes == c, np.int8(1), np.int8(-1)) for c in positive]
+    return BlockTask(blocks, codes, targets, *factors_of_classes(model, codes, weights), weights)
+
+
+def solve_task(model: Any, task: BlockTask, limits: "Limits") -> None:
+    """Solve all machines in the same passes; what they are, and how that went, is noted on the model."""
+    source = feature_blocks(task.blocks, limits, len(task.targets), model.n_jobs, model.memory_limit)
+    starts = _starts(model, source.n, source.n_features, len(task.targets))
+    solve_from(model, source, task.machines(model, task.factors), starts, limits)
+
+
+def steps_dtype(source: Passes) -> type:
+    """The precision of the steps; certificates are in double in any case."""
+    return np.float64 if source.n * source.n_features <= SMALL else np.float32
+
+
+def solve_from(
+    model: Any,
+    source: Passes,
+    machines: Sequence[BlockMachine],
+    starts: Sequence[BlockSolution | None],
+    limits: "Limits",
+) -> None:
+    """Solve the machines of a model from some start, and note on it what they are and how that went."""
+    found = solve_many(
+        source, machines, gap_tol=model._goal, limits=limits, starts=starts, dtype=steps_dtype(source)
+    )  # fmt: skip
+    weights = np.stack([each.coefficients for each in found])
+    model.coef_ = weights if hasattr(model, "classes_") else weights[0]
+    model.intercept_ = np.array([each.bias for each in found])
+    model.status_ = Status.worst([each.status for each in found])
+    model.n_iter_ = max(each.iterations for each in found)
+    model.n_passes_, model.rows_read_ = source.passes, source.rows_read
+    certificates = [each.certificate for each in found]
+    if all(each is not None for each in certificates):
+        model._heed(certificates, warns=False)
+    model.certificate_ = one_or_all(certificates)
+    model.trace_ = one_or_all([each.trace for each in found])
+    model._last = [_kept(each) for each in found] if model.warm_start else None
+
+
+def _kept(found: BlockSolution) -> LinearSolution:
+    return LinearSolution(found.w, found.bias, found.beta, found.status, found.iterations, found.trace)
+
+
+def _starts(model: Any, n: int, d: int, n_machines: int) -> list[BlockSolution | None]:
+    """The solutions of the last fit, if they fit this one."""
+    last = getattr(model, "_last", None) if model.warm_start else None
+    if last is None or len(last) != n_machines or {(len(s.beta), s.w.shape[-1]) for s in last} != {(n, d)}:
+        return [None] * n_machines
+    return [BlockSolution(s.w, s.w, s.bias, s.beta, s.status, s.iterations, None) for s in last]
+
+
+class PredictsBlocks:
+    """What a machine says of `Blocks`: an answer for each block, one after the other."""
+
+    if TYPE_CHECKING:
+        # What the estimator has beside this.
+        n_features_in_: int
+
+        def predict(self, X: Any) -> Array: ...
+
+    def predict_blocks(self, blocks: Blocks) -> Iterator[Array]:
+        """The predictions of each block, as it is read: memory is bounded by a block.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            With the columns of the fit.
+
+        Yields
+        ------
+        ndarray of shape (rows of the block,)
+        """
+        return (self.predict(rows) for rows in rows_of(self, blocks))
+
+
+def rows_of(model: Any, blocks: Blocks) -> Iterator[Any]:
+    """The rows of each block, as the model takes them."""
+    check_is_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    chosen = blocks.with_columns(list(names)) if names is not None and blocks.is_table else blocks
+    if chosen.n_columns != model.n_features_in_:
+        raise DataError(
+            f"the blocks have {chosen.n_columns} features, but {type(model).__name__} is expecting "
+            f"{model.n_features_in_} features as input"
+        )
+    for i in range(len(chosen)):
+        rows = chosen.matrix(i)
+        # By name, where the fit knew names.
+        yield rows if names is None else ColumnFrame({str(name): rows[:, k] for k, name in enumerate(names)})
+
+
+def right_and_total(model: Any, blocks: Blocks) -> tuple[float, float]:
+    """(weight of the rows whose label is predicted, weight of all)."""
+    right = total = 0.0
+    for (y, weights), predicted in zip(_targets(blocks), model.predict_blocks(blocks), strict=True):
+        truth = y.astype(str) if model.classes_.dtype.kind in "UO" and y.dtype.kind != "U" else y
+        is_right = (predicted == truth).astype(np.float64)
+        right += float(is_right.sum() if weights is None else is_right @ weights)
+        total += float(len(y) if weights is None else weights.sum())
+    return right, total
+
+
+def determination(model: Any, blocks: Blocks) -> float:
+    """R^2: 1 less the share of the targets' variance that the predictions leave."""
+    errors, spread = 0.0, ColumnSummary()
+    for (y, weights), predicted in zip(_targets(blocks), model.predict_blocks(blocks), strict=True):
+        each = np.ones(len(y)) if weights is None else weights
+        errors += float(each @ (predicted - y) ** 2)
+        total = float(each.sum())
+        mean = float(each @ y) / max(total, 1e-300)
+        spread.add(ColumnSummary({}, total, 0, mean, float(each @ (y - mean) ** 2)))
+    return 1.0 - errors / spread.squares if spread.squares > 0 else float(errors == 0.0)
+
+
+def _targets(blocks: Blocks) -> Iterator[tuple[Any, Any]]:
+    if not blocks.has_targets:
+        raise DataError("the blocks have no target to compare with; name it: Blocks(..., target=...)")
+    return (blocks.targets(i) for i in range(len(blocks)))

@@ -1,0 +1,106 @@
+"""Ridge regression and principal components restricted to landmarks."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer._types import FloatArray, IndexArray
+from mercer.estimators.fitting.tasks import BinaryTask
+from mercer.estimators.fitting.training import Budget
+from mercer.estimators.low_rank.over_blocks import LEAST_SQUARES, ROUNDED, Objective, better_choice
+from mercer.estimators.low_rank.restricted import Landmarks, grown
+from mercer.problems.distance import Distance
+from mercer.solvers.low_rank import ridge
+from mercer.solvers.low_rank.components import LowRankComponents, components
+from mercer.solvers.low_rank.kernel_blocks import KernelBlocks
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import TrainingData
+    from mercer.problems.kernel_methods.ridge import Ridge, RidgeCertificate
+    from mercer.solvers.limits import Limits
+
+
+@dataclass
+class RestrictedRidge:
+    """A ridge regression over landmarks, with what proves it."""
+
+    marks: Landmarks
+    solution: ridge.LowRankRidge
+    certificate: "RidgeCertificate"
+    distance: Distance
+
+    @property
+    def relative_distance(self) -> float:
+        return self.distance.relative
+
+
+@dataclass
+class RestrictedComponents:
+    """Principal components over landmarks, with what proves them."""
+
+    marks: Landmarks
+    pairs: LowRankComponents
+    distance: Distance
+
+    @property
+    def relative_distance(self) -> float:
+        return self.distance.relative
+
+
+class _Targets:
+    """Several targets in the form in which `better_choice` takes several problems."""
+
+    def __init__(self, problem: "Ridge", used: IndexArray) -> None:
+        self.tasks = [BinaryTask(used, column, (0,)) for column in problem.targets.T]
+
+
+def restricted_ridge(
+    estimator: Any, data: "TrainingData", problem: "Ridge", used: IndexArray, limits: "Limits"
+) -> RestrictedRidge:
+    """A ridge regression restricted to the landmarks that an estimator asks for."""
+    marks = Landmarks(estimator, estimator.approximation, data, used, limits)
+    marks.dtype = marks.precision(ROUNDED)
+    if marks.choice == "auto":
+        # |f|^2 / 2 + sum of C (y - f)^2 is the same objective divided by the penalty.
+        shares = [problem.scale**2 / (2.0 * penalty) for penalty in problem.penalties]
+        each = zip(problem.targets.T, shares, strict=True)
+        objectives = [Objective(y, C, LEAST_SQUARES, "none") for y, C in each]
+        marks.choice = better_choice(marks, _Targets(problem, used), objectives, limits)
+    budget = Budget.resolve(estimator.memory_limit, None, data.X)
+    whole = None if len(used) == data.shape[0] else used
+
+    def solve(_before: RestrictedRidge | None) -> RestrictedRidge:
+        blocks = KernelBlocks(
+            marks.basis, lambda dtype: marks.rows(dtype, whole), len(used), budget.cache + budget.working,
+            marks.n_jobs, limits.stop,
+        )  # fmt: skip
+        found = ridge.solve(blocks, marks.basis.factor, problem, estimator.tol, limits, marks.dtype)
+        w = marks.basis.weights(blocks.rows(np.dtype(np.float64)), found.alpha)
+        fitted = _values(marks, blocks, w)
+        certificate = problem.certificate(found.alpha, fitted)
+        distance = marks.distance(found.alpha * np.sqrt(problem.penalties), used, certificate.primal)
+        return RestrictedRidge(marks, found, certificate, distance)
+
+    return grown(marks, solve)
+
+
+def _values(marks: Landmarks, blocks: KernelBlocks, w: FloatArray) -> FloatArray:
+    """f of all rows, in double precision."""
+    return marks.values(blocks.rows(np.dtype(np.float64)), w)
+
+
+def restricted_components(estimator: Any, data: "TrainingData", count: int, limits: "Limits") -> RestrictedComponents:
+    """Principal components restricted to the landmarks that an estimator asks for."""
+    everything = np.arange(data.shape[0])
+    marks = Landmarks(estimator, estimator.approximation, data, everything, limits)
+    if marks.choice == "auto":
+        marks.choice = marks.choice_by_trace()
+    budget = Budget.resolve(estimator.memory_limit, None, data.X)
+
+    def solve(_before: RestrictedComponents | None) -> RestrictedComponents:
+        part = marks.coordinates(budget)
+        pairs = components(part.X, min(count, marks.basis.size))
+        return RestrictedComponents(marks, pairs, marks.missed_variance(part.X))
+
+    return grown(marks, solve)

@@ -1,0 +1,221 @@
+"""Problems restricted to landmarks, solved over blocks of kernel values: many rows, in bounded memory."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer._errors import ParameterError
+from mercer._types import FloatArray, IndexArray
+from mercer.estimators.low_rank.restricted import SAMPLE, SHARE, Landmarks, Restricted
+from mercer.kernels.evaluation import tiles
+from mercer.problems.certificate import Certificate
+from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.newton import solve_many
+from mercer.solvers.blocks.steps import BlockSolution
+from mercer.solvers.low_rank.kernel_blocks import KernelBlocks
+
+if TYPE_CHECKING:
+    from mercer.estimators.fitting.training import Budget
+    from mercer.solvers.limits import Limits
+
+# Machines that take their steps in the same passes, at most: each has matrices of its own.
+TOGETHER = 8
+# What entries in single precision may be off by.
+ROUNDED = 1e-5
+# How coarsely a sample is solved, and the bytes that its kernel values may take.
+SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
+# One in so many landmarks says where to begin, how coarsely, and from how many kernel values on.
+COARSE, COARSE_GAP, WORTH_COARSE = 4, 5e-3, 2_000_000
+LEAST_SQUARES = "squared_epsilon_insensitive"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is minimised over the rows of a problem: targets, weights, and the loss."""
+
+    targets: np.ndarray
+    C: np.ndarray
+    loss: str
+    bias: str
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.C).all():
+            raise ParameterError("C must be finite with an approximation: a hard margin over landmarks may not exist")
+
+
+class BlockSolved:
+    """As `Solved`: solutions over blocks, one for each problem."""
+
+    def __init__(self, tasks: list[Any], solutions: list[BlockSolution], places: list[IndexArray]) -> None:
+        self.tasks, self.solutions, self.places = tasks, solutions, places
+        self.statuses = [each.status for each in solutions]
+        self.iterations = np.array([each.iterations for each in solutions], dtype=np.int32)
+        self.intercepts = np.array([each.bias for each in solutions])
+
+    def betas(self) -> list[FloatArray]:
+        """Signed dual coefficients of each problem."""
+        return [each.beta[places] for each, places in zip(self.solutions, self.places, strict=True)]
+
+    def traces(self) -> list[Any]:
+        """How each solver got there."""
+        return [each.trace for each in self.solutions]
+
+
+class BlockFit:
+    """The problems of a fit over the same blocks.
+
+    Parameters
+    ----------
+    marks : Landmarks
+    setup : Setup
+    objectives : list of Objective
+        One for each problem.
+    gap_tol : float
+        Relative duality gap at which to stop.
+    budget : Budget
+    limits : Limits
+    """
+
+    def __init__(
+        self, marks: Landmarks, setup: Any, objectives: list[Objective], gap_tol: float, budget: "Budget",
+        limits: "Limits",
+    ) -> None:  # fmt: skip
+        self.marks, self.setup, self.limits = marks, setup, limits
+        self.gap_tol, self.objectives = gap_tol, objectives
+        self.places = [np.searchsorted(marks.used, task.indices) for task in setup.tasks]
+        n, self.memory = len(marks.used), budget.cache + budget.working
+        whole = None if n == marks.data.shape[0] else marks.used
+        self.blocks = KernelBlocks(
+            marks.basis, lambda dtype: marks.rows(dtype, whole), n, self.memory, marks.n_jobs, limits.stop
+        )
+
+    def solve(self, before: Restricted | None) -> Restricted:
+        """All problems; from where fewer landmarks have led, if there is such a solution."""
+        machines = [self._machine(k) for k in range(len(self.objectives))]
+        starts = self._coarse_starts(machines) if before is None else self._starts(before)
+        solutions = self._solved(machines, starts)
+        solved = BlockSolved(self.setup.tasks, solutions, self.places)
+        certificates = [self._certificate(each, machine) for each, machine in zip(solutions, machines, strict=True)]
+        distances = [
+            self.marks.distance(beta, task.indices, certificate.primal)
+            for beta, task, certificate in zip(solved.betas(), self.setup.tasks, certificates, strict=True)
+        ]
+        coefficients = np.stack([each.coefficients for each in solutions], axis=1)
+        support = self.marks.support(coefficients, self.setup.codes, self.setup.n_classes)
+        return Restricted(solved, self.marks, support, certificates, distances)
+
+    def scores(self, folds: IndexArray) -> tuple[list[FloatArray], list[Any]]:
+        """(decision values of the rows of each problem by machines that have not seen them, how those ended)."""
+        own = folds[self.marks.used]
+        names = [fold for fold in np.unique(own) if fold >= 0]
+        machines = [self._machine(k, own != fold) for k in range(len(self.objectives)) for fold in names]
+        solutions = self._solved(machines, [None] * len(machines))
+        V = np.stack([each.coefficients for each in solutions], axis=1)
+        marks = self.marks.basis.landmarks(np.float64)
+        values = tiles.product(self.marks.data.kernel, self.blocks.rows(np.dtype(np.float64)), marks, V)
+        values += np.array([each.bias for each in solutions])
+        found = []
+        for k, places in enumerate(self.places):
+            mine = values[places, k * len(names) : (k + 1) * len(names)]
+            column = np.maximum(np.searchsorted(names, own[places]), 0)
+            found.append(mine[np.arange(len(places)), column])
+        return found, [each.status for each in solutions]
+
+    def _machine(self, k: int, kept: Any = None) -> BlockMachine:
+        return machine_of(self.objectives[k], self.places[k], len(self.marks.used), kept)
+
+    def _solved(self, machines: list[BlockMachine], starts: list[Any]) -> list[BlockSolution]:
+        found: list[BlockSolution] = []
+        for begin in range(0, len(machines), TOGETHER):
+            some = slice(begin, begin + TOGETHER)
+            found += solve_many(
+                self.blocks, machines[some], gap_tol=self.gap_tol, limits=self.limits, starts=starts[some],
+                factor=self.marks.basis.factor, dtype=self.marks.dtype,
+            )  # fmt: skip
+            if len(machines) > 1:
+                self.limits.report_solved(len(found), len(machines))
+        return found
+
+    def _coarse_starts(self, machines: list[BlockMachine]) -> list[Any]:
+        """Solutions over some of the landmarks, where there are many: those are near, and cost little.
+
+        A Gram matrix of a quarter of the landmarks costs a sixteenth. What it says of the rows, which of them are at a
+        bound above all, holds for nearly all of them.
+        """
+        basis, n = self.marks.basis, len(self.marks.used)
+        count = basis.size // COARSE
+        if n * count < WORTH_COARSE:
+            return [None] * len(machines)
+        some = basis.first(count)
+        blocks = KernelBlocks(some, lambda dtype: self.blocks.rows(np.dtype(dtype)), n, self.memory, self.marks.n_jobs,
+                              self.limits.stop)  # fmt: skip
+        starts = []
+        for begin in range(0, len(machines), TOGETHER):
+            found = solve_many(
+                blocks, machines[begin : begin + TOGETHER], gap_tol=COARSE_GAP, limits=self.limits.unwatched(),
+                factor=some.factor, dtype=self.marks.dtype,
+            )  # fmt: skip
+            starts += [self._extended(each) for each in found]
+        return starts
+
+    def _extended(self, solution: BlockSolution) -> BlockSolution:
+        """The same function with the other landmarks, whose coefficients are zero."""
+        basis = self.marks.basis
+        coefficients: FloatArray = np.zeros(basis.size)
+        coefficients[: len(solution.coefficients)] = solution.coefficients
+        w = basis.factor.T @ coefficients
+        return BlockSolution(
+            w, coefficients, solution.bias, solution.beta, solution.status, 0, None, [], solution.width
+        )
+
+    def _starts(self, before: Restricted) -> list[BlockSolution]:
+        """The solutions so far in the basis of more landmarks, from their dual coefficients."""
+        starts = []
+        rows = self.blocks.rows(np.dtype(np.float64))
+        for old in before.solved.solutions:
+            support = np.flatnonzero(old.beta)
+            w = self.marks.basis.weights(rows.take(support), old.beta[support], self.limits.stop)
+            coefficients = self.marks.basis.coefficients(w)
+            starts.append(BlockSolution(w, coefficients, old.bias, old.beta, old.status, 0, None, [], old.width))
+        return starts
+
+    def _certificate(self, solution: BlockSolution, machine: BlockMachine) -> Certificate:
+        """That of the solver; where it was ended before it had one, that of its weights and no dual coefficients."""
+        if solution.certificate is not None:
+            return solution.certificate
+        values = self.marks.values(self.blocks.rows(np.dtype(np.float64)), solution.w[:, None])[:, 0] + solution.bias
+        return machine.certificate(solution.w, solution.bias, values, solution.beta, np.zeros(len(solution.w)))
+
+
+def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | None, limits: "Limits") -> str:
+    """Uniform landmarks or random pivots: those with which the objective is lower on a sample of the rows.
+
+    Where the problems are none of linear machines over blocks, least squares to their labels stand in for them.
+    """
+    n = len(marks.used)
+    chosen = np.sort(marks.order[: min(n, SAMPLE)])
+    count = min(marks.spec.landmarks, max(1, len(chosen) // SHARE))
+    machines = []
+    for k, task in enumerate(setup.tasks[:TOGETHER]):
+        own = Objective(task.signs, np.ones(len(task.signs)), LEAST_SQUARES, "free")
+        machine = machine_of(objectives[k] if objectives else own, np.searchsorted(marks.used, task.indices), n)
+        machines.append(machine.sample(chosen))
+    primals = {}
+    for choice in ("uniform", "rpcholesky"):
+        basis = marks.basis_within(marks.used[chosen], choice, count)
+        blocks = KernelBlocks(
+            basis, lambda dtype: marks.rows(dtype, marks.used[chosen]), len(chosen), SAMPLE_BYTES, marks.n_jobs
+        )
+        found = solve_many(blocks, machines, gap_tol=SAMPLE_GAP, limits=limits.unwatched(), factor=basis.factor)
+        primals[choice] = sum(np.inf if each.certificate is None else each.certificate.primal for each in found)
+    return min(primals, key=lambda choice: primals[choice])
+
+
+def machine_of(objective: Objective, places: IndexArray, n: int, kept: Any = None) -> BlockMachine:
+    """A problem over all rows that take part in any: those of others have weight zero."""
+    targets, C = np.ones(n), np.zeros(n)
+    targets[places], C[places] = objective.targets, objective.C
+    C = C if kept is None else C * kept
+    return BlockMachine(targets, C, objective.loss, objective.epsilon, objective.bias)

@@ -1,0 +1,305 @@
+"""One fit restricted to landmarks: from data to problems solved in coordinates, and back to a sum of kernels."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.utils import check_random_state
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.threads import Stopped
+from mercer._types import FloatArray, IndexArray, Rows
+from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_rows, takes_items
+from mercer.estimators.fitting.support import Support
+from mercer.estimators.fitting.training import Budget, TrainingData
+from mercer.estimators.low_rank.low_rank import LandmarksUsed
+from mercer.kernels.evaluation import tiles
+from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.gram.kernel_matrix import is_ordered
+from mercer.kernels.table.frame import Frame
+from mercer.kernels.vector.linear import Linear
+from mercer.problems.distance import Distance
+from mercer.solvers.low_rank import landmarks
+from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image, left_of_trace
+from mercer.solvers.low_rank.distance import by_lengths, half_energy
+
+if TYPE_CHECKING:
+    from mercer.estimators.low_rank.low_rank import LowRank
+    from mercer.solvers.limits import Limits
+
+
+# The sample on which ways to choose landmarks are compared: its rows, and how many there are to each landmark.
+SAMPLE, SHARE = 4000, 8
+# Up to so many rows, the solvers of exact machines are quicker, in coordinates, than passes over blocks.
+FEW_ROWS = 4000
+# Up to so many kernel values, those in double precision take no longer than the rest of the fit.
+FEW_VALUES = 2_000_000
+# Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
+FREE_ENTRIES = 10_000_000
+# And else so many times as many as those: about a tenth of a fit.
+SHARE_OF_VALUES = 0.7
+
+
+class Landmarks:
+    """Training rows with the landmarks that a `LowRank` asks for.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Who is to be fitted.
+    spec : LowRank
+    data : TrainingData
+    used : ndarray of int
+        Rows that take part: landmarks are drawn among them.
+
+    Attributes
+    ----------
+    places : ndarray of int or None
+        Positions of the landmarks among the training rows; None where they were given.
+    basis : Basis
+    used_as : LandmarksUsed
+    """
+
+    def __init__(self, estimator: Any, spec: "LowRank", data: TrainingData, used: IndexArray, limits: "Limits") -> None:
+        self.spec = spec
+        self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
+        seed = 0 if self.spec.random_state is None else self.spec.random_state
+        state = check_random_state(seed)
+        # scikit-learn draws landmarks so too: the same seed gives the same ones.
+        self.order = state.permutation(len(used))
+        self.rng = np.random.default_rng(state.randint(2**31))
+        self.given: Any = None
+        self.places: Any = None
+        self.dtype: DTypeLike = np.float64
+        if self.spec.rows is not None:
+            self.given = _given(estimator, self.spec.rows, data)
+        count = self.spec.landmarks if self.given is None else _count(self.given)
+        _require_fewer(count, len(used))
+        self.choice = "given" if self.given is not None else self.spec.choice
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are so many rows that they are better taken in blocks."""
+        return len(self.used) > FEW_ROWS
+
+    def precision(self, tol: float) -> DTypeLike:
+        """The precision in which kernel values are right to within `tol`; double where they are few."""
+        is_small = len(self.used) * self.spec.landmarks <= FEW_VALUES
+        return np.float64 if is_small else self.data.precision(tol)
+
+    def take(self, count: int) -> None:
+        """Choose `count` landmarks and factor their matrix, for kernel values in the precision `dtype`."""
+        if self.given is None:
+            self.places = self.used[self._chosen(count)]
+        self.basis = Basis(self.data.kernel, self._prepare, self.dtype, self.n_jobs, self.limits.stop)
+        self.used_as = LandmarksUsed(self.basis.size, self.choice, self.basis.jitter)
+
+    def basis_within(self, rows: IndexArray, choice: str, count: int) -> Basis:
+        """`count` landmarks among some of the rows, in double precision: to try a choice."""
+        rng = np.random.default_rng(0)
+        places = rows[self._drawn(rows, choice, count, rng)]
+        kernel = self.data.kernel
+        return Basis(kernel, lambda dtype: self.data.prepare(dtype, places), np.float64, self.n_jobs, self.limits.stop)
+
+    def _chosen(self, count: int) -> IndexArray:
+        # Landmarks that are added later join those there are.
+        is_uniform = self.choice == "uniform"
+        return self.order[:count] if is_uniform else self._drawn(self.used, self.choice, count, self.rng)
+
+    def _drawn(self, rows: IndexArray, choice: str, count: int, rng: np.random.Generator) -> IndexArray:
+        if choice == "uniform":
+            return landmarks.uniform(len(rows), count, rng)
+
+        def prepare(dtype: DTypeLike, indices: IndexArray) -> Any:
+            return self.data.prepare(dtype, rows[indices])
+
+        return landmarks.pivots(self.data.kernel, prepare, len(rows), count, rng, self.n_jobs, self.limits.stop)
+
+    def _prepare(self, dtype: DTypeLike) -> Any:
+        if self.given is None:
+            return self.data.prepare(dtype, self.places)
+        return self.data.kernel.prepare(self.given, dtype, origin=self.data.origin, check=False)
+
+    def rows(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
+        """Training rows in the kernel's prepared form, as the landmarks are."""
+        if self.given is None or isinstance(self.data.kernel, Precomputed):
+            return self.data.prepare(dtype, indices)
+        # Columns that no training row varies in may differ in landmarks of one's own.
+        rows = self.data.X if indices is None else self.data._rows(indices)
+        return self.data.kernel.prepare(rows, dtype, origin=self.data.origin, check=False)
+
+    def coordinates(self, budget: Budget) -> TrainingData:
+        """The training rows as rows of coordinates, whose kernel is linear."""
+        n, m = self.data.shape[0], self.basis.size
+        _require_room(8 * n * m, budget, self.data.X)
+        return TrainingData(Linear(), self.basis.coordinates(self.rows(np.float64), self.limits.stop))
+
+    def vectors(self) -> tuple[Any, Any]:
+        """(the landmarks as an `Expansion` takes them, and as the user gave them)."""
+        if self.given is None:
+            return self.data.expansion_vectors(self.places), self.data.support_vectors(self.places)
+        return self.given, self.given.native if isinstance(self.given, Frame) else self.given
+
+    def support(self, coefficients: FloatArray, codes: IndexArray, n_classes: int) -> Support:
+        """The landmarks in the place of support vectors, with coefficients (m, k); grouped by class."""
+        coefficients = coefficients.T
+        if self.places is None:
+            counts = np.zeros(n_classes, np.int64)
+            counts[0] = self.basis.size
+            return Support(np.arange(self.basis.size), counts, coefficients, has_pairs=False)
+        order = np.lexsort((self.places, codes[self.places]))
+        self.places = self.places[order]
+        counts = np.bincount(codes[self.places], minlength=n_classes)
+        return Support(self.places, counts, coefficients[:, order], has_pairs=False)
+
+    def distance(self, beta: FloatArray, indices: IndexArray, primal: float) -> Distance:
+        """How far a problem's solution may be from that without landmarks."""
+        entries = max(FREE_ENTRIES, int(SHARE_OF_VALUES * self.data.shape[0] * self.basis.size))
+        points = self.rows(np.float64, indices)
+        try:
+            value, method, confidence, n_rows = half_energy(
+                self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
+            )
+        except Stopped:
+            # The model is there, and there is no time to look closer.
+            value, method, confidence, n_rows = by_lengths(self.data.kernel, points, beta), "bounded", 1.0, 0
+        return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
+
+    def values(self, rows: Any, w: FloatArray) -> FloatArray:
+        """The functions of weights (m, k) at prepared rows."""
+        marks, kernel = self.basis.landmarks(rows.dtype), self.data.kernel
+        return tiles.product(kernel, rows, marks, self.basis.coefficients(w), self.n_jobs)
+
+    def missed_variance(self, coordinates: FloatArray) -> Distance:
+        """What landmarks leave of the variance: components could miss no more of it."""
+        left, share = left_of_trace(coordinates, self.data.diagonal(np.arange(len(coordinates))))
+        return Distance(left, share, "exact", 1.0, len(coordinates))
+
+    def choice_by_trace(self) -> str:
+        """Uniform landmarks or random pivots: those that leave less of the variance of a sample."""
+        chosen = np.sort(self.order[: min(len(self.used), SAMPLE)])
+        count, left = min(self.spec.landmarks, max(1, len(chosen) // SHARE)), {}
+        for choice in ("uniform", "rpcholesky"):
+            basis = self.basis_within(self.used[chosen], choice, count)
+            left[choice] = -float(np.sum(basis.coordinates(self.rows(np.float64, self.used[chosen])) ** 2))
+        return min(left, key=lambda choice: left[choice])
+
+
+class Restricted:
+    """Solutions of problems in coordinates, as those of a machine over the landmarks.
+
+    The same as `SolvedProblems`, with certificates of the restricted problems and distances to the exact ones.
+    """
+
+    def __init__(
+        self, solved: Any, marks: Landmarks, support: Support, certificates: list[Any], distances: list[Distance]
+    ) -> None:
+        self.solved, self.marks, self.support = solved, marks, support
+        self.certificates, self.distances = certificates, distances
+        self.statuses, self.iterations, self.intercepts = solved.statuses, solved.iterations, solved.intercepts
+        self.solutions = getattr(solved, "solutions", None)
+
+    def betas(self) -> list[FloatArray]:
+        return self.solved.betas()
+
+    def traces(self) -> list[Any]:
+        return self.solved.traces()
+
+    @property
+    def relative_distance(self) -> float:
+        """The largest of all problems."""
+        return max(each.relative for each in self.distances)
+
+
+def solved_in_coordinates(
+    solve: Callable[[TrainingData], Any], marks: Landmarks, setup: Any, budget: Budget
+) -> Restricted:
+    """What ``solve(data)`` finds for coordinates, as any kernel machine is solved; with a linear kernel."""
+    part = marks.coordinates(budget)
+    solved = solve(part)
+    weights = coordinate_weights(part.X, solved.support.indices, solved.support.groups(), len(solved.intercepts))
+    certificates, distances = [], []
+    for problem, indices, beta, intercept in _points(setup, solved):
+        rows = part.X if len(indices) == len(part.X) and is_ordered(indices) else part.X[indices]
+        certificates.append(problem.certificate(beta, image(rows, beta), intercept))
+        distances.append(marks.distance(beta, indices, certificates[-1].primal))
+    support = marks.support(marks.basis.coefficients(weights), setup.codes, setup.n_classes)
+    return Restricted(solved, marks, support, certificates, distances)
+
+
+def _points(setup: Any, solved: Any) -> Iterator[tuple[Any, IndexArray, FloatArray, Any]]:
+    """(problem, its rows, coefficients, intercept), where all functions may be one problem."""
+    if hasattr(setup, "joint"):
+        beta = solved.solution.beta
+        intercept = solved.intercepts if beta.ndim == 2 else float(solved.intercepts[0])
+        yield setup.joint, setup.tasks[0].indices, beta, intercept
+        return
+    for problem, task, beta, intercept in zip(
+        setup.problems, setup.tasks, solved.betas(), solved.intercepts, strict=True
+    ):
+        yield problem, task.indices, beta, intercept
+
+
+def rows_used(setup: Any) -> IndexArray:
+    """The rows that take part in any problem, in order."""
+    return np.unique(np.concatenate([task.indices for task in setup.tasks]))
+
+
+def grown(marks: Landmarks, solve: Callable[[Any], Any]) -> Any:
+    """``solve(solution so far)`` with as many landmarks as the distance that is asked for takes."""
+    spec, n = marks.spec, len(marks.used)
+    count, most = spec.landmarks, min(n, spec.most_landmarks or n)
+    solved = None
+    while True:
+        marks.take(count)
+        solved = solve(solved)
+        if spec.distance_tol is None or solved.relative_distance <= spec.distance_tol:
+            return solved
+        if count >= most or marks.limits.reached() is not None:
+            _warn_of_distance(spec.distance_tol, solved, count)
+            return solved
+        count = min(2 * count, most)
+
+
+def _warn_of_distance(asked: float, solved: Any, count: int) -> None:
+    warnings.warn(
+        f"distance_tol={asked:g} was not reached: with {count} landmarks the relative distance is "
+        f"{solved.relative_distance:.2g}; raise most_landmarks or the limits, or fit without an approximation",
+        UserWarning,
+        stacklevel=6,
+    )
+
+
+def _given(estimator: Any, rows: Any, data: TrainingData) -> Rows:
+    """Landmarks of the user's own, checked as rows to predict are."""
+    if isinstance(data.kernel, Precomputed):
+        raise ParameterError(
+            "rows cannot be given with a precomputed kernel, whose values for them are not known; leave rows=None: "
+            "landmarks are then drawn among the training items"
+        )
+    kernel = kernel_of(estimator)
+    return as_items(rows, kernel) if takes_items(kernel) else prediction_rows(estimator, rows)
+
+
+def _count(rows: Any) -> int:
+    return rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
+def _require_fewer(count: int, n: int) -> None:
+    if count > n:
+        raise DataError(
+            f"landmarks must be at most as many as there are training rows, n_samples={n}, got {count}; with so few "
+            "rows the exact machine is as quick: approximation=None"
+        )
+
+
+def _require_room(needed: int, budget: Budget, X: Rows) -> None:
+    room = budget.cache + budget.working
+    if needed > 2 * room:
+        enough = -(-Budget.limit_for(needed, X) // 2**20)
+        raise DataError(
+            f"coordinates of all rows need {needed / 2**20:.3g} MiB, and memory_limit leaves {room / 2**20:.3g} MiB; "
+            f'set memory_limit="{enough}MiB", or take fewer landmarks'
+        )

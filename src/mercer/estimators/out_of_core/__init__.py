@@ -1,0 +1,1 @@
+"""Learning from blocks of rows that together need not fit into memory."""

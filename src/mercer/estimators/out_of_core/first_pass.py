@@ -1,0 +1,129 @@
+"""The first pass over blocks: what the columns hold, and all targets, before anything is fitted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer._types import Array
+from mercer.estimators.out_of_core.column_summary import ColumnSummary, joined, values_of
+from mercer.estimators.out_of_core.passes import Progress
+from mercer.io.blocks.blocks import Blocks
+from mercer.io.csv.lines import SOME_NUMBERS, is_number
+from mercer.solvers.blocks.source import LocalBlocks
+from mercer.solvers.limits import Limits
+
+
+@dataclass
+class FirstPass:
+    """What the columns of a table hold, and its blocks, read as what they have turned out to be."""
+
+    columns: dict[str, ColumnSummary]
+    blocks: Blocks
+
+
+def first_pass(
+    blocks: Blocks, n_jobs: int | None = None, limits: Limits | None = None, with_targets: bool = True
+) -> FirstPass:
+    """Read all blocks of a table once; again, where a column was taken for numbers that holds texts too."""
+    told = Progress(Limits() if limits is None else limits, blocks.n_rows)
+    targets = [name for name in (blocks.target, blocks.weight) if name is not None and with_targets]
+    while True:
+        told.begin(0)
+        found = joined(_summaries(blocks, targets, n_jobs, told))
+        mixed = [name for name, summary in found.items() if len(summary.kinds) > 1]
+        if not mixed:
+            return FirstPass({name: found[name] for name in blocks.names or ()}, blocks)
+        for name in mixed:
+            _require_texts(blocks, name, found[name])
+        blocks = blocks.with_text(mixed)
+
+
+def _summaries(
+    blocks: Blocks, targets: list[str], n_jobs: int | None, told: Progress
+) -> Iterator[dict[str, ColumnSummary]]:
+    pool = LocalBlocks(lambda i, _dtype: i, blocks.sizes, 0, n_jobs, told.stop)
+    names = list(blocks.names or ())
+    for i, (found, beside) in enumerate(
+        pool.map(summary_of_block, (blocks, names, targets), [()] * len(blocks), float)
+    ):
+        if targets:
+            blocks.keep_targets(i, blocks.split_targets(i, beside))
+        told.done += blocks.sizes[i]
+        yield found
+
+
+def summary_of_block(
+    i: int, blocks: Blocks, names: list[str], targets: list[str]
+) -> tuple[dict[str, ColumnSummary], dict[str, Array]]:
+    """(what the columns of block i hold, its targets)."""
+    found, beside = {}, {}
+    for name, array in blocks.columns(i, [*names, *targets]):
+        if name in targets:
+            beside[name] = array
+        if name in names:
+            values = values_of(name, array, _kind(blocks, name))
+            if values.numbers is not None and np.isinf(values.numbers).any():
+                row = int(np.flatnonzero(np.isinf(values.numbers))[0])
+                raise DataError(
+                    f"{blocks.place(i, row)}, column {name!r}: a finite number was expected, got "
+                    f"{values.numbers[row]}; correct it, or leave the row out"
+                )
+            found[name] = ColumnSummary.of(values, i)
+    return found, beside
+
+
+def _kind(blocks: Blocks, name: str) -> str | None:
+    return "text" if name in blocks.text else None
+
+
+def _require_texts(blocks: Blocks, name: str, summary: ColumnSummary) -> None:
+    """Refuse a column that was meant to hold numbers: of which a few words are none."""
+    labels = sum(summary.labels.values())
+    numbers = summary.count - labels + sum(count for label, count in summary.labels.items() if is_number(label))
+    if numbers < SOME_NUMBERS * summary.count or "text" not in summary.kinds:
+        return
+    block = summary.kinds["text"]
+    if blocks.find_fault is not None:
+        blocks.find_fault(block, name)
+    raise DataError(
+        f"{blocks.place(block)}, column {name!r}: numbers were expected, as in other blocks, got texts such as "
+        f"{next(iter(summary.labels))!r}; correct them, or read the column as text (text=)"
+    )
+
+
+def all_targets(blocks: Blocks, n_jobs: int | None = None, stop: Any = None) -> tuple[list[Array], Array | None]:
+    """(targets of each block, weights of all rows or None); a DataError names the block whose targets differ."""
+    if not blocks.has_targets:
+        raise DataError("the blocks have no target to learn from; name it: Blocks(..., target=...)")
+    pool = LocalBlocks(lambda i, _dtype: i, blocks.sizes, 0, n_jobs, stop)
+    found = list(pool.map(_targets_of_block, (blocks,), [()] * len(blocks), float))
+    parts = [y for y, _ in found]
+    first = parts[0].dtype.kind == "U"
+    for i, part in enumerate(parts):
+        if (part.dtype.kind == "U") != first:
+            return _again_as_texts(blocks, i, n_jobs, stop)
+    given = [weights for _, weights in found]
+    if all(weights is None for weights in given):
+        return parts, None
+    if any(weights is None for weights in given):
+        missing = next(i for i, weights in enumerate(given) if weights is None)
+        raise DataError(f"{blocks.place(missing)}: there are no weights, unlike in other blocks")
+    return parts, np.concatenate(given)
+
+
+def _targets_of_block(i: int, blocks: Blocks) -> tuple[Any, Array | None]:
+    return blocks.targets(i)
+
+
+def _again_as_texts(blocks: Blocks, i: int, n_jobs: int | None, stop: Any) -> tuple[list[Array], Array | None]:
+    """Of CSV: a target that looks like numbers in one block and holds words in another is one of texts."""
+    again = blocks.with_target_as_text()
+    if again is None:
+        raise DataError(
+            f"{blocks.place(i)}: targets are texts here and numbers in block 0, or the reverse; write them with "
+            "one type"
+        )
+    return all_targets(again, n_jobs, stop)

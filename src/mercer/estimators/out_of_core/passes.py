@@ -1,0 +1,125 @@
+"""Blocks as a solver goes through them: features made when they are read, some kept, and how far a pass has come."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from mercer._jit.scratch import Buffers
+from mercer.estimators.out_of_core.memory import Plan, plan
+from mercer.io.blocks.blocks import Blocks
+from mercer.io.blocks.stack import fresh
+from mercer.solvers.blocks.source import LocalBlocks
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import TracePoint
+
+# How long a pass goes on without a word.
+SILENCE_SECONDS = 0.3
+
+
+class Progress:
+    """Tells the callbacks of `limits` now and then how many rows of a pass are done, in the thread that began it."""
+
+    def __init__(self, limits: Limits, n_rows: int) -> None:
+        self._limits, self._rows = limits, n_rows
+        self._thread, self._spoken = threading.get_ident(), time.monotonic()
+        self._number = self.done = 0
+
+    def begin(self, number: int) -> None:
+        """A pass begins; 0 is the first look, before there is anything to fit."""
+        self._number, self.done = number, 0
+
+    def stop(self) -> bool:
+        """Whether the work should end now: asked before every block."""
+        now = time.monotonic()
+        if threading.get_ident() == self._thread and now - self._spoken >= SILENCE_SECONDS:
+            self._spoken = now
+            self._limits.report(
+                TracePoint(self._limits.seconds, self._number, np.inf, 0.0, self.done, self._rows, "pass")
+            )
+        return self._limits.reached() is not None
+
+
+class Passes(LocalBlocks):
+    """The features of `Blocks`, for the solvers of `mercer.solvers.blocks`.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Of rows of numbers, or mapped to such.
+    limits : Limits
+        Asked before every block, and told how many rows of a pass are done.
+    room : Plan
+        How many blocks are worked on at a time, and how many bytes of features are kept for the next pass.
+
+    Attributes
+    ----------
+    passes, rows_read : int
+        How often all blocks were gone through, and how many rows were read from their source for it.
+    """
+
+    def __init__(self, blocks: Blocks, limits: Limits, room: Plan) -> None:
+        self._told = Progress(limits, sum(blocks.sizes))
+        super().__init__(self._features, blocks.sizes, blocks.n_columns, room.n_jobs, self._told.stop)
+        self._blocks = blocks
+        self._kept: dict[int, Any] = {}
+        self._seen: set[int] = set()  # blocks that are kept, or are no better kept
+        self._own = threading.local()
+        self._left, self._lock = room.kept_bytes, threading.Lock()
+        self.passes = self.rows_read = 0
+
+    def map(
+        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
+    ) -> Iterator[Any]:
+        self.passes += 1
+        self._told.begin(self.passes)
+        for size, answer in zip(self.sizes, super().map(work, shared, own, dtype), strict=True):
+            self._told.done += size
+            yield answer
+
+    def _features(self, i: int, dtype: DTypeLike) -> Any:
+        kept = self._kept.get(i)
+        if kept is not None and kept.dtype == dtype:
+            return kept
+        is_kept = self._take_room(i, dtype)
+        found = self._blocks.matrix(i, dtype, fresh if is_kept else self._room().get)
+        if is_kept and not _is_view(found):
+            self._kept[i] = found
+        return found
+
+    def _take_room(self, i: int, dtype: DTypeLike) -> bool:
+        """Whether there is room to keep a block for the next pass."""
+        size = self.sizes[i] * self.n_features * np.dtype(dtype).itemsize
+        with self._lock:
+            self.rows_read += self.sizes[i]
+            if i in self._seen or size > self._left:
+                return False
+            self._seen.add(i)
+            self._left -= size
+            return True
+
+    def _room(self) -> Buffers:
+        """The arrays of this thread that the next block may have."""
+        if not hasattr(self._own, "room"):
+            self._own.room = Buffers()
+        return self._own.room
+
+
+def feature_blocks(
+    blocks: Blocks, limits: Limits, n_machines: int, n_jobs: int | None = None, memory_limit: int | str | None = None
+) -> Passes:
+    """`Blocks` as features for a solver, within a limit of memory.
+
+    `blocks` are rows of numbers, or ``blocks.mapped(feature_map)`` with anything that makes features of a block
+    (`mercer.io.blocks.mapped.FeatureMap`): columns of a table, kernel values with landmarks.
+    """
+    return Passes(blocks, limits, plan(blocks.sizes, blocks.n_columns, n_machines, n_jobs, memory_limit))
+
+
+def _is_view(features: Any) -> bool:
+    """Whether the numbers are somebody else's already, in memory or mapped."""
+    return not sparse.issparse(features) and features.base is not None

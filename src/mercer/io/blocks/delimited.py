@@ -1,0 +1,167 @@
+"""Files of delimited text as blocks: an index of the bytes where blocks begin, and each read by itself."""
+
+import copy
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from mercer._errors import DataError
+from mercer._types import Array
+from mercer.io.blocks.reader import rows_of_block
+from mercer.io.csv.lines import MISSING, Lines
+from mercer.io.csv.reader import delimiter_of, read_delimited
+from mercer.io.csv.row_starts import first_state, scan_rows
+from mercer.io.source import PIECE, Source
+
+_MARK = b"\xef\xbb\xbf"  # of UTF-8, which is no part of the first name
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A block: bytes of a file (to its end where that is None), the lines before it, its rows."""
+
+    file: int
+    begin: int
+    end: int | None
+    lines_before: int
+    rows_before: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The lines up to the one that names the columns, and what they say."""
+
+    content: bytes
+    lines: int
+    delimiter: str
+    names: tuple[str, ...]
+
+
+class DelimitedFiles:
+    """Blocks of CSV files that have the same columns.
+
+    A compressed file cannot be read from its middle: it is one block. Columns named in `text` are texts in every block;
+    what the others hold is seen block by block, and `Blocks` learns it from all.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        block_rows: int | None,
+        *,
+        text: Sequence[str] = (),
+        header: bool = True,
+        delimiter: str | None = None,
+        missing: Sequence[str] = MISSING,
+    ) -> None:
+        self.paths, self.text = [Path(path) for path in paths], tuple(text)
+        self.header, self.missing = header, tuple(missing)
+        self.kinds: dict[str, str] = {}  # nothing is declared
+        self._heads: list[_Head] = []
+        self._ranges: list[_Range] = []
+        self.n_bytes = sum(path.stat().st_size for path in self.paths)
+        for k, path in enumerate(self.paths):
+            self._heads.append(self._head(path, delimiter))
+            self._require_same(path)
+            self._ranges += self._indexed(k, path, rows_of_block(block_rows, len(self._heads[0].names)))
+        self.names = list(self._heads[0].names)
+        self.sizes = [each.rows for each in self._ranges]
+
+    def _head(self, path: Path, delimiter: str | None) -> _Head:
+        source = Source(path)
+        if not source.head().strip():
+            raise DataError(f"{path}: the file is empty; leave it out, or write it again")
+        mark = delimiter or delimiter_of(source)
+        names = Lines(source, mark, self.header, self.missing).names()
+        content, state = source.head(), first_state()
+        begin, starts = len(_MARK) * content.startswith(_MARK), np.empty((len(content) + 1, 3), np.int64)
+        found = scan_rows(np.frombuffer(content, np.uint8)[begin:], ord(mark), state, 1, starts)
+        if not self.header:
+            return _Head(b"", 0, mark, tuple(names))
+        if not found:
+            return _Head(content, int(state[2]), mark, tuple(names))
+        return _Head(content[: begin + int(starts[0, 0])], int(starts[0, 2]), mark, tuple(names))
+
+    def _require_same(self, path: Path) -> None:
+        first, here = self._heads[0].names, self._heads[-1].names
+        if set(here) == set(first):
+            return
+        gone = [name for name in first if name not in here]
+        what = f"has no column {gone[0]!r}" if gone else f"has the column {set(here).difference(first).pop()!r}"
+        raise DataError(
+            f"{path}: the file {what}, unlike {self.paths[0]}; all files must have the same columns: correct it, or "
+            "leave the file out"
+        )
+
+    def _indexed(self, k: int, path: Path, block_rows: int) -> list[_Range]:
+        """The blocks of a file, from one look through its bytes."""
+        source, head = Source(path), self._heads[k]
+        state, place, found = first_state(), len(head.content), [(len(head.content), 0, head.lines)]
+        skip = place
+        starts = np.empty((PIECE // block_rows + 2, 3), np.int64)
+        state[2] = head.lines
+        for piece in source.pieces():
+            if len(piece) <= skip:
+                skip -= len(piece)
+                continue
+            body, skip = np.frombuffer(piece, np.uint8)[skip:], 0
+            count = scan_rows(body, ord(head.delimiter), state, block_rows, starts)
+            found += [(place + int(a), int(b), int(c)) for a, b, c in starts[:count]]
+            place += len(body)
+        rows = int(state[1] + state[3])
+        if not source.is_plain:
+            return [_Range(k, 0, None, 0, 0, rows)] if rows else []
+        found = [each for each in found if each[1] < rows]
+        ends = [*found[1:], (place, rows, 0)][: len(found)]
+        return [
+            _Range(k, begin, end, lines, before, after - before)
+            for (begin, before, lines), (end, after, _) in zip(found, ends, strict=True)
+        ]
+
+    def columns(self, i: int, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
+        part = self._ranges[i]
+        source, head = self._source(part), self._heads[part.file]
+        try:
+            frame = read_delimited(
+                source, text=self.text, header=self.header, delimiter=head.delimiter, missing=self.missing, is_part=True
+            )
+        except DataError as error:
+            raise DataError(f"block {i}, {error}") from error
+        if len(frame) != part.rows:
+            raise DataError(
+                f"{self.place(i)}: {part.rows} rows were expected, got {len(frame)}; was the file changed meanwhile?"
+            )
+        return ((name, frame.arrays[name]) for name in names)
+
+    def _source(self, part: _Range) -> Source:
+        path, head = self.paths[part.file], self._heads[part.file]
+        if part.end is None:
+            return Source(path)
+        with open(path, "rb") as file:
+            file.seek(part.begin)
+            content = io.BytesIO(head.content + file.read(part.end - part.begin))
+        cast(Any, content).name = str(path)
+        return Source(content, lines_before=part.lines_before - head.lines)
+
+    def with_text(self, text: tuple[str, ...]) -> "DelimitedFiles":
+        """The same, with these columns as texts: "01" is a word before it is a number."""
+        other = copy.copy(self)
+        other.text = text
+        return other
+
+    def find_fault(self, i: int, name: str) -> None:
+        """Raise a DataError that names the first line of block i in which a column holds no number."""
+        part = self._ranges[i]
+        head = self._heads[part.file]
+        Lines(self._source(part), head.delimiter, self.header, self.missing).find_fault({name})
+
+    def place(self, i: int, row: int | None = None) -> str:
+        part = self._ranges[i]
+        first = part.rows_before
+        where = f"row {first + row}" if row is not None else f"rows {first} to {first + part.rows - 1}"
+        return f"block {i}, {self.paths[part.file]}, {where}"

@@ -1,0 +1,69 @@
+"""Columns, as they come from a file, put together to rows."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray
+
+# Columns that are put into rows at a time: what they fill of a row is a line of the processor's cache.
+_TOGETHER = 16
+
+
+# (name, shape, dtype) -> an array of any contents. Memory that is touched for the first time is slow: who reads block
+# after block has a room for each thread, in which an array is valid until one of its name is asked for again.
+Room: TypeAlias = Callable[[str, tuple[int, ...], DTypeLike], Array]
+
+
+def fresh(_name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """An array that belongs to nobody else."""
+    return np.empty(shape, dtype)
+
+
+@jit
+def put_columns(columns: FloatArray, at: IndexArray, rows: FloatArray) -> None:
+    """Write columns, given as rows of an array, into the columns `at` of another."""
+    n, count = columns.shape[1], at.shape[0]
+    for i in range(n):
+        for k in range(count):
+            rows[i, at[k]] = columns[k, i]
+
+
+class Stack:
+    """An array of n rows that is filled column by column; what is not filled is 0.
+
+    One column at a time would touch every row's memory as often as there are columns.
+    """
+
+    def __init__(self, n: int, width: int, dtype: DTypeLike, room: "Room | None" = None) -> None:
+        taken = room or fresh
+        self._rows, self._columns = (
+            taken("rows", (n, width), dtype),
+            taken("columns", (min(_TOGETHER, width), n), float),
+        )
+        self._rows[:] = 0
+        self._at: list[int] = []
+
+    def column(self, at: int) -> FloatArray:
+        """Where the values of a column are to be written, before the next one is asked for."""
+        if len(self._at) == len(self._columns):
+            self._flush()
+        self._at.append(at)
+        return self._columns[len(self._at) - 1]
+
+    def put(self, rows: IndexArray, at: IndexArray | int, values: FloatArray) -> None:
+        """Single values, in columns that are not written otherwise."""
+        self._rows[rows, at] = values
+
+    def _flush(self) -> None:
+        if self._at:
+            put_columns(self._columns, np.array(self._at, np.int64), self._rows)
+            self._at.clear()
+
+    def finished(self) -> Array:
+        """The array."""
+        self._flush()
+        return self._rows

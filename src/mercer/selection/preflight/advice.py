@@ -1,0 +1,129 @@
+"""Which way to go with so many rows: exact, linear, of low rank, or on several machines; and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+
+from mercer._errors import MercerError
+from mercer.estimators.fitting.auto_strength import is_auto
+from mercer.estimators.fitting.inputs import takes_items
+from mercer.estimators.mkl.base import WeightedKernelModel
+from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.notation.sklearn_names import resolve
+from mercer.selection.preflight import findings as data_findings
+from mercer.selection.preflight.low_rank import USUAL, LowRankLoss, low_rank_loss
+from mercer.selection.preflight.sample import is_gram
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from mercer.selection.preflight.sample import Seen
+
+# A fit that takes longer than this deserves advice.
+LONG = 60.0
+GROWS = "whose time grows as n"
+# Landmarks that leave more than this of a kernel are no answer to a fit that takes long.
+TOO_MUCH = 0.1
+# What a row costs with the usual number of landmarks on one machine, and what is too long for one.
+SECONDS_PER_ROW, TOO_LONG_FOR_ONE = 6e-5, 1800.0
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """What was seen of the kernel on a sample.
+
+    Attributes
+    ----------
+    rank, of : int
+        Dimensions that hold 99 % of the variance, of how many rows; `rank` is None where that cannot be said.
+    loss : LowRankLoss or None
+    """
+
+    rank: int | None = None
+    of: int = 0
+    loss: LowRankLoss | None = None
+
+    def findings(self) -> list[data_findings.Finding]:
+        """What there is to say of it."""
+        found = []
+        if self.rank is not None:
+            message = f"{self.rank} dimensions hold 99 % of the variance of {self.of} rows in feature space"
+            found.append(data_findings.Finding("rank", message))
+        if self.loss is not None:
+            found.append(data_findings.Finding("low rank", str(self.loss)))
+        return found
+
+
+def spectrum(last: "BaseEstimator", seen: "Seen | None", fitted: Sequence[Any]) -> Spectrum:
+    """What a sample says of the kernel; nothing where that cannot be said."""
+    kernel = _kernel_of(last, fitted)
+    X = None if seen is None else seen.X if isinstance(seen.X, list) else seen.numbers
+    if X is None or is_gram(last) or not isinstance(kernel, (str, Kernel)) or is_auto(kernel):
+        return Spectrum()
+    if isinstance(X, list) and not takes_items(kernel):
+        return Spectrum()
+    try:
+        parameters = {key: getattr(last, key) for key in ("gamma", "degree", "coef0") if hasattr(last, key)}
+        parameters = {key: value for key, value in parameters.items() if value is not None}
+        order, kernel = cast("Seen", seen).order, resolve(kernel, **parameters)
+        return Spectrum(*data_findings.kernel_rank(kernel, X, order), low_rank_loss(kernel, X, order))
+    except (MercerError, ValueError, TypeError):
+        return Spectrum()
+
+
+def _kernel_of(last: "BaseEstimator", fitted: Sequence[Any]) -> Any:
+    """The kernel that is asked for; of several, their sum with the weights that a sample taught."""
+    if isinstance(last, WeightedKernelModel):
+        return fitted[-1][1].kernel_ if fitted else None
+    return getattr(last, "kernel", None)
+
+
+def advice(
+    last: "BaseEstimator", seen: "Seen | None", n: int, fitted: Sequence[Any], seconds: float, found: Spectrum
+) -> tuple[str, str]:
+    """("exact", "linear", "low-rank" or "cluster", why)."""
+    kernel = getattr(last, "kernel", None)
+    if kernel is None and (not fitted or hasattr(fitted[-1][1], "coef_")):
+        return "linear", "the estimator is linear"
+    d = 0 if seen is None else seen.n_columns
+    is_named_linear = (isinstance(kernel, str) and kernel == "linear") or type(kernel).__name__ == "Linear"
+    if is_named_linear and n > d and _linear_rival(last):
+        return "linear", f"a linear kernel on {n} rows of {d} columns is {_linear_rival(last)} problem, {GROWS}"
+    if kernel is not None and seen is not None and sparse.issparse(seen.X) and d > n:
+        return "linear", f"sparse rows of {d} columns, more than the {n} rows, are told apart by planes"
+    if np.isnan(seconds):
+        return "exact", "nothing could be measured that speaks against it"
+    if not seconds > LONG:
+        return "exact", f"the fit takes about {seconds:.2g} s"
+    return _for_long_fits(n, seconds, found.loss)
+
+
+def _for_long_fits(n: int, seconds: float, loss: LowRankLoss | None) -> tuple[str, str]:
+    takes = f"the fit takes about {seconds:.3g} s"
+    if loss is None:
+        return "exact", f"{takes}; a time_limit keeps the best model so far"
+    if loss.left > TOO_MUCH:
+        return (
+            "exact",
+            f"{takes}, and the kernel has no low rank here: {loss}; a time_limit keeps the best model so far",
+        )
+    landmarks = min(loss.enough or USUAL, USUAL)
+    restricted = SECONDS_PER_ROW * n * max(0.1, landmarks / USUAL)
+    if restricted > seconds:
+        return "exact", f"{takes}, no more than with low rank (about {restricted:.2g} s)"
+    if restricted > TOO_LONG_FOR_ONE:
+        return "cluster", f"{takes}, and of low rank still {restricted:.2g} s on one machine: {loss}"
+    return "low-rank", f"{takes}, of low rank some {restricted:.2g} s: {loss}"
+
+
+def _linear_rival(last: "BaseEstimator") -> str | None:
+    """Whose problem that of a linear kernel is; None where nobody is known."""
+    if is_classifier(last):
+        return "LinearSVC's"
+    if "Ridge" in type(last).__name__:
+        return "ridge regression's (scikit-learn's Ridge)"
+    return "LinearSVR's" if is_regressor(last) else None

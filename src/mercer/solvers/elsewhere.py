@@ -1,0 +1,81 @@
+"""Work that others do: whoever has workers puts them in force here, and what can be divided asks for them.
+
+`mercer.distributed` puts a cluster in force. Whoever divides work knows nothing of it: it asks
+`workers_in_force()`, and where there are none does the work itself.
+"""
+
+import contextvars
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from mercer._types import FloatArray
+
+State = dict[str, FloatArray]
+
+
+class Workers(Protocol):
+    """Others who work for this process."""
+
+    def each(
+        self,
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        items: Sequence[tuple[Any, ...]],
+        stop: Callable[[], bool] | None = None,
+    ) -> Iterator[Any]:
+        """``work(*shared, *item)`` for each item; the answers in the order of the items.
+
+        `work` is a module-level function and may be called again where a worker died. `stop`, asked while others
+        work, ends it with `Stopped`. What is shared is sent once a call; an object that says `stays_elsewhere`, once.
+        """
+        ...
+
+    def map(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: Any
+    ) -> Iterator[Any]:
+        """What ``blocks.map(work, shared, own, dtype)`` gives, each block being read by who works on it."""
+        ...
+
+    def total(
+        self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: Any
+    ) -> tuple[Any, list[Any]]:
+        """What ``blocks.total(work, shared, own, dtype)`` gives, to the same bits."""
+        ...
+
+
+class Keeper(Protocol):
+    """Who keeps how far a fit is, for another one to go on from there."""
+
+    def recall(self, problem: str) -> list[State] | None:
+        """The states in which a problem of this name was kept last."""
+        ...
+
+    def keep(self, problem: str, states: Callable[[], list[State]], is_solved: bool) -> None:
+        """Keep the states of a problem, which ``states()`` gives. Not every call need come to anything."""
+        ...
+
+
+_workers: contextvars.ContextVar[Workers | None] = contextvars.ContextVar("mercer_workers", default=None)
+_keeper: contextvars.ContextVar[Keeper | None] = contextvars.ContextVar("mercer_keeper", default=None)
+
+
+def workers_in_force() -> Workers | None:
+    """Who works for this thread, if anybody does."""
+    return _workers.get()
+
+
+def keeper_in_force() -> Keeper | None:
+    """Who keeps how far the fits of this thread are, if anybody does."""
+    return _keeper.get()
+
+
+@contextmanager
+def in_force(workers: Workers | None, keeper: Keeper | None = None) -> Iterator[None]:
+    """In the body, `workers` do what can be divided, and `keeper` keeps how far it is; None: nobody does."""
+    tokens = _workers.set(workers), _keeper.set(keeper)
+    try:
+        yield
+    finally:
+        _workers.reset(tokens[0])
+        _keeper.reset(tokens[1])

@@ -1,0 +1,223 @@
+"""A run over data that are read block by block: the same steps as `Run`, in bounded memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from mercer._errors import DataError, ParameterError
+from mercer._jit.memory import available_bytes, parse_bytes
+from mercer.estimators.linear.svc import LinearSVC
+from mercer.estimators.linear.svr import LinearSVR
+from mercer.estimators.out_of_core.first_pass import all_targets, first_pass
+from mercer.estimators.out_of_core.table_features import TableFeatures
+from mercer.exchange.model_file.save import save
+from mercer.io.blocks.blocks import Blocks
+from mercer.io.blocks.choice import RowChoice
+from mercer.io.blocks.open import FORMATS
+from mercer.io.formats import recognise
+from mercer.io.source import Source
+from mercer.report.figures import Shown
+from mercer.report.html_page import write_page
+from mercer.report.model_words import columns_of, describe, machine_of, trace_of
+from mercer.report.record import Record
+from mercer.report.scores import score
+from mercer.solvers.limits import Limits
+from mercer.workflow.assemble import TASKS, task_of
+from mercer.workflow.run import HOLDOUT, Watch, timed, watched
+
+_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".tab", ".svm", ".svmlight", ".libsvm")
+_PACKED = (".gz", ".xz", ".bz2")
+# Bytes of memory that a byte of a file may become: text as numbers and as rows; packed columns.
+_GROWTH = {"csv": 2.0, "svmlight": 2.0, "parquet": 4.0, "arrow": 2.0}
+
+
+def why_out_of_core(source: str, memory_limit: int | str | None, format: str | None = None) -> str | None:  # noqa: A002
+    """Why data are to be read block by block, in a few words; None where they can be read at once."""
+    path = Path(source)
+    if source == "-" or not path.exists():
+        return None
+    if path.is_dir():
+        return "a folder of files" if _holds_blocks(path) else None
+    if not path.is_file() or any(path.name.lower().endswith(packed) for packed in _PACKED):
+        return None
+    limit = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
+    if path.stat().st_size * max(_GROWTH.values()) <= limit:
+        return None
+    kind = format or recognise(Source(path, limit))
+    is_large = kind in FORMATS and path.stat().st_size * _GROWTH.get(kind, 1.0) > limit
+    return f"larger than {limit / 2**20:,.0f} MiB allow to be read at once" if is_large else None
+
+
+def _holds_blocks(folder: Path) -> bool:
+    files = [each for each in folder.iterdir() if not each.name.startswith((".", "_"))]
+    return bool(files) and all(each.is_file() and _ending(each) in _ENDINGS for each in files)
+
+
+def _ending(path: Path) -> str:
+    return Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
+
+
+class BlocksRun:
+    """One run: hold out, look through, fit, save, score.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        With a target.
+    name : str
+        What the data are called.
+    machine : dict
+        C, task (by the target unless given), scale, and n_jobs, time_limit, memory_limit.
+    holdout : float
+        Share of the rows, by lot, that are scored on and not learnt from.
+    seed : int
+    """
+
+    def __init__(
+        self, blocks: Blocks, name: str, machine: dict[str, Any], *, holdout: float = HOLDOUT, seed: int = 0
+    ) -> None:
+        self.blocks, self.name, self.options = blocks, name, machine
+        self.held = blocks.chosen(RowChoice(holdout, seed)) if holdout else None
+        self.learnt = blocks.chosen(RowChoice(holdout, seed, is_drawn=False)) if holdout else blocks
+        self.seconds: dict[str, float] = {}
+        self.is_saved = False
+        self.model: Any = None
+        self.task = ""
+        self.record: Record
+
+    def fit(self, watch: Watch | None = None) -> None:
+        """Look through the rows that are not held out, and fit to them."""
+        # Whether it will be one of classes is known after the first look; both take the same limits.
+        waiting = LinearSVC()
+        with timed(self.seconds, "fit"), watched(waiting, self.learnt.n_rows, watch):
+            callbacks = waiting.callbacks
+            limits = Limits(time_limit=self.options["time_limit"], callbacks=callbacks or ())
+            with limits.in_force():
+                features, rows = self._features(limits)
+                y, counts = self._target(rows, limits)
+            machine, self.notes = self._machine(y, limits)
+            machine.set_params(callbacks=callbacks)
+            try:
+                machine.fit(rows)
+            finally:
+                machine.set_params(callbacks=None, time_limit=self.options["time_limit"])
+        steps = [("model", machine)] if features is None else [("features", features), ("model", machine)]
+        self.model = Pipeline(steps)
+        self.notes = [*self._about(machine, features), *self.notes]
+        about = {
+            "name": self.name, "format": "blocks", "kind": "table" if self.blocks.is_table else "vectors",
+            "rows": self.blocks.n_rows, "columns": self.blocks.names, "target": self.blocks.target, "task": self.task,
+            "learnt_from": self.learnt.n_rows, **counts,
+        }  # fmt: skip
+        title = f"{self.blocks.target}, from {Path(self.name).name}" if self.blocks.target else Path(self.name).name
+        self.record = Record(title, about, describe(self.model), trace=trace_of(machine))
+        self.record.notes, self.record.seconds = self.notes, self.seconds
+
+    def _features(self, limits: Limits) -> tuple[TableFeatures | None, Blocks]:
+        if not self.learnt.is_table:
+            return None, self.learnt
+        features = TableFeatures(scale=self.options["scale"])
+        found = first_pass(self.learnt, self.options["n_jobs"], limits)
+        features.learn(found.columns, found.blocks)
+        return features, features.transform(found.blocks)
+
+    def _target(self, rows: Blocks, limits: Limits) -> tuple[NDArray[Any], dict[str, Any]]:
+        parts, _ = all_targets(rows, self.options["n_jobs"], limits.stop)
+        y = np.concatenate(parts)
+        self.task = self.options["task"] or task_of(y)
+        if self.task not in TASKS:
+            raise ParameterError(f"task must be one of {', '.join(TASKS)}, got {self.task!r}")
+        if self.task == "regression":
+            return y, {}
+        labels, counts = np.unique(y, return_counts=True)
+        return y, {"classes": dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))}
+
+    def _machine(self, y: NDArray[Any], limits: Limits) -> tuple[Any, list[str]]:
+        left = self.options["time_limit"]
+        shared = {
+            "n_jobs": self.options["n_jobs"], "memory_limit": self.options["memory_limit"],
+            "time_limit": None if left is None else max(left - limits.seconds, 1e-3),
+        }  # fmt: skip
+        C = self.options["C"]
+        if self.task == "classification":
+            return LinearSVC(C=C, **shared), [f"{self._target_name} holds {len(np.unique(y))} classes"]
+        if y.dtype.kind not in "iuf":
+            raise DataError(f"{self.name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
+        unit = float(np.std(y.astype(np.float64))) or 1.0
+        return LinearSVR(C=C * unit, epsilon=0.1 * unit, **shared), [
+            f"{self._target_name} holds quantities: regression",
+            f"C and epsilon are in units of the target's deviation, {unit:.4g}",
+        ]
+
+    @property
+    def _target_name(self) -> str:
+        return "the target" if self.blocks.target is None else repr(self.blocks.target)
+
+    def _about(self, machine: Any, features: TableFeatures | None) -> list[str]:
+        read = machine.rows_read_ / max(1, self.learnt.n_rows)
+        passes = f"{machine.n_passes_} passes over them after the first look, {read:.1f} of them from the files"
+        found = [f"out of core: {len(self.blocks)} blocks, {passes}"]
+        if features is not None:
+            scaled = "scaled to mean 0, deviation 1" if self.options["scale"] else "as they are"
+            found.append(f"a plane; numbers {scaled}, a feature a label, missing values filled and marked")
+        return found
+
+    @property
+    def status(self) -> str:
+        """How the fit ended."""
+        return str(self.record.model["status"])
+
+    def save(self, path: Path) -> None:
+        """Write the model."""
+        about = {"target": self.blocks.target, "task": self.task, "kind": self.record.data["kind"],
+                 "source": self.name, "notes": self.notes}  # fmt: skip
+        with timed(self.seconds, "save"):
+            save(self.model, path, metadata=about)
+        self.is_saved = True
+        self.record.files["model"] = str(path)
+
+    def score(self, folds: int | None = None) -> None:
+        """Score on the rows held out."""
+        if folds is not None:
+            raise ParameterError("--cv is for data that are read at once; out of core, --holdout scores")
+        with timed(self.seconds, "score"):
+            if self.held is not None:
+                truth, predicted = [], []
+                for i, each in enumerate(predictions(self.model, self.held)):
+                    truth.append(np.asarray(self.held.targets(i)[0]))
+                    predicted.append(each)
+                y = np.concatenate(truth)
+                classes = getattr(machine_of(self.model), "classes_", None)
+                y = y.astype(str) if classes is not None and classes.dtype.kind == "U" and y.dtype.kind != "U" else y
+                self.record.scores = {**score(self.task, y, np.concatenate(predicted)), "how": "held out"}
+        self.record.no_bounds = "the bounds of mercer.theory look at all rows at once"
+
+    def write_report(self, path: Path) -> None:
+        """Write the page, without the pictures that need rows."""
+        self.record.files["report"] = str(path)
+        write_page(path, self.record, Shown(self.model, None, None))
+
+
+def predictions(model: Any, blocks: Blocks, method: str = "predict") -> Iterator[NDArray[Any]]:
+    """What a model says of each block, as it is read: any model that takes the block's rows."""
+    chosen = for_model(model, blocks)
+    for i in range(len(chosen)):
+        yield getattr(model, method)(chosen.block(i).rows)
+
+
+def for_model(model: Any, blocks: Blocks) -> Blocks:
+    """Blocks with the columns that a model was fitted to, and those that it takes for labels as texts."""
+    columns = columns_of(model)
+    if columns is None:
+        if blocks.is_table:
+            raise DataError("the model was not fitted to a table, but to rows of numbers or items")
+        return blocks
+    if not blocks.is_table:
+        raise DataError(f"a table with the columns {', '.join(columns[:8])} was expected, got rows of numbers")
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    texts = first.text_columns if isinstance(first, TableFeatures) else []
+    return blocks.with_columns(columns).with_text(texts)
