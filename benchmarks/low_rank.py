@@ -99,7 +99,7 @@ def race(options):
     """Turns of all contestants; the quickest turn of each counts."""
     X, values = teacher_values(options.rows + TEST_ROWS, options.features, seed=options.seed)
     y = np.where(values > 0, 1, -1)
-    X = X if options.single else X.astype(np.float64)
+    X = X.astype(np.float32 if options.single else np.float64)
     test = X[options.rows :], y[options.rows :]
     X, y = X[: options.rows], y[: options.rows]
     # What is compiled for such data is compiled once.

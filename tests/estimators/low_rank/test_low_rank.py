@@ -103,6 +103,18 @@ def test_over_blocks_it_is_the_same(name, many_rows):
         assert certificate.box_violation == 0.0
 
 
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_several_classes_of_many_rows_need_no_matrix_of_them(bias, monkeypatch):
+    machine = with_landmarks(KernelLogisticRegression(bias=bias, tol=1e-6))
+    weights = np.where(np.arange(N) < 20, 0.0, 1.0)
+    small = clone(machine).fit(X, Y3, sample_weight=weights)
+    monkeypatch.setattr(restricted, "FEW_ROWS", 0)
+    large = clone(machine).fit(X, Y3, sample_weight=weights)
+    assert large.status_ == Status.OPTIMAL
+    assert large.certificate_.primal == pytest.approx(small.certificate_.primal, rel=1e-6)
+    np.testing.assert_allclose(large.predict_proba(X), small.predict_proba(X), atol=1e-4)
+
+
 @pytest.mark.parametrize("name", BY_BLOCKS)
 def test_blocks_and_coordinates_lead_to_one_machine(name, monkeypatch):
     machine, y = MACHINES[name]

@@ -1,6 +1,7 @@
 """What every model that is an expansion in a kernel does alike, whatever it learns."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from scipy import sparse
@@ -118,9 +119,14 @@ class KernelModel(CertifiedLazily, HoldsKernels):
                 gap_tol = self.tol if self.gap_tol is None else self.gap_tol
                 return self._solve_blocks(BlockFit(marks, setup, objectives, gap_tol, budget, limits), before)
             setup.starts = None if before is None else before.betas()
-            return solved_in_coordinates(lambda part: self._solve(part, setup, budget, limits), marks, setup, budget)
+            in_coordinates = partial(self._solve_coordinates, setup=setup, budget=budget, limits=limits)
+            return solved_in_coordinates(in_coordinates, marks, setup, budget)
 
         return grown(marks, solve)
+
+    def _solve_coordinates(self, data: TrainingData, setup: Any, budget: "Budget", limits: Limits) -> "SolvedProblems":
+        """The problems over coordinates, which are rows of a linear kernel to the solvers of exact machines."""
+        return self._solve(data, setup, budget, limits)
 
     def _objectives(self, setup: Any) -> list[Objective] | None:
         """What each problem minimises, where it can be solved over blocks of features; None where it cannot."""

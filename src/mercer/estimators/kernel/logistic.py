@@ -14,11 +14,13 @@ from mercer.estimators.fitting.parameters import require_choice, require_optiona
 from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank import restricted
 from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS
 from mercer.problems.svm.soft_margin import BIASES
+from mercer.solvers.low_rank import smooth
 from mercer.solvers.result import Status
 from mercer.solvers.smooth import newton, newton_gram
 
@@ -227,6 +229,18 @@ class KernelLogisticRegression(KernelClassifier):
         if setup.n_classes > 2:
             return None
         return [Objective(setup.joint.targets, setup.joint.C, "logistic", setup.joint.bias)]
+
+    def _solve_coordinates(
+        self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits"
+    ) -> "SolvedProblems":
+        indices = setup.tasks[0].indices
+        if len(indices) <= restricted.FEW_ROWS:
+            return super()._solve_coordinates(data, setup, budget, limits)
+        starts = cast(Any, self._starts(setup))
+        start = None if starts is None else np.stack(starts, axis=1)
+        rows = data.X if len(indices) == len(data.X) else data.X[indices]
+        how = {"tol": self.tol, "gap_tol": self.gap_tol, "limits": limits, "start": start}
+        return JointSolved(setup, smooth.solve(setup.joint, rows, **how))
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         starts, indices = cast(Any, self._starts(setup)), setup.tasks[0].indices

@@ -229,9 +229,13 @@ class _Search:
             for machine in self._task.machines(model, np.where(self._folds == fold, 0.0, self._factors))
         ]
         return solve_many(
-            self._source, machines, gap_tol=max(gap_goal(model), SCORE_GAP), limits=self._limits.unwatched(), starts=starts,
+            self._source,
+            machines,
+            gap_tol=max(gap_goal(model), SCORE_GAP),
+            limits=self._limits.unwatched(),
+            starts=starts,
             dtype=steps_dtype(self._source),
-        )  # fmt: skip
+        )
 
     def _judged(self, found: Sequence[BlockSolution]) -> FloatArray:
         """The score of each fold on its own rows."""

@@ -1,0 +1,56 @@
+"""A smooth risk of one or several functions in coordinates: Newton's method without any matrix of all rows.
+
+The steps are those of `mercer.solvers.smooth.feature_newton`; products with the kernel matrix are two with coordinates.
+
+Cost of a step: k^2 n m^2 / 2 + (k m)^3 / 3 for k functions and m coordinates.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer._jit.threads import Stopped, one_blas_thread
+from mercer._types import FloatArray
+from mercer.solvers.result import Solution, Status
+from mercer.solvers.smooth.feature_newton import CoordinateSteps
+from mercer.solvers.smooth.optimal_bias import flat
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import SmoothRisk
+    from mercer.solvers.limits import Limits
+
+
+class Spanned:
+    """L L' as a matrix that is multiplied by, and never formed."""
+
+    def __init__(self, factor: FloatArray) -> None:
+        self.factor = factor
+
+    def __matmul__(self, columns: FloatArray) -> FloatArray:
+        return self.factor @ (self.factor.T @ columns)
+
+    def __abs__(self) -> "Spanned":
+        """What no entry exceeds in size: the lengths of its rows."""
+        return Spanned(np.linalg.norm(self.factor, axis=1)[:, None])
+
+
+def solve(
+    problem: "SmoothRisk", coordinates: FloatArray, *, tol: float, gap_tol: float | None, limits: "Limits",
+    start: FloatArray | None = None,
+) -> Solution:  # fmt: skip
+    """A `Solution` of a `KernelRisk` or `Multinomial` whose kernel matrix is that of coordinates (n, m)."""
+    n, k = len(coordinates), problem.n_functions
+    factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalised" else coordinates
+    begin = np.zeros((n, k)) if start is None else problem.feasible(start).reshape(n, k)
+    matrix: Any = Spanned(factor)
+    try:
+        steps = CoordinateSteps(problem, matrix, factor, tol, gap_tol, limits, begin)
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            status = steps.run()
+    except Stopped:
+        status = limits.reached() or Status.INTERRUPTED
+        nothing = np.zeros((n, k))
+        return Solution(flat(nothing), flat(nothing), np.zeros(k) if k > 1 else 0.0, status, 0)
+    beta = flat(steps.beta)
+    bias = steps.b if k > 1 else float(steps.b[0])
+    return Solution(beta, np.zeros_like(beta), bias, status, steps.iterations, trace=steps.trace)
