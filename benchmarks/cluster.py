@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from distributed import LocalCluster
 
-from benchmarks.report import seconds, table
+from benchmarks.harness.report import seconds, table
 from mercer import distributed
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve
