@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from distributed import LocalCluster
 
-from benchmarks.report import seconds, table
+from benchmarks.harness.report import seconds, table
 from mercer import distributed
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve
@@ -50,11 +50,14 @@ def fit(path, labels, options):
     return solve(source, BlockMachine(labels, 0.01, options.loss), gap_tol=1e-4)
 
 
-def timed(work):
-    """(seconds on the clock, what came of it)."""
-    begin = time.perf_counter()
+def timed(work, crew):
+    """(seconds on the clock, processor seconds here, those of the workers, what came of it)."""
+    there = sum(crew.client.run(time.process_time).values()) if crew else 0.0
+    begin, here = time.perf_counter(), time.process_time()
     found = work()
-    return time.perf_counter() - begin, found
+    took, here = time.perf_counter() - begin, time.process_time() - here
+    there = sum(crew.client.run(time.process_time).values()) - there if crew else 0.0
+    return took, here, there, found
 
 
 def main():
@@ -80,9 +83,9 @@ def main():
         for turn in range(options.repeats + 1):
             for name, kept in times.items():
                 with ExitStack() as inside:
-                    if name in clusters:
-                        inside.enter_context(distributed.cluster(clusters[name]))
-                    took, found = timed(partial(fit, path, labels, options))
+                    is_local = name not in clusters
+                    crew = None if is_local else inside.enter_context(distributed.cluster(clusters[name]))
+                    *took, found = timed(partial(fit, path, labels, options), crew)
                 first = found if first is None else first
                 assert (found.w == first.w).all()
                 assert found.certificate.gap == first.certificate.gap
@@ -90,8 +93,12 @@ def main():
                     kept.append(took)
     print(f"{options.rows} rows, {options.features} features, blocks of {options.block}, {options.loss}, "
           f"{first.iterations} steps, gap {first.certificate.relative_gap:.1e}; the same bits everywhere")  # fmt: skip
-    print(table(("", "best s", "all"), [(n, seconds(min(t)), " ".join(map(seconds, t))) for n, t in times.items()]))
-    best = {name: min(kept) for name, kept in times.items()}
+    best = {name: min(took for took, _, _ in kept) for name, kept in times.items()}
+    rows = [
+        (name, seconds(best[name]), *(seconds(float(np.median([each[k] for each in kept]))) for k in (1, 2)))
+        for name, kept in times.items()
+    ]
+    print(table(("", "best s", "processor s here", "of workers"), rows))
     over = best["1 worker"] / best["no Dask"]
     print(f"one worker takes {over:.2f} times as long as no Dask (goal: at most {GOALS['one worker over no Dask']})")
     speed = best["1 worker"] / best["2 workers"]

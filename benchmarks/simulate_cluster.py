@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from distributed import LocalCluster
 
-from benchmarks.report import table
+from benchmarks.harness.report import table
 from mercer import distributed
 from mercer._jit.threads import one_blas_thread
 from mercer.distributed.crew import JOINED, TOGETHER, groups_of

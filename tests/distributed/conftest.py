@@ -9,16 +9,12 @@ from distributed import LocalCluster
 
 from tests.distributed.rows_of_files import bits_of, fit, write_rows
 
-# A worker that says nothing for so long is taken for lost; in life it is minutes.
-LOST = "4s"
-
 
 @contextlib.contextmanager
-def local_cluster(n_workers, **options):
-    """A cluster of processes, with what makes it quick to notice losses."""
-    quick = {"distributed.scheduler.worker-ttl": LOST, "distributed.comm.timeouts.connect": "10s"}
+def local_cluster(n_workers, lost_after="5 minutes", **options):
+    """A cluster of processes; a worker that says nothing for so long is taken for lost."""
     with (
-        dask.config.set(quick),
+        dask.config.set({"distributed.scheduler.worker-ttl": lost_after}),
         LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,

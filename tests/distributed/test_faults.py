@@ -35,7 +35,8 @@ def mortal():
 def kill_one(cluster, place, how=signal.SIGKILL):
     """Send a signal to a worker that lives."""
     with contextlib.suppress(ProcessLookupError, TypeError):
-        os.kill(list(cluster.workers.values())[place].pid, how)
+        living = list(cluster.workers.values())
+        os.kill(living[place % len(living)].pid, how)
 
 
 def bits_with_a_killing(cluster, rows, seconds, place, how=signal.SIGKILL):
@@ -74,7 +75,7 @@ def test_workers_killed_at_twenty_moments_do_not_show(mortal, rows):
 
 def test_a_worker_that_is_cut_off_is_taken_for_lost(rows):
     path, y, alone = rows
-    with local_cluster(2) as cluster, distributed.cluster(cluster):
+    with local_cluster(2, lost_after="5s") as cluster, distributed.cluster(cluster):
         pid = next(iter(cluster.workers.values())).pid
         timer = threading.Timer(0.3, os.kill, (pid, signal.SIGSTOP))
         timer.start()
