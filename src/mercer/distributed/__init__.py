@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.distributed.cells import fit_by_cells as fit_by_cells
     from mercer.distributed.connection import cluster as cluster
-    from mercer.distributed.gram import gram as gram
+    from mercer.distributed.matrix_blocks import gram as gram
     from mercer.distributed.sources import blocks as blocks
 
 _HOME = {
     "blocks": "mercer.distributed.sources",
     "cluster": "mercer.distributed.connection",
     "fit_by_cells": "mercer.distributed.cells",
-    "gram": "mercer.distributed.gram",
+    "gram": "mercer.distributed.matrix_blocks",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605  (the index is the list)

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._errors import ParameterError
 from mercer._types import ArrayLike, FloatArray, IndexArray, Rows
 from mercer.distributed.connection import crew_in_force
-from mercer.distributed.gram import Items, count_of
+from mercer.distributed.matrix_blocks import Items, count_of
 from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svr import SVR
