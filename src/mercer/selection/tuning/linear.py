@@ -229,8 +229,8 @@ class _Search:
             for machine in self._task.machines(model, np.where(self._folds == fold, 0.0, self._factors))
         ]
         return solve_many(
-            self._source, machines, gap_tol=max(gap_goal(model), SCORE_GAP), limits=self._limits.unwatched(), starts=starts,
-            dtype=steps_dtype(self._source),
+            self._source, machines, gap_tol=max(gap_goal(model), SCORE_GAP), limits=self._limits.unwatched(),
+            starts=starts, dtype=steps_dtype(self._source),
         )  # fmt: skip
 
     def _judged(self, found: Sequence[BlockSolution]) -> FloatArray:
