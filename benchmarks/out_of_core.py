@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.harness.report import table
 
-PART = 100_000
+PART = 50_000
 LOSSES = ("squared_hinge", "logistic", "hinge")
 
 
