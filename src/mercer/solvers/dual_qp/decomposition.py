@@ -31,7 +31,7 @@ from mercer.solvers.dual_qp.endings import (
 from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.state import DualState
 from mercer.solvers.dual_qp.working_set import WorkingSet
-from mercer.solvers.dual_qp.working_set_selection import Violations
+from mercer.solvers.dual_qp.working_set_selection import Violations, room_for_free
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
@@ -201,7 +201,13 @@ class _Rounds:
             return self._give_up(violation)
         if self.gap_tol is not None and self._gap() <= self.gap_tol:
             return Status.OPTIMAL
-        return self._give_up(violation) if self.progress.has_ended(violation, self.state.dual) else None
+        return self._give_up(violation) if self.progress.has_ended(violation, self.state.dual, self._turns) else None
+
+    @property
+    def _turns(self) -> int:
+        """Rounds in which every free coordinate has been in a working set."""
+        free = int(np.count_nonzero(self.problem.is_free(self.state.beta)))
+        return max(1, -(-free // room_for_free(self.largest)))
 
     def _give_up(self, violation: float) -> Status | None:
         """Leave single precision behind, and only then end."""

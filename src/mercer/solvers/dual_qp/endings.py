@@ -27,13 +27,16 @@ class Progress:
     def __init__(self) -> None:
         self.least, self.dual, self.idle_rounds = np.inf, -np.inf, 0
 
-    def has_ended(self, violation: float, dual: float) -> bool:
-        """Whether many rounds have brought nothing; asked once a round."""
+    def has_ended(self, violation: float, dual: float, turns: int) -> bool:
+        """Whether many rounds have brought nothing; asked once a round.
+
+        Where a working set has no room for all the free coordinates, each has its turn in one of `turns` rounds.
+        """
         if violation < 0.9 * self.least or dual > self.dual + 1e-9 * abs(dual):
             self.least, self.dual, self.idle_rounds = min(violation, self.least), dual, 0
             return False
         self.idle_rounds += 1
-        return self.idle_rounds >= ROUNDS_WITHOUT_PROGRESS
+        return self.idle_rounds >= turns * ROUNDS_WITHOUT_PROGRESS
 
     def forgive(self) -> None:
         """Begin to count again: the goal has moved, or entries have more digits."""

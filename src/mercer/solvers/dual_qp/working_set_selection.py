@@ -11,6 +11,11 @@ from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.svm.signed_dual import DualProblem
 
 
+def room_for_free(largest: int) -> int:
+    """How many free coordinates a working set takes at most: half of it."""
+    return max(1, largest // 2)
+
+
 class Violations:
     """How far each coordinate is from where the KKT conditions let it stay.
 
@@ -32,8 +37,8 @@ class Violations:
         """Positions of the free coordinates, of violators on both sides, and
         of bounded ones less than `near` from violating; about `size` beside the free ones."""
         free = np.flatnonzero(self.free)
-        if len(free) > largest // 2:
-            free = rng.permutation(free)[: largest // 2]
+        if len(free) > room_for_free(largest):
+            free = rng.permutation(free)[: room_for_free(largest)]
         bounded_up = np.flatnonzero(~self.free & (self.upward > -near))
         bounded_down = np.flatnonzero(~self.free & (self.downward > -near))
         size = min(size, largest - len(free))
