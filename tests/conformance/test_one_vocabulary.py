@@ -8,6 +8,7 @@ import pytest
 import sklearn
 import sklearn.decomposition
 import sklearn.discriminant_analysis
+import sklearn.kernel_approximation
 import sklearn.kernel_ridge
 import sklearn.linear_model
 import sklearn.neighbors
@@ -33,13 +34,16 @@ COUNTERPARTS = {
     "KernelPerceptron": sklearn.linear_model.Perceptron,
     "KernelRidge": sklearn.kernel_ridge.KernelRidge,
     "KernelSVD": sklearn.decomposition.KernelPCA,
+    "LinearCV": GridSearchCV,
     "LinearSVC": sklearn.svm.LinearSVC,
     "LinearSVR": sklearn.svm.LinearSVR,
     "NuSVC": sklearn.svm.NuSVC,
     "NuSVR": sklearn.svm.NuSVR,
+    "Nystroem": sklearn.kernel_approximation.Nystroem,
     "OneClassSVM": sklearn.svm.OneClassSVM,
     "PegasosSVC": sklearn.linear_model.SGDClassifier,
     "Perceptron": sklearn.linear_model.Perceptron,
+    "RandomFourierFeatures": sklearn.kernel_approximation.RBFSampler,
     "SVC": sklearn.svm.SVC,
     "SVCCV": GridSearchCV,
     "SVR": sklearn.svm.SVR,
@@ -102,8 +106,8 @@ NOT_FOR_STRENGTH = {"lam", "lambda_", "lamda", "reg", "regularization", "strengt
 NO_STRENGTH = {("MKLClassifier", "lam")}
 
 # Attributes of a class, not of a fit: parameters that others offer, settled here for good; and the names of solvers.
-SETTLED = {"break_ties", "cache_size", "class_weight", "coef0", "decision_function_shape", "degree", "gamma", "kernel",
-           "multi_class", "shrinking", "warm_start"}  # fmt: skip
+SETTLED = {"approximation", "break_ties", "cache_size", "class_weight", "coef0", "decision_function_shape", "degree",
+           "gamma", "gap_tol", "kernel", "multi_class", "shrinking", "warm_start"}  # fmt: skip
 OFFERED = {"solvers"}
 
 
@@ -157,6 +161,7 @@ def small_fit(name):
     X[:, 0] += np.where(y == 1, 2.0, -2.0)
     options = {
         "BayesPointMachine": {"n_draws": 100, "min_ess": 30, "tol": 0.3},
+        "LinearCV": {"estimator": mercer.LinearSVC(), "Cs": [1.0], "cv": 2},
         "PegasosSVC": {"T": 200},
         "SVCCV": {"Cs": [1.0], "gammas": [1.0], "cv": 2},
         "SVRCV": {"Cs": [1.0], "gammas": [1.0], "cv": 2},
@@ -208,10 +213,13 @@ RANDOM = {
     "KernelPCA": {"kernel": "rbf", "n_components": 2, "eigen_solver": "randomized"},
     "KernelPerceptron": {"max_iter": 3},
     "KernelRidge": {"kernel": "rbf", "solver": "cg", "preconditioner": "nystroem", "rank": 5},
+    "LinearCV": {"estimator": mercer.LinearSVC(), "Cs": [1e-3, 1.0], "cv": 3},
     "LinearSVC": {"solver": "dual_cd"},
+    "Nystroem": {"n_components": 5},
     "PegasosSVC": {"T": 200},
     "Perceptron": {"max_iter": 3},
     "RampSVC": {"n_starts": 3},
+    "RandomFourierFeatures": {"n_components": 5},
     "SVC": {"probability": True},
     "SVCCV": {"Cs": 4, "gammas": 3, "n_iter": 3, "cv": 2},
 }
@@ -219,7 +227,8 @@ RANDOM = {
 
 def answers(model, X):
     if hasattr(model, "cv_results_"):
-        return [sorted(setting.items()) for setting in model.cv_results_["params"]]
+        scores = model.cv_results_["mean_test_score"].tolist()
+        return [(*sorted(setting.items()), s) for setting, s in zip(model.cv_results_["params"], scores, strict=True)]
     for method in ("predict_proba", "decision_function", "transform", "predict"):
         if hasattr(model, method):
             return getattr(model, method)(X).tolist()

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from mercer import TimeLimitError
-from tests.faults.long_fits import prepare
+from tests.faults.long_fits import prepare, with_limits
 
 
 def say(**what):
@@ -56,7 +56,7 @@ def main():
         make, X, y = prepared[name]
         # Inherited from whoever started the tests, it might be ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        say(**ended(make().set_params(time_limit=wanted["time_limit"]), X, y))
+        say(**ended(with_limits(make(), time_limit=wanted["time_limit"]), X, y))
 
 
 if __name__ == "__main__":

@@ -67,6 +67,10 @@ LONG = {
         lambda: mercer.LinearSVC(loss="hinge", C=1e4, solver="dual_cd", tol=1e-12, max_iter=-1),
         lambda: (sparse.random(6000, 400, density=0.1, format="csr", random_state=0), labels(6000, 3)),
     ),
+    "LinearCV": (
+        lambda: mercer.LinearCV(mercer.LinearSVC(loss="logistic", tol=1e-9), Cs=[1.1**k for k in range(-50, 50)]),
+        lambda: classes(40_000, 50, 3),
+    ),
     "HardMarginSVC": (lambda: mercer.HardMarginSVC(kernel="rbf", gamma=0.001), lambda: apart(6000, 200)),
     "RampSVC": (lambda: mercer.RampSVC(**HARD), lambda: classes(2000)),
     "Perceptron": (lambda: mercer.Perceptron(max_iter=10**8, tol=None), lambda: classes(5000)),
@@ -120,6 +124,12 @@ LONG = {
 }
 
 
+def with_limits(model, **limits):
+    """The model with these limits; a search over linear machines has those of its machine."""
+    of = "" if set(limits) <= set(model.get_params(deep=False)) else "estimator__"
+    return model.set_params(**{of + name: limit for name, limit in limits.items()})
+
+
 def prepare(name):
     """(how to make the estimator, its data); what its fit calls within a second is compiled, or found on disk."""
     make, data = LONG[name]
@@ -127,7 +137,7 @@ def prepare(name):
     for rows_used in (slice(0, 60), slice(None)):
         while True:
             with event.install_recorder("numba:compile") as compiled, suppress(mercer.TimeLimitError):
-                make().set_params(time_limit=2.0).fit(X[rows_used], None if y is None else y[rows_used])
+                with_limits(make(), time_limit=2.0).fit(X[rows_used], None if y is None else y[rows_used])
             if not compiled.buffer:
                 break
     return make, X, y

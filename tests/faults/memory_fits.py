@@ -13,7 +13,7 @@ from numba.core import event
 
 from mercer import MercerError
 from tests.faults.limited_fit import memory
-from tests.faults.long_fits import prepare
+from tests.faults.long_fits import prepare, with_limits
 
 LIMIT = 60 * 2**20
 
@@ -21,7 +21,7 @@ LIMIT = 60 * 2**20
 def taken(name):
     """(bytes beyond what there was before, how the fit ended, how many functions were compiled meanwhile)."""
     make, X, y = prepare(name)
-    model = make().set_params(memory_limit=LIMIT, time_limit=2.0)
+    model = with_limits(make(), memory_limit=LIMIT, time_limit=2.0)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # begin the high-water mark anew
     before = memory("VmRSS")
     with event.install_recorder("numba:compile") as compiled:

@@ -15,8 +15,8 @@ from tests.faults.processor_time import processor_seconds
 
 # Of processor time; the clock that counts it ticks a hundred times a second.
 LONGEST = 0.5 + 0.02
-# It is made without iterations, and has neither limits nor a status.
-AT_ONCE = {"KernelDensity"}
+# They are made without iterations, in one pass over the rows at most, and have neither limits nor a status.
+AT_ONCE = {"KernelDensity", "Nystroem", "RandomFourierFeatures", "TableFeatures"}
 
 
 class Fits(Companion):

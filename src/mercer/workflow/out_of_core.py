@@ -184,5 +184,5 @@ def for_model(model: Any, blocks: Blocks) -> Blocks:
     if not blocks.is_table:
         raise DataError(f"a table with the columns {', '.join(columns[:8])} was expected, got rows of numbers")
     first = model.steps[0][1] if hasattr(model, "steps") else model
-    texts = first.text_columns if isinstance(first, TableFeatures) else []
+    texts = first.text_columns_ if isinstance(first, TableFeatures) else []
     return blocks.with_columns(columns).with_text(texts)

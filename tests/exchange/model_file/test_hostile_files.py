@@ -264,7 +264,7 @@ SPECIFIC = [
     ("dense", "kernels.RBF", ("fields", "gamma"), "scale", "waits for training data"),
     ("dense", "kernels.RBF", ("fields", "gamma"), -1.0, "gamma must be positive"),
     ("dense", "kernels.RBF", ("class",), "kernels.Spectrum", "has no 'gamma'"),
-    ("dense", "Evidence", ("class",), "Proof", "must be a Evidence"),
+    ("dense", "Evidence", ("class",), "Proof", "must be a RidgeCertificate or"),
     ("sparse", "csr", ("shape",), [11, 2], "column indices outside"),
     ("sparse", "csr", ("shape",), [2**40, 3], "row pointers"),
     ("sparse", "csr", ("shape",), [11, 2**63], "cannot have shape"),

@@ -8,7 +8,7 @@ import pytest
 import mercer
 from mercer import MercerError, ModelFileError
 from tests.exchange.model_file import forging
-from tests.exchange.model_file.test_round_trip import ESTIMATORS, data, fitted, target
+from tests.exchange.model_file.test_round_trip import ESTIMATORS, data, fitted, made, target
 from tests.exchange.sameness import METHODS
 
 # What a sound model may say of numbers that are not its own; another error would tell of a file that got through.
@@ -18,7 +18,7 @@ ANSWERS = (MercerError, ValueError, ArithmeticError)
 def saved(name, path):
     """A model of this class, and its file taken apart."""
     X, y = data(24)
-    model = getattr(mercer, name)()
+    model = made(name)
     fitted(model, X, target(model, X, y))
     mercer.save(model, path)
     return model, forging.parts_of(path)

@@ -48,6 +48,10 @@ class TableFeatures(BaseEstimator):
     columns_ : list of NumberColumn and LabelColumn
     is_sparse_ : bool
         Whether features come as CSR matrices.
+    n_features_out_ : int
+        Features of a row.
+    text_columns_ : list of str
+        The columns that hold labels.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -138,17 +142,12 @@ class TableFeatures(BaseEstimator):
         return LabelColumn(name, tuple(kept), has_rare, bool(summary.missing))
 
     @property
-    def n_features_out(self) -> int:
+    def n_features_out_(self) -> int:
         """Features of a row."""
         return sum(len(column.features) for column in self.columns_)
 
     @property
-    def has_sparse_rows(self) -> bool:
-        """Whether features come as CSR matrices."""
-        return bool(self.is_sparse_)
-
-    @property
-    def text_columns(self) -> list[str]:
+    def text_columns_(self) -> list[str]:
         """The columns that hold labels."""
         return [column.name for column in self.columns_ if isinstance(column, LabelColumn)]
 
@@ -170,7 +169,7 @@ class TableFeatures(BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, Blocks):
-            return X.with_text(self.text_columns).mapped(self)
+            return X.with_text(self.text_columns_).mapped(self)
         frame = as_frame(X)
         by_name = all(isinstance(name, str) for name in frame.names)
         if not by_name and len(frame.names) != self.n_features_in_:
@@ -191,7 +190,7 @@ class TableFeatures(BaseEstimator):
     ) -> Any:
         """Features of n rows, from the values of each column in turn."""
         is_filled = all(isinstance(column, NumberColumn) and not column.has_missing for column in self.columns_)
-        made, at = (SparseRows if self.is_sparse_ else Stack)(n, self.n_features_out, dtype, room, is_filled), 0
+        made, at = (SparseRows if self.is_sparse_ else Stack)(n, self.n_features_out_, dtype, room, is_filled), 0
         for column, found in zip(self.columns_, values, strict=True):
             if self.missing == "refuse" and found.missing.any():
                 raise _no_value(where(int(np.flatnonzero(found.missing)[0])), column.name)

@@ -167,9 +167,10 @@ def check_linear(model: "BaseEstimator") -> None:
 
 def check_table_features(features: "BaseEstimator") -> None:
     """Columns with a name and finite numbers each, or different labels."""
-    if "columns_" not in vars(features):
+    learnt = ("n_features_in_", "feature_names_in_", "columns_", "is_sparse_")
+    if not any(name in vars(features) for name in learnt):
         return
-    _require_attributes(features, "n_features_in_", "feature_names_in_", "columns_", "is_sparse_")
+    _require_attributes(features, *learnt)
     names = [column.name for column in features.columns_]
     _require(names == list(features.feature_names_in_), "must have a column for each name")
     _require(len(names) == features.n_features_in_, f"must have {features.n_features_in_} columns, has {len(names)}")

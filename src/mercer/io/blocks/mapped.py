@@ -19,14 +19,12 @@ class FeatureMap(Protocol):
     """
 
     @property
-    def n_features_out(self) -> int:
+    def n_features_out_(self) -> int:
         """Features of a row."""
         ...
 
-    @property
-    def has_sparse_rows(self) -> bool:
-        """Whether features come as CSR matrices."""
-        ...
+    # Whether features come as CSR matrices.
+    is_sparse_: bool
 
     def of_block(self, blocks: "Blocks", i: int, dtype: DTypeLike, room: Room | None = None) -> Any:
         """The features of block i: a C-contiguous array of `dtype`, in `room` where one is given, or a CSR matrix."""
@@ -39,7 +37,7 @@ class MappedRows:
     def __init__(self, blocks: "Blocks", feature_map: FeatureMap) -> None:
         self.blocks, self.feature_map = blocks, feature_map
         self.sizes, self.n_bytes, self.has_targets = blocks.sizes, blocks.n_bytes, blocks.has_targets
-        self.n_features, self.is_sparse = feature_map.n_features_out, feature_map.has_sparse_rows
+        self.n_features, self.is_sparse = feature_map.n_features_out_, feature_map.is_sparse_
 
     def matrix(self, i: int, dtype: DTypeLike = np.float64, room: Room | None = None) -> Any:
         return self.feature_map.of_block(self.blocks, i, dtype, room)

@@ -19,6 +19,7 @@ from mercer._jit.threads import Stopped
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.parameters import require_count
 from mercer.estimators.fitting.progress import warn_unless_optimal
+from mercer.estimators.fitting.seeds import Seed, seed_of
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.from_blocks import (
     BlockTask,
@@ -62,7 +63,8 @@ class LinearCV(BaseEstimator):
         What is tried, in any order.
     cv : int, default=5
         Folds. Which rows are in which is a function of their numbers and of `random_state`.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=None
+        Seed of what is drawn; by default it is the same each time.
 
     Attributes
     ----------
@@ -90,7 +92,9 @@ class LinearCV(BaseEstimator):
     ({'C': 0.1}, True)
     """
 
-    def __init__(self, estimator: Any, Cs: Sequence[float] = STRENGTHS, *, cv: int = 5, random_state: int = 0) -> None:
+    def __init__(
+        self, estimator: Any, Cs: Sequence[float] = STRENGTHS, *, cv: int = 5, random_state: Seed = None
+    ) -> None:
         self.estimator = estimator
         self.Cs = Cs
         self.cv = cv
@@ -126,7 +130,7 @@ class LinearCV(BaseEstimator):
             source = feature_blocks(
                 task.blocks, limits, self.cv * len(task.targets), model.n_jobs, model.memory_limit
             )  # fmt: skip
-            search = _Search(model, task, source, limits, self.cv, self.random_state)
+            search = _Search(model, task, source, limits, self.cv, seed_of(self.random_state))
             scores, start = search.run(strengths)
             self._keep(strengths, scores)
             best = clone(self.estimator).set_params(C=self.best_params_["C"])

@@ -60,6 +60,7 @@ plain(
 
 # Evidence of a fit is its certificates; the data behind them are not part of a model.
 _WITHOUT_DATA = {"data": None, "_mark": 0}
+_OF_METHODS = ("RidgeCertificate", "LeastSquaresCertificate", "EigenCertificate")
 
 
 def _evidence_of_one(cls: Any, fields: dict[str, Any]) -> Any:
@@ -70,16 +71,15 @@ def _evidence_of_one(cls: Any, fields: dict[str, Any]) -> Any:
 
 
 # Written by earlier versions, and read: so it comes first, and what is written is the second.
-plain("mercer.estimators.fitting.certificate:Evidence", {"_found": rules.anything}, name="Proof", make=_evidence_of_one)
 plain(
     "mercer.estimators.fitting.certificate:Evidence",
-    {
-        "_found": rules.optional(
-            rules.list_of(
-                rules.instance("Certificate", "RidgeCertificate", "LeastSquaresCertificate", "EigenCertificate")
-            )
-        )
-    },
+    {"_found": rules.optional(rules.instance(*_OF_METHODS))},
+    name="Proof",
+    make=_evidence_of_one,
+)
+plain(
+    "mercer.estimators.fitting.certificate:Evidence",
+    {"_found": rules.optional(rules.list_of(rules.instance("Certificate", *_OF_METHODS)))},
     constants={**_WITHOUT_DATA, "certifier": None},
 )
 plain(
