@@ -148,11 +148,3 @@ def parse_bytes(limit: float | str, name: str = "memory_limit") -> int:
     if not 0 < cast(float, limit) < float("inf"):
         raise ParameterError(f"{name} must be positive and finite, got {given!r}")
     return int(cast(float, limit))
-
-
-def own_bytes() -> int:
-    """Memory that this process has now; 0 where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError, IndexError):
-        return 0

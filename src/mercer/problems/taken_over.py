@@ -70,12 +70,12 @@ def certificate(
     projections = _projections(problem, beta, gradient)
     drawn = np.random.default_rng(SEED).choice(n, min(SAMPLE, max(1, n // (2 * ONE_IN))), replace=False)
     first = np.union1d(drawn, likely)
-    error = _replace(projections, first, recompute, known)
+    error = _recomputed(projections, first, recompute, known)
     is_open = _is_open(problem, beta, projections, CAUTION * error) & ~known
     waiting, room = np.flatnonzero(is_open), max(0, n // ONE_IN - len(first))
     while True:
         wanted = _worst(problem, beta, projections, waiting, room)
-        error = max(error, _replace(projections, wanted, recompute, known))
+        error = max(error, _recomputed(projections, wanted, recompute, known))
         waiting = waiting[~known[waiting]]
         plain, violation, more = _widening(problem, beta, projections, np.where(known, 0.0, error))
         if len(waiting) == 0 or violation <= tol or plain > tol:
@@ -108,7 +108,7 @@ def _point(problem: Any, beta: FloatArray) -> tuple[DualProblem, int, FloatArray
     return dual, times, beta if times == 1 else problem.copies(beta)
 
 
-def _replace(
+def _recomputed(
     projections: FloatArray, rows: IndexArray, recompute: Callable[[IndexArray], FloatArray], known: BoolArray
 ) -> float:
     """Recompute some of the projections; the largest error of those that were there."""

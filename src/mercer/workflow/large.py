@@ -10,10 +10,13 @@ _ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".t
 _PACKED = (".gz", ".xz", ".bz2")
 # Bytes of memory that a byte of a file may become: text as numbers and as rows; packed columns.
 _GROWTH = {"csv": 2.0, "svmlight": 2.0, "parquet": 4.0, "arrow": 2.0}
+# Less than the smallest block takes, some thousand rows of one number: there is nothing to be learnt from by blocks.
+_NO_BLOCK = 2**15
 
 
 def why_out_of_core(source: str, memory_limit: int | str | None, format: str | None = None) -> str | None:  # noqa: A002
-    """Why data are to be read block by block, in a few words; None where they can be read at once."""
+    """Why data are to be read block by block, in a few words; None where they can be read at once, or the limit
+    has no room for a block either: the reader then says what is too large."""
     path = Path(source)
     if source == "-" or not path.exists():
         return None
@@ -22,7 +25,7 @@ def why_out_of_core(source: str, memory_limit: int | str | None, format: str | N
     if not path.is_file() or any(path.name.lower().endswith(packed) for packed in _PACKED):
         return None
     limit = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
-    if path.stat().st_size * max(_GROWTH.values()) <= limit:
+    if limit < _NO_BLOCK or path.stat().st_size * max(_GROWTH.values()) <= limit:
         return None
     kind = format or recognise(Source(path, limit))
     is_large = kind in _GROWTH and path.stat().st_size * _GROWTH[kind] > limit

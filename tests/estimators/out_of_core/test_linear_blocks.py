@@ -1,8 +1,13 @@
 """A machine learnt from blocks is the machine learnt from all rows at once, whatever the blocks."""
 
+import json
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +29,7 @@ from mercer import (
     TableFeatures,
     TimeLimitError,
 )
+from mercer.estimators.out_of_core.memory import plan
 from mercer.io import Blocks
 
 TIGHT = 1e-9
@@ -161,7 +167,7 @@ def test_a_file_that_is_cut_short_during_a_fit_is_named(tmp_path, rows):
         ({"multi_class": "crammer_singer"}, "multi_class must be 'ovr' with blocks"),
         ({"dual": True}, "dual must be 'auto' with blocks"),
         ({"probability": True}, "probability must be False with blocks"),
-        ({"memory_limit": "1MB"}, "memory_limit='1MB' is too little"),
+        ({"memory_limit": "100kB"}, "memory_limit='100kB' is too little .* set memory_limit=\"1MiB\""),
         ({"memory_limit": "much"}, "memory_limit must be bytes"),
     ],
 )
@@ -175,6 +181,43 @@ def test_what_blocks_cannot_do_is_said(rows, options, words):
         LinearSVC().fit(Blocks(X))
     with pytest.raises(DataError, match="2 features, but LinearSVC is expecting 6"):
         LinearSVC().fit(X, z > 0).predict(Blocks(X[:, :2]))
+
+
+def test_the_limit_of_memory_is_for_the_fit_and_not_for_the_process(rows):
+    """What this process has already is many times as much."""
+    X, z = rows
+    blocks, free = Blocks((X, z > 0), block_rows=100), LinearSVC(loss="hinge").fit(Blocks((X, z > 0), block_rows=100))
+    with pytest.raises(ParameterError, match="is too little") as refused:
+        LinearSVC(loss="hinge", memory_limit="100kB").fit(blocks)
+    (enough,) = re.findall('memory_limit="(.*)"', str(refused.value))
+    roomy = LinearSVC(loss="hinge", memory_limit=enough).fit(blocks)
+    np.testing.assert_array_equal(roomy.coef_, free.coef_)
+    np.testing.assert_allclose(roomy.decision_function(X), free.decision_function(X))
+
+
+def test_what_the_limit_leaves_decides_what_is_kept_and_worked_on_at_once():
+    sizes, rows, block = [1000] * 20, 18 * 8 * 20_000, 28 * 1000 * 10
+    gram = 2 * 8 * 11**2
+    for n_jobs, more in ((1, 0), (1, 5 * block), (4, 5 * block)):
+        found = plan(sizes, 10, 1, n_jobs, rows + block + gram + more)
+        assert found.n_jobs == min(n_jobs, 1 + more // (block + gram))
+        assert found.kept_bytes == block + gram + more - found.n_jobs * (block + gram)
+    with pytest.raises(ParameterError, match="4MiB"):
+        plan(sizes, 10, 1, 1, rows + block + gram - 1)
+
+
+def test_a_fit_takes_no_more_than_its_limit():
+    """In a process of its own, which is first brought to load all that it needs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.estimators.out_of_core.limited_blocks"],
+        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "OPTIMAL"
+    assert answer["taken"] <= 1.1 * answer["limit"] < answer["before"]
+    # Some blocks were kept, and not all.
+    assert answer["n_rows"] < answer["rows_read"] < answer["n_passes"] * answer["n_rows"]
 
 
 def test_a_second_fit_goes_on_where_the_first_was_stopped(rows):

@@ -7,10 +7,12 @@ A model that comes from a file, from another library or from a larger model is n
 | `calibration` | what makes probabilities of values, or None |
 | `constant`, `centre` | of a ball: k(x, x) where it is the same for all x, and the squared norm of the centre |
 | `evidence`, `proof` | the certificate to be, or why there is none |
+| `factor` | of landmarks: the Cholesky factor of their kernel matrix |
 | `form` | of Pegasos: its run, which can go on |
 | `has_pairs` | whether there is a function for each pair of classes |
 | `is_flat` | whether targets were one column, without a second dimension |
 | `items` | training items of a kernel that is a Python function, or None |
+| `kernel`, `origin`, `vectors` | of landmarks: their kernel, what is subtracted from rows, and the landmarks |
 | `last`, `last_betas` | where a warm start begins, or None |
 | `missing` | how much of the spectrum was not computed |
 | `n_features_out` | how many columns a transformation gives |
@@ -22,8 +24,8 @@ A model that comes from a file, from another library or from a larger model is n
 from typing import Any
 
 PARTS = frozenset({
-    "calibration", "centre", "constant", "evidence", "form", "has_pairs", "is_flat", "items", "last", "last_betas",
-    "missing", "n_features_out", "proof", "rule", "sparse", "traces",
+    "calibration", "centre", "constant", "evidence", "factor", "form", "has_pairs", "is_flat", "items", "kernel",
+    "last", "last_betas", "missing", "n_features_out", "origin", "proof", "rule", "sparse", "traces", "vectors",
 })  # fmt: skip
 _REQUIRED = object()
 

@@ -108,8 +108,9 @@ class LinearSVC(Probable, LinearClassifier):
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the process may take while it learns from `Blocks`; it decides how many are worked on
-        side by side, and how many are kept between passes. By what is free unless given.
+        Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beside what the process has already; by
+        default half of the free memory. It decides how many blocks are worked on side by side, and how many are kept
+        between passes.
 
     Attributes
     ----------

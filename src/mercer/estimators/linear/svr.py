@@ -82,8 +82,9 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
     warm_start : bool, default=False
         Whether to start from the last fit, if rows and features are the same in number.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the process may take while it learns from `Blocks`; it decides how many are worked on
-        side by side, and how many are kept between passes. By what is free unless given.
+        Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beside what the process has already; by
+        default half of the free memory. It decides how many blocks are worked on side by side, and how many are kept
+        between passes.
 
     Attributes
     ----------

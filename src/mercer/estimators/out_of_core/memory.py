@@ -1,9 +1,10 @@
 """How many blocks are worked on side by side, and how many are kept between passes, so that all fits into a limit."""
 
+import math
 from dataclasses import dataclass
 
 from mercer._errors import ParameterError
-from mercer._jit.memory import available_bytes, own_bytes, parse_bytes
+from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import thread_count
 
 # Doubles that a row takes for each machine beside its features, most of them while a certificate is computed: measured,
@@ -13,8 +14,6 @@ _OF_A_ROW = 18
 _COPIES = 3.5
 # Of what is free, where nobody set a limit, the share that kept blocks may take.
 _SHARE = 0.5
-# What the process still takes by itself: libraries that are loaded on the way, compiled code.
-_RESERVE = 2**27
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,8 @@ class Plan:
 def plan(
     sizes: list[int], n_features: int, n_machines: int, n_jobs: int | None, memory_limit: int | str | None
 ) -> Plan:
-    """What fits into `memory_limit`, this process as it is now included; a ParameterError says what would be enough."""
+    """What fits into `memory_limit`, which bounds what the fit adds to the process, whatever that has already; a
+    ParameterError says what would be enough."""
     block = int(_COPIES * 8 * max(sizes) * n_features)
     rows = 8 * _OF_A_ROW * sum(sizes) * n_machines
     gram = 2 * 8 * (n_features + 1) ** 2 * n_machines
@@ -36,14 +36,13 @@ def plan(
         room = int(_SHARE * available_bytes())
         workers = max(1, min(thread_count(n_jobs), (room - rows) // max(1, block + gram)))
         return Plan(workers, max(0, room - rows - workers * (block + gram)))
-    limit, own = parse_bytes(memory_limit), own_bytes() + _RESERVE
-    room = limit - own - rows
+    room = parse_bytes(memory_limit) - rows
     if room < block + gram:
-        enough = own + rows + block + gram
+        enough = math.ceil((rows + block + gram) / 2**20)
         raise ParameterError(
             f"memory_limit={memory_limit!r} is too little for blocks of {max(sizes):,} rows with {n_features:,} "
-            f"features: about {enough / 2**20:,.0f} MiB are needed, {own / 2**20:,.0f} of them by the process itself; "
-            "allow as much, or make smaller blocks (block_rows; of Parquet, write smaller row groups)"
+            f'features, {sum(sizes):,} rows in all; set memory_limit="{enough}MiB", or make smaller blocks '
+            "(block_rows; of Parquet, write smaller row groups)"
         )
     workers = int(min(thread_count(n_jobs), room // (block + gram)))
     return Plan(workers, int(room - workers * (block + gram)))

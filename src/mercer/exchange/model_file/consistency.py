@@ -216,11 +216,11 @@ def check_landmarks(model: "BaseEstimator") -> None:
     if "components_" not in vars(model):
         return
     _require_attributes(model, "_kernel", "_origin", "_vectors", "_factor", "jitter_", "_n_features_out")
-    factor = model._factor
-    n = require_vectors(model._kernel, model._vectors, model._origin)
+    factor = part(model, "factor")
+    n = require_vectors(part(model, "kernel"), part(model, "vectors"), part(model, "origin"))
     _require(factor.shape == (n, n), f"must have a factor of {n} landmarks")
     _require((np.diagonal(factor) > 0).all(), "must have a factor with a positive diagonal")
-    _require(model._n_features_out == n, f"must have {n} features")
+    _require(part(model, "n_features_out") == n, f"must have {n} features")
     _require_width(model)
 
 
@@ -229,7 +229,7 @@ def check_frequencies(model: "BaseEstimator") -> None:
     if "random_weights_" not in vars(model):
         return
     _require_attributes(model, "random_offset_", "n_features_in_", "_n_features_out")
-    expected = model.n_features_in_, model._n_features_out
+    expected = model.n_features_in_, part(model, "n_features_out")
     _require(model.random_weights_.shape == expected, f"must have {expected[1]} frequencies of {expected[0]} columns")
     _require(len(model.random_offset_) == expected[1], f"must have {expected[1]} phases")
 
