@@ -124,8 +124,9 @@ class BlocksRun:
 
     def _about(self, machine: Any, features: TableFeatures | None) -> list[str]:
         read = machine.rows_read_ / max(1, self.learnt.n_rows)
-        passes = f"{machine.n_passes_} passes over them after the first look, {read:.1f} of them from the files"
-        found = [f"out of core: {len(self.blocks)} blocks, {passes}"]
+        times = "once" if round(read, 1) == 1.0 else f"{read:.1f} times"
+        passes = f"{machine.n_passes_} passes after the first look, for which the files were read {times}"
+        found = [f"out of core: {len(self.blocks)} blocks; {passes}"]
         if features is not None:
             scaled = "scaled to mean 0, deviation 1" if self.options["scale"] else "as they are"
             found.append(f"a plane; numbers {scaled}, a feature a label, missing values filled and marked")
