@@ -43,6 +43,8 @@ def bits_with_a_killing(cluster, rows, seconds, place, how=signal.SIGKILL):
     """The bits of a fit during which a worker dies, so many seconds after its beginning."""
     path, y, _ = rows
     with Client(cluster, set_as_default=False) as client:
+        # A keeper gives up on a worker that was killed before it was there: another pair is asked for.
+        cluster.scale(2)
         client.wait_for_workers(2, timeout=60)
         with distributed.cluster(client):
             timer = threading.Timer(seconds, kill_one, (cluster, place, how))
@@ -73,6 +75,7 @@ def test_workers_killed_at_twenty_moments_do_not_show(mortal, rows):
         assert bits_with_a_killing(mortal, rows, whole * moment / 20, moment % 2, how) == rows[2], moment
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_cut_off_is_taken_for_lost(rows):
     path, y, alone = rows
     with local_cluster(2, lost_after="5s") as cluster, distributed.cluster(cluster):
@@ -95,6 +98,7 @@ def take_memory(path, block, dtype):
     return read_rows(path, block, dtype)
 
 
+@pytest.mark.slow
 def test_a_block_that_takes_all_memory_is_named(rows):
     with (
         local_cluster(1) as cluster,
