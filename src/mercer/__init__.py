@@ -34,8 +34,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.kernel.logistic import KernelLogisticRegression as KernelLogisticRegression
     from mercer.estimators.kernel.machine import KernelMachine as KernelMachine
     from mercer.estimators.kernel.pca import KernelPCA as KernelPCA
-    from mercer.estimators.kernel.pca import KernelSVD as KernelSVD
     from mercer.estimators.kernel.ridge import KernelRidge as KernelRidge
+    from mercer.estimators.kernel.svd import KernelSVD as KernelSVD
     from mercer.estimators.linear.svc import LinearSVC as LinearSVC
     from mercer.estimators.linear.svr import LinearSVR as LinearSVR
     from mercer.estimators.low_rank.low_rank import LowRank as LowRank
@@ -50,13 +50,13 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.svm.nu_svc import NuSVC as NuSVC
+    from mercer.estimators.svm.nu_svr import NuSVR as NuSVR
     from mercer.estimators.svm.one_class import OneClassSVM as OneClassSVM
     from mercer.estimators.svm.ramp import RampSVC as RampSVC
     from mercer.estimators.svm.rank import RankSVM as RankSVM
     from mercer.estimators.svm.svc import SVC as SVC
     from mercer.estimators.svm.svdd import SVDD as SVDD
     from mercer.estimators.svm.svr import SVR as SVR
-    from mercer.estimators.svm.svr import NuSVR as NuSVR
     from mercer.exchange.compress.compress import compress as compress
     from mercer.exchange.from_sklearn import from_sklearn as from_sklearn
     from mercer.exchange.model_file.save import load as load
@@ -123,7 +123,7 @@ _HOME = {
     "KernelLeastSquares": "mercer.estimators.kernel.least_squares",
     "KernelPCA": "mercer.estimators.kernel.pca",
     "KernelRidge": "mercer.estimators.kernel.ridge",
-    "KernelSVD": "mercer.estimators.kernel.pca",
+    "KernelSVD": "mercer.estimators.kernel.svd",
     "MKLClassifier": "mercer.estimators.mkl.classifier",
     "MKLOneClassSVM": "mercer.estimators.mkl.one_class",
     "MKLRegressor": "mercer.estimators.mkl.regressor",
@@ -146,7 +146,7 @@ _HOME = {
     "SquaredEpsilonInsensitive": "mercer.problems.losses.residual_losses",
     "Status": "mercer.solvers.result",
     "NuSVC": "mercer.estimators.svm.nu_svc",
-    "NuSVR": "mercer.estimators.svm.svr",
+    "NuSVR": "mercer.estimators.svm.nu_svr",
     "OneClassSVM": "mercer.estimators.svm.one_class",
     "SVCCV": "mercer.selection.tuning.svc_cv",
     "SVDD": "mercer.estimators.svm.svdd",

@@ -184,6 +184,23 @@ def test_what_a_fit_leaves_behind_ends_in_an_underscore(name):
     assert {each for each in intercepts if not each.startswith("_")} <= {"intercept_", "normalized_intercept_"}
 
 
+NONE_FOR_NO_LIMIT = {"KernelPCA", "KernelSVD"}  # as scikit-learn's
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if "max_iter" in parameters(ESTIMATORS[name])])
+def test_no_limit_of_iterations_is_minus_one(name):
+    if name in NONE_FOR_NO_LIMIT:
+        assert parameters(ESTIMATORS[name])["max_iter"] is None
+        return
+    model, X, targets = small_fit(name)
+    model = clone(model).set_params(max_iter=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert model.fit(X, targets).status_ is mercer.Status.OPTIMAL
+    with pytest.raises(mercer.ParameterError, match=r"max_iter must be -1 \(no limit\) or a positive integer, got 0"):
+        model.set_params(max_iter=0).fit(X, targets)
+
+
 # --- the seed --------------------------------------------------------------------------------
 
 RANDOM = {

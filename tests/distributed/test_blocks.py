@@ -6,7 +6,7 @@ from scipy import sparse
 
 from mercer import distributed
 from mercer.distributed import crew as crews
-from mercer.distributed.crew import groups_of
+from mercer.distributed.crew import TOGETHER, groups_of, reach_of
 from mercer.solvers.blocks.source import tree_sum
 from tests.distributed.conftest import local_cluster
 from tests.distributed.rows_of_files import BLOCKS, bits_of, blocks_of, fit, process_of_worker, read_rows
@@ -59,11 +59,28 @@ def test_blocks_are_worked_on_by_the_workers_and_not_here(two_workers, rows):
     assert len(places) == len(each) == BLOCKS
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 11, 12, 13, 31, 32, 33, 100])
+@pytest.mark.parametrize("count", [1, 2, 3, 11, 12, 13, 31, 32, 33, 100, 700])
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 def test_groups_are_added_as_one_process_would_add_blocks(count, threads):
     # Sums of numbers of very different size: any other order of additions shows.
     parts = np.random.default_rng(count).normal(size=count) * 10.0 ** np.random.default_rng(1).integers(-8, 8, count)
     groups = groups_of(count, threads)
     assert [k for group in groups for k in group] == list(range(count))
-    assert tree_sum(tree_sum(parts[k] for k in group) for group in groups) == tree_sum(parts)
+    sums = [tree_sum(parts[k] for k in group) for group in groups]
+    assert tree_sum(sums) == tree_sum(parts)
+    # As workers join them.
+    while len(sums) > 1:
+        sums = [tree_sum(sums[k : k + TOGETHER]) for k in range(0, len(sums), TOGETHER)]
+        assert tree_sum(sums) == tree_sum(parts)
+
+
+@pytest.mark.parametrize(("groups", "reach"), [(1, 1), (16, 1), (17, 8), (128, 8), (129, 64), (6400, 512)])
+def test_few_sums_are_left_for_this_process(groups, reach):
+    assert reach_of(groups) == reach
+
+
+def test_sums_that_workers_join_have_the_same_bits(two_workers, rows, monkeypatch):
+    path, y, alone = rows
+    monkeypatch.setattr(crews, "JOINED", 1)
+    with distributed.cluster(two_workers):
+        assert bits_of(fit(path, y)) == alone

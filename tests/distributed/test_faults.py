@@ -96,7 +96,7 @@ def take_memory(path, block, dtype):
 
 def test_a_block_that_takes_all_memory_is_named(rows):
     with (
-        local_cluster(1, memory_limit="400MiB") as cluster,
+        local_cluster(1) as cluster,
         distributed.cluster(cluster),
         pytest.raises(ClusterError, match=r"blocks? \d.*ended \d workers.*smaller blocks"),
     ):

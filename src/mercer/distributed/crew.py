@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._jit.memory import available_bytes
 from mercer._jit.waiting import ends_in_force
-from mercer.distributed.task import Parcel, added, answer, answer_at, answer_on, features, mercer_here, packed
+from mercer.distributed.task import Parcel, added, answer, answer_at, answer_on, features, joined, mercer_here, packed
 from mercer.distributed.task import shared as parcel
 from mercer.distributed.waiting import Patience
 
@@ -22,6 +22,8 @@ KEPT_SHARE = 0.4
 
 # Bytes that are sent with every task: a way less.
 SMALL = 2**15
+# Sums that workers add at a time (a power of two), and how many are left for this process at most.
+TOGETHER, JOINED = 8, 16
 # Groups of blocks for each thread: enough that none waits long for the last one.
 GROUPS_A_THREAD = 4
 
@@ -41,7 +43,7 @@ class Crew:
     def __init__(self, client: "Client", patience: Patience) -> None:
         self.client, self.patience = client, patience
         self._held: WeakKeyDictionary[Any, _Held] = WeakKeyDictionary()
-        self._there: WeakKeyDictionary[Any, Parcel | Future[Any]] = WeakKeyDictionary()
+        self._there: WeakKeyDictionary[Any, _Shared] = WeakKeyDictionary()
 
     def each(
         self,
@@ -52,10 +54,11 @@ class Crew:
         name: Callable[[int], str] = "task {}".format,
     ) -> Iterator[Any]:
         """``work(*shared, *item)`` for each item, in the order of the items."""
-        common, number = [self._shared(thing) for thing in shared], next(_numbers)
+        common = [self._shared(thing) for thing in shared]
 
         def submit(chunk: range) -> "list[Future[Any]]":
-            return self.begin("task", number, chunk, answer, [packed((work, items[k])) for k in chunk], common=common)
+            calls = [packed((work, items[k])) for k in chunk]
+            return self.begin("task", chunk, answer, calls, common=[each.now() for each in common])
 
         # One by one: such tasks take long, and somebody wants to see how far they are.
         return self.patience.in_order(len(items), submit, stop or _limits_stop, name, at_a_time=1)
@@ -72,8 +75,8 @@ class Crew:
     ) -> tuple[Any, list[Any]]:
         """(the sum of what ``work`` answers first, what it answers second for each block).
 
-        A worker adds up a group of neighbours and this process the groups: in groups of 1, 2, 4, ... blocks those are
-        the additions that `tree_sum` makes, whoever makes them.
+        A worker adds up a group of neighbours, others add groups, and this process what is left: with 1, 2, 4, ...
+        neighbours at a time, those are the additions that `tree_sum` makes, whoever makes them.
         """
         total, kept = added(self._groups(blocks, work, shared, own, dtype, adds=True))
         return total, [each for group in kept for each in group]
@@ -83,38 +86,41 @@ class Crew:
     ) -> Iterator[Any]:
         if blocks not in self._held:
             self._held[blocks] = _Held(self, blocks)
-        held, common, number = self._held[blocks], self.share(shared), next(_numbers)
+        held, common = self._held[blocks], _Shared(self, shared)
         code, groups = np.dtype(dtype).str, held.groups
-        kept = held.keeps(code)
+        kept, reach = held.keeps(code), reach_of(len(groups)) if adds else 1
 
         def submit(chunk: range) -> "list[Future[Any]]":
-            calls = [packed((work, [own[k] for k in groups[place]], adds)) for place in chunk]
+            places = range(chunk.start * reach, min(len(groups), chunk.stop * reach))
+            calls = [packed((work, [own[k] for k in groups[place]], adds)) for place in places]
             if kept:
-                return self.begin("block", number, chunk, answer_on, calls, held.features(chunk), common=common)
-            more = {"common": common, "read": held.read, "dtype": code}
-            return self.begin("block", number, chunk, answer_at, calls, [groups[place] for place in chunk], **more)
+                found = self.begin("block", places, answer_on, calls, held.features(places), common=common.now())
+            else:
+                more = {"common": common.now(), "read": held.read.now(), "dtype": code}
+                found = self.begin("block", places, answer_at, calls, [groups[place] for place in places], **more)
+            while len(found) > len(chunk):
+                parts = [found[k : k + TOGETHER] for k in range(0, len(found), TOGETHER)]
+                found = self.begin("sum", range(len(parts)), joined, parts)
+            return found
 
-        return self.patience.in_order(len(groups), submit, _stop_of(blocks), lambda place: told(groups[place]))
+        def name(item: int) -> str:
+            first, last = groups[item * reach], groups[min(len(groups), (item + 1) * reach) - 1]
+            return told(range(first.start, last.stop))
 
-    def _shared(self, thing: Any) -> "Parcel | Future[Any]":
+        return self.patience.in_order(-(-len(groups) // reach), submit, _stop_of(blocks), name)
+
+    def _shared(self, thing: Any) -> "_Shared":
         if not getattr(thing, "stays_elsewhere", False):
-            return self.share(thing)
+            return _Shared(self, thing)
         if thing not in self._there:
-            self._there[thing] = self.share(thing)
+            self._there[thing] = _Shared(self, thing)
         return self._there[thing]
 
-    def share(self, thing: Any) -> "Parcel | Future[Any]":
-        """Something that many tasks need: sent with each, or made on a worker from bytes that the scheduler keeps."""
-        content = packed(thing)
-        if len(content) <= SMALL:
-            return Parcel(content)
-        (future,) = self.begin("shared", next(_numbers), range(1), parcel, [content])
-        return future
-
     def begin(
-        self, what: str, number: int, chunk: range, function: Callable[..., Any], *each: Any, **common: Any
+        self, what: str, chunk: range, function: Callable[..., Any], *each: Any, **common: Any
     ) -> "list[Future[Any]]":
         """A task for each of a range; `each` are lists of what differs."""
+        number = next(_numbers)
         keys = [f"mercer-{what}-{k}-{self.client.id}-{number}" for k in chunk]
         # What is sent is sent once: a warning that it is large would be of no use.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -126,6 +132,20 @@ class Crew:
         return sum(worker["memory_limit"] or available_bytes() for worker in found)
 
 
+class _Shared:
+    """Something that many tasks need: sent with each, or made on a worker from bytes that the scheduler keeps."""
+
+    def __init__(self, crew: Crew, thing: Any) -> None:
+        self.crew, self.content = crew, packed(thing)
+        self._sent: Any = Parcel(self.content) if len(self.content) <= SMALL else None
+
+    def now(self) -> Any:
+        """What a task is given; sent again where the scheduler has forgotten it."""
+        if self._sent is None or getattr(self._sent, "status", "") == "cancelled":
+            (self._sent,) = self.crew.begin("shared", range(1), parcel, [self.content])
+        return self._sent
+
+
 class _Held:
     """What the workers keep of blocks: how they are read, and where there is room, their features.
 
@@ -133,7 +153,7 @@ class _Held:
     """
 
     def __init__(self, crew: Crew, blocks: Any) -> None:
-        self.crew, self.read, self.number = crew, crew.share(blocks.reader()), next(_numbers)
+        self.crew, self.read = crew, _Shared(crew, blocks.reader())
         self.groups = groups_of(len(blocks.sizes), crew.patience.threads())
         self.cells = float(sum(blocks.sizes)) * blocks.n_features
         self.code: str | None = None
@@ -148,12 +168,19 @@ class _Held:
     def features(self, chunk: range) -> "list[Future[Any]]":
         """Tasks that have read, or will read, some groups."""
         for place in chunk:
-            if place not in self.found:
-                own, more = range(place, place + 1), {"read": self.read, "dtype": self.code}
-                (self.found[place],) = self.crew.begin(
-                    "features", self.number, own, features, [self.groups[place]], **more
-                )
+            if place not in self.found or self.found[place].status == "cancelled":
+                more = {"read": self.read.now(), "dtype": self.code}
+                own = range(place, place + 1)
+                (self.found[place],) = self.crew.begin("features", own, features, [self.groups[place]], **more)
         return [self.found[place] for place in chunk]
+
+
+def reach_of(groups: int) -> int:
+    """How many groups workers add up among themselves, so that few sums come here."""
+    reach = 1
+    while groups > JOINED * reach:
+        reach *= TOGETHER
+    return reach
 
 
 def groups_of(count: int, threads: int) -> list[range]:

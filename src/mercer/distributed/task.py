@@ -129,6 +129,13 @@ def answer_at(call: bytes, group: range, *, asked: tuple[str, str], common: Parc
     return answer_on(call, found, asked=asked, common=common)
 
 
+def joined(parts: list[tuple[Any, list[Any]]], *, asked: tuple[str, str]) -> tuple[Any, list[Any]]:
+    """(the sum, what belongs to the blocks) of neighbours that others have added up."""
+    require_same(asked)
+    total, kept = added(parts)
+    return total, [each for group in kept for each in group]
+
+
 def added(answers: Iterable[tuple[Any, Any]]) -> tuple[Any, list[Any]]:
     """(the sum of what is first in each answer, the list of what is second)."""
     seconds: list[Any] = []

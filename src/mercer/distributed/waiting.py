@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as NotYet
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 FIRST_LOOK, LAST_LOOK = 0.0005, 0.02
 # Seconds without an answer after which the scheduler is asked who is there.
 SILENCE = 2.0
+# How often a task is begun that the scheduler forgets.
+AGAIN = 5
 # Tasks that are on their way, for each thread of the cluster: none is to be idle, and answers are held in memory.
 AHEAD = 4
 
@@ -62,22 +65,45 @@ class Patience:
                 waiting.extend(submit(following))
                 begun = following.stop
             ready = [waiting.popleft() for _ in range(min(at_a_time or chunk, len(waiting)))]
-            for place, future in enumerate(ready):
-                self._wait_for(future, stop, name(done + place))
-            yield from self._fetched(ready, stop, name(done))
+            yield from self._answers(ready, range(done, done + len(ready)), submit, stop, name)
             done += len(ready)
 
+    def _answers(
+        self,
+        ready: "list[Future[Any]]",
+        places: range,
+        submit: Callable[[range], "list[Future[Any]]"],
+        stop: Callable[[], bool],
+        name: Callable[[int], str],
+    ) -> Any:
+        """The answers of some tasks. One that the scheduler has forgotten, as it may when workers die, begins again."""
+        for _ in range(AGAIN):
+            for k, place in enumerate(places):
+                self._wait_for(ready[k], stop, name(place))
+            gone = [k for k, future in enumerate(ready) if future.status == "cancelled"]
+            if not gone:
+                try:
+                    return self._fetched(ready, stop, name(places.start))
+                except _Forgotten:
+                    gone = [k for k, future in enumerate(ready) if future.status == "cancelled"]
+            for k in gone:
+                (ready[k],) = submit(range(places[k], places[k] + 1))
+        raise self.lost()
+
     def _wait_for(self, future: "Future[Any]", stop: Callable[[], bool], name: str) -> None:
-        """Until a task has an answer; raises what became of it where it has none."""
+        """Until a task has an answer, or is forgotten; raises what became of it where it has none."""
         pause, watch = FIRST_LOOK, _Watch(self)
-        while future.status == "pending":
+        # What was lost with a worker comes again.
+        while future.status in ("pending", "lost"):
             if stop():
                 raise Stopped
             watch.look(name)
             time.sleep(pause)
             pause = min(LAST_LOOK, 1.5 * pause)
-        if future.status != "finished":
-            raise self.reason(future, name)
+        if self.client.status != "running":
+            raise self.lost()
+        if future.status == "error":
+            raise self._told(future.exception(), name)
 
     def _fetched(self, ready: "Sequence[Future[Any]]", stop: Callable[[], bool], name: str) -> Any:
         """The answers of finished tasks. A worker that dies with one of them computes it again elsewhere."""
@@ -100,17 +126,13 @@ class Patience:
                     raise Stopped from None
             except MercerError:
                 raise
-            except Exception as error:
-                raise self._told(error, name) from error
-
-    def reason(self, future: "Future[Any]", name: str) -> BaseException:
-        """Why a task has no answer."""
-        if self.client.status != "running" or future.status in ("cancelled", "lost"):
-            return self.lost()
-        return self._told(future.exception(), name)
+            except Exception as error:  # noqa: BLE001 - raised again, in words where there are any
+                reason = self._told(error, name)
+                raise reason from None if reason is error else error
 
     def _told(self, error: BaseException | None, name: str) -> BaseException:
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         if self.client.status != "running":
             return self.lost()
@@ -125,10 +147,9 @@ class Patience:
                 f"{name} ran out of memory on a worker ({error}): take smaller blocks, or start workers with more "
                 f"memory{self.advice()}"
             )
-        if isinstance(error, asyncio.CancelledError) or type(error).__name__ in (
-            "FutureCancelledError",
-            "CommClosedError",
-        ):
+        if isinstance(error, CancelledError):
+            return _Forgotten()
+        if isinstance(error, CommClosedError):
             return self.lost()
         return error if error is not None else ClusterError(f"{name} was lost{self.advice()}")
 
@@ -176,6 +197,10 @@ class Patience:
             return await make()
 
         return asyncio.run_coroutine_threadsafe(run(), self.client.loop.asyncio_loop)
+
+
+class _Forgotten(Exception):
+    """The scheduler knows nothing of a task any more."""
 
 
 class _Watch:

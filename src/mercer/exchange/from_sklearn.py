@@ -23,9 +23,10 @@ from mercer.estimators.kernel.ridge import KernelRidge
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
 from mercer.estimators.svm.nu_svc import NuSVC
+from mercer.estimators.svm.nu_svr import NuSVR
 from mercer.estimators.svm.one_class import OneClassSVM
 from mercer.estimators.svm.svc import SVC
-from mercer.estimators.svm.svr import SVR, NuSVR
+from mercer.estimators.svm.svr import SVR
 from mercer.exchange.text.linear import LinearFunctions, linear_classifier, linear_detector, linear_regressor
 from mercer.exchange.text.parts import Machine, sigmoid_of_other_side
 from mercer.kernels.base.expansion import Expansion

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from mercer._errors import DataError, ParameterError
-from mercer._jit.memory import available_bytes, parse_bytes
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
 from mercer.estimators.out_of_core.first_pass import all_targets, first_pass
@@ -17,9 +16,6 @@ from mercer.estimators.out_of_core.table_features import TableFeatures
 from mercer.exchange.model_file.save import save
 from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.choice import RowChoice
-from mercer.io.blocks.open import FORMATS
-from mercer.io.formats import recognise
-from mercer.io.source import Source
 from mercer.report.figures import Shown
 from mercer.report.html_page import write_page
 from mercer.report.model_words import columns_of, describe, machine_of, trace_of
@@ -28,37 +24,6 @@ from mercer.report.scores import score
 from mercer.solvers.limits import Limits
 from mercer.workflow.assemble import TASKS, task_of
 from mercer.workflow.run import HOLDOUT, Watch, timed, watched
-
-_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".tab", ".svm", ".svmlight", ".libsvm")
-_PACKED = (".gz", ".xz", ".bz2")
-# Bytes of memory that a byte of a file may become: text as numbers and as rows; packed columns.
-_GROWTH = {"csv": 2.0, "svmlight": 2.0, "parquet": 4.0, "arrow": 2.0}
-
-
-def why_out_of_core(source: str, memory_limit: int | str | None, format: str | None = None) -> str | None:  # noqa: A002
-    """Why data are to be read block by block, in a few words; None where they can be read at once."""
-    path = Path(source)
-    if source == "-" or not path.exists():
-        return None
-    if path.is_dir():
-        return "a folder of files" if _holds_blocks(path) else None
-    if not path.is_file() or any(path.name.lower().endswith(packed) for packed in _PACKED):
-        return None
-    limit = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
-    if path.stat().st_size * max(_GROWTH.values()) <= limit:
-        return None
-    kind = format or recognise(Source(path, limit))
-    is_large = kind in FORMATS and path.stat().st_size * _GROWTH.get(kind, 1.0) > limit
-    return f"larger than {limit / 2**20:,.0f} MiB allow to be read at once" if is_large else None
-
-
-def _holds_blocks(folder: Path) -> bool:
-    files = [each for each in folder.iterdir() if not each.name.startswith((".", "_"))]
-    return bool(files) and all(each.is_file() and _ending(each) in _ENDINGS for each in files)
-
-
-def _ending(path: Path) -> str:
-    return Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
 
 
 class BlocksRun:

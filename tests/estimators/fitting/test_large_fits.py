@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mercer
 from mercer import SVC, SVDD, SVR, CancelledError, DataError, NuSVC, NuSVR, OneClassSVM, Status
 from mercer.estimators.fitting import certificate, certifiers
+from mercer.estimators.fitting.plan import prepare_fit
 from mercer.problems import taken_over
 from mercer.problems.certificate import EVERYTHING
 from mercer.problems.svm.soft_margin import SoftMargin
@@ -138,10 +139,11 @@ def test_a_gradient_that_is_off_is_caught(rows):
     assert found.gap >= so.gap - 1e-9  # two numbers of some thousand are subtracted
     assert found.kkt_violation >= so.kkt_violation
     assert 1.0 < found.accuracy >= abs(found.dual - so.dual)
-    # Larger errors leave nothing to be taken over.
+    # With larger errors it does not say that it is optimal, and a fit recomputes everything.
     wrong[np.random.default_rng(1).random(N) < 0.08] += 5.0
-    assert _sampled(problem, beta, wrong, intercept, product) == so
-    assert so.is_full
+    worse = _sampled(problem, beta, wrong, intercept, product)
+    assert not worse.is_optimal(1e-3)
+    assert worse.gap > so.gap
 
 
 def test_coefficients_that_the_gradient_does_not_fit_are_caught(rows):
@@ -239,6 +241,18 @@ def test_a_time_limit_ends_it(rows, monkeypatch):
     assert model.status_ is Status.OPTIMAL
     assert model._evidence._found is None
     assert not model.certificate_.is_full
+
+
+def test_a_model_whose_solution_was_found_elsewhere_is_certified_when_it_is_read(rows):
+    """It has no gradient to take over, and there are no limits in which everything could be recomputed."""
+    X, y, _ = rows
+    solved = SVC(C=5.0).fit(X, y)
+    beta = np.zeros(N)
+    beta[solved.support_] = solved.dual_coef_[0]
+    model = prepare_fit(SVC(C=5.0), X, y).adopt([beta], [solved.intercept_[0]])
+    assert model._evidence._found is None
+    assert model.certificate_.is_full
+    assert model.status_ is Status.OPTIMAL
 
 
 def test_it_takes_a_small_share_of_the_fit(rows, monkeypatch):

@@ -348,7 +348,7 @@ def test_epochs_can_be_watched(capsys, toy):
 
 REFUSED = {
     "method": ({"method": "offline"}, "method must be one of 'online', 'averaged', 'batch', 'lp', got 'offline'"),
-    "max_iter": ({"max_iter": 0}, "max_iter must be a whole number, 1 or more, got 0"),
+    "max_iter": ({"max_iter": 0}, "max_iter must be -1 \\(no limit\\) or a positive integer, got 0"),
     "eta0": ({"eta0": 0.0}, "eta0 must be a finite number above 0, got 0.0"),
     "eta0 NaN": ({"eta0": np.nan}, "eta0 must be a finite number above 0, got nan"),
     "tol": ({"tol": -1.0}, "tol must be a finite number above 0, got -1.0"),

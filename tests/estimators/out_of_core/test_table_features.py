@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import DataError, ParameterError, TableFeatures
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, joined, values_of
 from mercer.io import Blocks
+from mercer.kernels import Columns, Delta, Linear
 
 
 def summarised(parts):
@@ -157,3 +158,10 @@ def test_missing_values_may_be_refused_and_infinity_is():
 def test_parameters_are_checked(options):
     with pytest.raises(ParameterError, match=next(iter(options))):
         TableFeatures(**options).fit(pa.table({"a": [1.0]}))
+
+
+def test_inner_products_are_those_of_the_kernels_of_columns():
+    table = pa.table({"a": pa.array([1.0, None, 3.0, 8.0, None]), "l": ["x", "y", None, "x", "z"]})
+    features = TableFeatures(rare=1).fit(Blocks(table, block_rows=2)).transform(table)
+    kernel = Columns({"a": Linear(), "l": Delta()}, standardise=True).bind(table)
+    np.testing.assert_allclose(features @ features.T, kernel(table), atol=1e-14)

@@ -34,8 +34,8 @@ def predict(
     from mercer.cli.terminal.asked import blocks_of, note_unseen, read_for_model
     from mercer.cli.terminal.output import replaced, write_json
     from mercer.report.record import finite
+    from mercer.workflow.large import why_out_of_core
     from mercer.workflow.models import load_model
-    from mercer.workflow.out_of_core import why_out_of_core
 
     fitted, _ = load_model(model)
     if reading.target is not None:

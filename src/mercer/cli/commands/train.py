@@ -42,7 +42,7 @@ def train(
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
     from mercer.cli.terminal.asked import blocks_run, read_and_assemble
     from mercer.cli.terminal.cluster import on_cluster
-    from mercer.workflow.out_of_core import why_out_of_core
+    from mercer.workflow.large import why_out_of_core
     from mercer.workflow.run import Run
 
     if holdout is not None and cv is not None:

@@ -2,19 +2,21 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions, ReadOptions
 from mercer.cli.terminal.output import say
-from mercer.io.blocks.blocks import Blocks
 from mercer.io.csv.lines import MISSING
 from mercer.io.dataset import Dataset, read_table
 from mercer.workflow import read as workflow
 from mercer.workflow.assemble import Assembly, assemble
 from mercer.workflow.models import unseen_labels
-from mercer.workflow.out_of_core import BlocksRun
 from mercer.workflow.run import timed
+
+if TYPE_CHECKING:
+    from mercer.io.blocks.blocks import Blocks
+    from mercer.workflow.out_of_core import BlocksRun
 
 
 def read_labelled(source: Path, options: DataOptions, limits: FitOptions) -> Dataset:
@@ -53,8 +55,10 @@ def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> Assemb
     return assemble(data, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
 
 
-def blocks_of(source: Path, options: DataOptions, target: str | None) -> Blocks:
+def blocks_of(source: Path, options: DataOptions, target: str | None) -> "Blocks":
     """Data that are read block by block."""
+    from mercer.io.blocks.blocks import Blocks
+
     return Blocks(
         source,
         target=target,
@@ -66,8 +70,10 @@ def blocks_of(source: Path, options: DataOptions, target: str | None) -> Blocks:
 
 def blocks_run(
     source: Path, options: DataOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str
-) -> BlocksRun:
+) -> "BlocksRun":
     """A run over blocks; said on the terminal, with the reason."""
+    from mercer.workflow.out_of_core import BlocksRun
+
     if machine.kernel not in (None, "linear"):
         raise ParameterError(
             f"--kernel must be linear, or left out, got {machine.kernel!r}: {source} is {why}, and what is read block "

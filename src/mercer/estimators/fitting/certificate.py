@@ -115,7 +115,7 @@ class Evidence(KeptData):
         """One certificate for each problem; where they are `full`, everything is recomputed for them."""
         if self._found is None or (full and not all(getattr(each, "is_full", True) for each in self._found)):
             self._require_data()
-            if full or not self._take_over(stop):
+            if full or not self.take_over(stop):
                 self._found = self.certifier.full(stop, tell)
                 self._drop()
         return self._found or []
@@ -126,15 +126,15 @@ class Evidence(KeptData):
             if not self._is_same():
                 self._drop()
                 self._mark = CHANGED
-            elif not self._take_over() and not self.certifier.is_large:
+            elif not self.take_over() and not self.certifier.is_large:
                 self.certificates()
         return self._found or []
 
-    def _take_over(self, stop: Callable[[], bool] | None = None) -> bool:
-        """Check what the solver has and take it over; False where that cannot be, or is not worth it."""
+    def take_over(self, stop: Callable[[], bool] | None = None) -> list[Any]:
+        """Check what the solver has and take it over; nothing where that cannot be, or is not worth it."""
         if self.certifier.is_large:
             self._found = self.certifier.sampled(stop)
-        return self._found is not None
+        return self._found or []
 
     def _require_data(self) -> None:
         if self.data is not None and not self._is_same():
@@ -241,7 +241,7 @@ class CertifiedLazily(Certified):
     def _certify_within_fit(self) -> None:
         """What a large fit says of itself before it ends, within its limits and at a small share of its time."""
         try:
-            found = self._evidence.certificates(stop=_within_fit(SHARE_OF_FIT))
+            found = self._evidence.take_over(_within_fit(SHARE_OF_FIT))
         except Stopped:
             return  # it is computed when it is read
         if self._is_denied(found):

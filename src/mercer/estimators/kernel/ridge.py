@@ -1,7 +1,7 @@
 """Least squares in the features of a kernel, with a penalty."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from mercer.estimators.fitting.parameters import (
     require_flag,
     require_max_iter,
     require_number,
-    require_numbers,
 )
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.kernel.penalties import penalties_of, penalty_grid
 from mercer.estimators.low_rank.kernel_methods import restricted_ridge
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
@@ -240,7 +240,7 @@ class KernelRidge(KernelRegression):
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
         with fitting(self, limits):
             X, targets, is_flat = multi_target_input(self, X, y)
-            penalties = _penalties(self.alpha, targets.shape[1])
+            penalties = penalties_of(self.alpha, targets.shape[1])
             weights = some_weights(sample_weight, len(targets))
             used = np.flatnonzero(weights)
             data = self._training_data(X)
@@ -331,7 +331,7 @@ class KernelRidge(KernelRegression):
         if not (problem.scale == 1.0).all():
             operator = WeightedOperator(operator, problem.scale)
         if self.alphas is not None:
-            choice = ridge_gcv.choose_penalty(operator, problem, _grid(self.alphas), self.criterion, limits)
+            choice = ridge_gcv.choose_penalty(operator, problem, penalty_grid(self.alphas), self.criterion, limits)
             problem, self.alpha_errors_ = choice.problem, choice.errors
         return problem, operator
 
@@ -391,24 +391,3 @@ class KernelRidge(KernelRegression):
         for solution, chosen in solutions:
             inverse[:, chosen] = solution.inverse_diagonal[:, None]
         self.loo_ = LeaveOneOut.of(problem, coefficients, inverse).like(self.dual_coef_, used)
-
-
-def _penalties(alpha: float | ArrayLike, n_targets: int) -> FloatArray:
-    """One penalty a target, none negative."""
-    if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
-        require_number("alpha", alpha, least=0.0)
-        return np.full(n_targets, float(cast(float, alpha)))
-    values = require_numbers("alpha", alpha)
-    if values.ndim != 1 or len(values) not in (1, n_targets):
-        raise ParameterError(f"alpha must be one number or one for each of the {n_targets} targets, got {alpha!r}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ParameterError(f"alpha must be finite and not negative, got {alpha!r}")
-    return np.broadcast_to(values, n_targets).copy()
-
-
-def _grid(alphas: ArrayLike) -> FloatArray:
-    """Penalties to choose from, in order."""
-    values = np.unique(require_numbers("alphas", alphas))
-    if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
-        raise ParameterError(f"alphas must be positive and finite, got {alphas!r}")
-    return values

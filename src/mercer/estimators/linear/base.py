@@ -127,6 +127,8 @@ class LinearEstimator(Certified, BaseEstimator):
         starts = usable_starts(
             getattr(self, "_last", None) if self.warm_start else None, *cast(tuple[int, int], X.shape), len(problems)
         )
+        for name in ("n_passes_", "rows_read_"):  # of an earlier fit to blocks
+            self.__dict__.pop(name, None)
         products = row_products(X, self.n_jobs)
         fits = solve_each(products, problems, solve, starts, self.n_jobs)
         self.status_ = Status.worst([fit.solution.status for fit in fits])

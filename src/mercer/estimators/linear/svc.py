@@ -132,6 +132,9 @@ class LinearSVC(Probable, LinearClassifier):
         coefficients alone.
     trace_ : list of TracePoint, or a list of such lists
         The checks of the gap, for each problem where there are several.
+    n_passes_, rows_read_ : int
+        Passes over the blocks, and rows that were read from their source for them; only after a fit to `Blocks`, or
+        with loss="logistic".
 
     Examples
     --------

@@ -103,6 +103,8 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         Primal and dual objective and their gap, computed in double precision from data and coefficients alone.
     trace_ : list of TracePoint
         The checks of the gap.
+    n_passes_, rows_read_ : int
+        Passes over the blocks, and rows that were read from their source for them; only after a fit to `Blocks`.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class KernelPerceptron(KernelClassifier):
     fit_intercept : bool, default=True
         Whether there is a bias, which is the weight of a further feature of value 1.
     max_iter : int, default=1000
-        Largest number of epochs, 1 or more; "lp" has none.
+        Largest number of epochs, 1 or more; -1 sets no limit. "lp" has no epochs.
     tol : float, optional
         Also stop if the mean loss of an epoch has not fallen by this much, a positive number, for
         `n_iter_no_change` epochs. By default only an epoch without a mistake, or a limit, ends the fit.

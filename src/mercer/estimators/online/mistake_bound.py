@@ -13,6 +13,7 @@ from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,
     require_flag,
+    require_max_iter,
     require_number,
     require_optional_number,
 )
@@ -44,7 +45,7 @@ def check_parameters(estimator: "BaseEstimator", methods: Collection[str]) -> No
     require_choice("method", estimator.method, methods)
     for name in ("fit_intercept", "shuffle", "warm_start"):
         require_flag(name, getattr(estimator, name))
-    require_count("max_iter", estimator.max_iter)
+    require_max_iter(estimator.max_iter)
     require_count("n_iter_no_change", estimator.n_iter_no_change)
     require_number("eta0", estimator.eta0, above=0.0)
     require_optional_number("tol", estimator.tol, above=0.0)

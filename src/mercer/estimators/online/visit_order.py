@@ -17,6 +17,9 @@ from mercer.solvers.stochastic.perceptron import Schedule
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+# Epochs that nobody will see the end of.
+NO_LIMIT = 2**62
+
 
 def visiting_plan(estimator: "BaseEstimator", X: Rows, codes: IndexArray, copies: FloatArray) -> Schedule:
     """The `Schedule` of a fit to points of given weights; `X` is None for items that cannot be compared."""
@@ -27,7 +30,7 @@ def visiting_plan(estimator: "BaseEstimator", X: Rows, codes: IndexArray, copies
         seed = int(generator_of(estimator.random_state).randint(2**31 - 1))
         if X is not None:
             order, copies, stands_for = distinct_rows(X, codes, copies, order)
-    ends = estimator.max_iter, estimator.tol, estimator.n_iter_no_change
+    ends = NO_LIMIT if estimator.max_iter < 0 else estimator.max_iter, estimator.tol, estimator.n_iter_no_change
     return Schedule(order, copies, seed, *ends, stands_for=stands_for)
 
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,25 @@ class Passes(LocalBlocks):
     def map(
         self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
     ) -> Iterator[Any]:
-        self.passes += 1
-        self._told.begin(self.passes)
+        self._begin_pass()
         for size, answer in zip(self.sizes, super().map(work, shared, own, dtype), strict=True):
             self._told.done += size
             yield answer
+
+    def total(
+        self, work: Callable[..., tuple[Any, Any]], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]],
+        dtype: DTypeLike,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
+        if self._elsewhere() is not None:  # else by `map`
+            self._begin_pass()
+        return super().total(work, shared, own, dtype)
+
+    def _begin_pass(self) -> None:
+        self.passes += 1
+        self._told.begin(self.passes)
+
+    def reader(self) -> Callable[[int, DTypeLike], Any]:
+        return partial(_read, self._blocks)
 
     def _features(self, i: int, dtype: DTypeLike) -> Any:
         kept = self._kept.get(i)
@@ -107,6 +122,11 @@ class Passes(LocalBlocks):
         if not hasattr(self._own, "room"):
             self._own.room = Buffers()
         return self._own.room
+
+
+def _read(blocks: Blocks, i: int, dtype: DTypeLike) -> Any:
+    """The features of a block, in memory of their own: what a worker of a cluster does."""
+    return blocks.matrix(i, dtype, fresh)
 
 
 def feature_blocks(

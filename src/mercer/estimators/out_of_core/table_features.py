@@ -190,7 +190,8 @@ class TableFeatures(BaseEstimator):
         self, values: Iterable[Values], n: int, dtype: DTypeLike, where: Where, room: Room | None = None
     ) -> Any:
         """Features of n rows, from the values of each column in turn."""
-        made, at = (SparseRows if self.is_sparse_ else Stack)(n, self.n_features_out, dtype, room), 0
+        is_filled = all(isinstance(column, NumberColumn) and not column.has_missing for column in self.columns_)
+        made, at = (SparseRows if self.is_sparse_ else Stack)(n, self.n_features_out, dtype, room, is_filled), 0
         for column, found in zip(self.columns_, values, strict=True):
             if self.missing == "refuse" and found.missing.any():
                 raise _no_value(where(int(np.flatnonzero(found.missing)[0])), column.name)
@@ -202,7 +203,7 @@ class TableFeatures(BaseEstimator):
 class SparseRows:
     """Features as a CSR matrix in the making: what `Stack` is for an array."""
 
-    def __init__(self, n: int, width: int, dtype: DTypeLike, _room: Room | None = None) -> None:
+    def __init__(self, n: int, width: int, dtype: DTypeLike, *_others: Any) -> None:
         self._shape, self._dtype = (n, width), dtype
         self._parts: list[tuple[Array, Array, FloatArray]] = []
 

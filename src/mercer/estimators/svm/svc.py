@@ -295,14 +295,14 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     ) -> TwoClassProblems:
         """The problems to solve, with C times the weights of class and sample for each point."""
         C, n_classes = weighted_C(self._C, codes, class_weight, weights), len(class_weight)
-        if self.multi_class == "crammer_singer":
-            if not np.isfinite(C).all():
-                raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
-            # Two classes have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
-            together = TwoClassProblems(codes, 2, "ovr", 2.0 * C, self.loss, self.bias) if n_classes == 2 else None
-            setup = together or TogetherProblem(codes, n_classes, C, self.bias)
-        else:
-            setup = TwoClassProblems(codes, n_classes, self.multi_class, C, self.loss, self.bias)
+        is_together = self.multi_class == "crammer_singer"
+        if is_together and not np.isfinite(C).all():
+            raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
+        # Two classes together have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
+        how, times = ("ovr", 2.0) if is_together else (self.multi_class, 1.0)
+        setup = TwoClassProblems(codes, n_classes, how, times * C, self.loss, self.bias)
+        if is_together and n_classes > 2:
+            setup = TogetherProblem(codes, n_classes, C, self.bias)
         setup.copies = class_weight[codes] if weights is None else class_weight[codes] * weights
         return setup
 
@@ -343,17 +343,11 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         """The machine of Crammer and Singer."""
         starts, indices = self._starts(setup), setup.tasks[0].indices
         start = None if starts is None else np.stack(starts, axis=1)
+        options = {"tol": self.tol, "gap_tol": self.gap_tol, "convex": data.kernel.is_psd is True}
 
         def solve(matrix: "KernelMatrix") -> "Solution":
             return kernel_crammer_singer.solve(
-                setup.joint,
-                matrix,
-                tol=self.tol,
-                limits=limits,
-                start=start,
-                gap_tol=self.gap_tol,
-                convex=data.kernel.is_psd is True,
-                memory=budget.cache,
+                setup.joint, matrix, limits=limits, start=start, memory=budget.cache, **options
             )
 
         is_small = len(indices) <= kernel_crammer_singer.SMALL
@@ -369,9 +363,8 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
         if isinstance(setup, TogetherProblem):
             return JointCertifier
-        return (
-            SeparationCertifier if isinstance(solved, SeparationSolved) else super()._kind_of_certifier(setup, solved)
-        )
+        usual = super()._kind_of_certifier(setup, solved)
+        return SeparationCertifier if isinstance(solved, SeparationSolved) else usual
 
     def _solve_with_folds(
         self,
@@ -383,11 +376,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
     ) -> "tuple[SolvedProblems, list[FloatArray]]":
         """Solutions, and where there are folds, out-of-fold decision values for each problem."""
         starts, solver = self._starts(setup), cast(Any, SOLVERS[self.solver])
-        options = {
-            "tol": self.tol,
-            "memory": budget.working,
-            "convex": data.kernel.is_psd is True,
-        }
+        options = {"tol": self.tol, "memory": budget.working, "convex": data.kernel.is_psd is True}
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
             start = None if starts is None else starts[k]

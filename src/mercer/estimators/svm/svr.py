@@ -1,13 +1,11 @@
-"""Support vector regression: with a given tube, and with one that is found."""
+"""Support vector regression with a given tube."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel
 from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
@@ -17,23 +15,18 @@ from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.low_rank.over_blocks import Objective
-from mercer.kernels.gram.doubled import RepeatedMatrix
-from mercer.problems.svm.epsilon_regression import EpsilonRegression, NuRegression
+from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
-from mercer.solvers.dual_qp import policy
-from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
     from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
-    from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.regularization import Regularization
-    from mercer.solvers.result import Solution
 
 
-class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
-    """What both forms do alike."""
+class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
+    """What both forms of support vector regression do alike."""
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -79,7 +72,7 @@ class _Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         return weighted_C(self._C, np.zeros(len(weights), np.intp), np.ones(1), weights)
 
 
-class SVR(_Regression):
+class SVR(Regression):
     """Support vector regression with any kernel: fast, and certified on every fit.
 
     Errors up to `epsilon` cost nothing, and larger ones `C` times the excess. The parameters up to `max_iter` are those
@@ -242,169 +235,3 @@ class SVR(_Regression):
     def _objectives(self, setup: Any) -> list[Objective] | None:
         (problem,) = setup.problems
         return [Objective(problem.targets, problem.C, "epsilon_insensitive", problem.bias, problem.epsilon)]
-
-
-class NuSVR(_Regression):
-    """Support vector regression that finds its tube: nu says how many points may lie outside.
-
-    At most a share `nu` of the points end outside the tube, and at least that share are support vectors. The parameters
-    up to `max_iter` are those of scikit-learn, in the same order and with the same meaning.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        Share of the points, above 0 and at most 1: an upper bound for those outside the tube, and a lower bound for the
-        support vectors.
-    C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the norm of the function, positive and finite. "auto" is three standard deviations
-        of y over the mean squared distance of the training rows from their centre in feature space.
-    kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
-    degree : int, default=3
-        Degree of the kernel "poly", 0 or more; other kernels ignore it.
-    gamma : float, "scale", "auto" or "median", default="scale"
-        Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
-        positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
-        "median" is one over the median squared distance between rows (for "laplacian", the median absolute
-        distance).
-    coef0 : float, default=0.0
-        Constant term of the kernels "poly" and "sigmoid".
-    shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
-    cache_size : float, optional
-        Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
-    verbose : bool, default=False
-        Whether to print a line to standard error after every round.
-    max_iter : int, default=-1
-        Largest number of pair steps; -1 sets no limit.
-    gap_tol : float, optional
-        Relative duality gap, positive, at which to stop instead of at `tol`.
-    time_limit : float, optional
-        Seconds allowed for the whole fit; no limit by default.
-    memory_limit : int or str, optional
-        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
-    n_jobs : int, optional
-        Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
-        all.
-    warm_start : bool, default=False
-        Whether to start from the coefficients of the last fit, if the number of rows is the same.
-    callbacks : list of callables, optional
-        Functions called with a `TracePoint` after every round; a true return value ends the fit.
-
-    Attributes
-    ----------
-    epsilon_ : float
-        Half the width of the tube that was found.
-    support_ : ndarray of shape (n_support,)
-        Positions of the support vectors in the training data.
-    support_vectors_ : array or CSR of shape (n_support, d)
-        The support vectors; empty if the kernel is precomputed.
-    n_support_ : ndarray of shape (1,)
-        Number of support vectors.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the support vectors: positive where the target lies above the tube, negative where it
-        lies below.
-    intercept_ : ndarray of shape (1,)
-        Bias of the function.
-    coef_ : ndarray or CSR of shape (1, d)
-        Weights of the features; only for the linear kernel.
-    n_iter_ : int
-        Steps taken.
-    fit_status_ : int
-        0 if `status_` is OPTIMAL, otherwise 1.
-    shape_fit_ : tuple of int
-        Shape of the training data.
-    n_features_in_ : int
-        Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X has names that are all text.
-    status_ : Status
-        How the fit ended; a warning is given unless it is OPTIMAL.
-    certificate_ : Certificate
-        Primal and dual objective, their gap and the KKT conditions, recomputed in double precision from the
-        training data when first read.
-    expansion_ : Expansion
-        The function as a sum of kernels.
-    trace_ : list of TracePoint
-        The rounds of the solver.
-    C_, kernel_, kernel_reason_
-        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_diabetes
-    >>> from mercer import NuSVR
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = NuSVR(nu=0.25, kernel="linear", C=100.0).fit(X, y)
-    >>> outside = np.abs(y - model.predict(X)) > model.epsilon_ + 1e-3
-    >>> bool(outside.mean() <= 0.25), bool(len(model.support_) / len(y) >= 0.25)
-    (True, True)
-    """
-
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        C: "float | str | Regularization" = 1.0,
-        kernel: "str | Kernel | Callable[..., Any]" = "rbf",
-        degree: float = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        tol: float = 1e-3,
-        cache_size: float | None = None,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        memory_limit: int | str | None = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        callbacks: Sequence[Callable[[Any], Any]] | None = None,
-    ) -> None:
-        self.nu = nu
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_number("nu", self.nu, above=0.0, most=1.0)
-
-    def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
-        C = self._weighted_C(weights)
-        if not np.isfinite(C).all():
-            raise ParameterError(f"C must be finite where nu is given, got {self.C!r}; SVR takes C=inf")
-        return NuRegression(y, C, float(self.nu))
-
-    def _solve_one(  # type: ignore[override]  # of copies of the rows, from a start that is folded out
-        self, problem: NuRegression, matrix: "KernelMatrix", *, start: FloatArray | None, **options: Any
-    ) -> "Solution":
-        copies = cast("KernelMatrix", RepeatedMatrix(matrix))
-        if copies.n <= policy.EXACT_SIZE:
-            copies = copies.stored(options["limits"].stop)
-        start = None if start is None else problem.copies(start)
-        found = solve_dual(problem.dual(), copies, start=start, **options)
-        return replace(found, beta=problem.folded(found.beta), gradient=found.gradient[: matrix.n])
-
-    def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
-        super()._keep(X, data, setup, solved)
-        self.epsilon_ = setup.problems[0].found_epsilon(solved.solutions[0].bias)

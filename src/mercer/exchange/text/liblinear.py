@@ -17,8 +17,9 @@ from mercer.estimators.bases.probabilities import Calibration, Sigmoid
 from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
+from mercer.estimators.svm.nu_svr import NuSVR
 from mercer.estimators.svm.one_class import OneClassSVM
-from mercer.estimators.svm.svr import SVR, NuSVR
+from mercer.estimators.svm.svr import SVR
 from mercer.exchange.text.libsvm import whole_labels
 from mercer.exchange.text.linear import LinearFunctions, linear_classifier, linear_detector, linear_regressor
 from mercer.exchange.text.lines import exact, lines_of_rows, open_model, write_text

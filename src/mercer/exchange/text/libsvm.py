@@ -20,11 +20,12 @@ from mercer.estimators.bases.probabilities import Sigmoid
 from mercer.estimators.fitting.tasks import pair_row, pairs
 from mercer.estimators.kernel.logistic import KernelLogisticRegression
 from mercer.estimators.svm.nu_svc import NuSVC
+from mercer.estimators.svm.nu_svr import NuSVR
 from mercer.estimators.svm.one_class import OneClassSVM
 from mercer.estimators.svm.rank import RankSVM
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svdd import SVDD
-from mercer.estimators.svm.svr import SVR, NuSVR
+from mercer.estimators.svm.svr import SVR
 from mercer.exchange.text.kernels import KERNELS, kernel_named, named, parameters_of
 from mercer.exchange.text.lines import csr_of, exact, lines_of_rows, open_model, write_text
 from mercer.exchange.text.parts import Machine, compact_rows, sigmoid_of_other_side

@@ -262,7 +262,7 @@ class Blocks:
         return X
 
     def _stacked(self, i: int, dtype: DTypeLike, room: Room | None) -> Array:
-        found = Stack(self.sizes[i], self.n_columns, dtype, room)
+        found = Stack(self.sizes[i], self.n_columns, dtype, room, is_filled=True)
         for j, (name, values) in enumerate(self.columns(i)):
             if values.dtype.kind not in "fiu":
                 raise DataError(

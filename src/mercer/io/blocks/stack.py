@@ -33,18 +33,21 @@ def put_columns(columns: FloatArray, at: IndexArray, rows: FloatArray) -> None:
 
 
 class Stack:
-    """An array of n rows that is filled column by column; what is not filled is 0.
+    """An array of n rows that is filled column by column; what is not filled is 0, unless all will be.
 
     One column at a time would touch every row's memory as often as there are columns.
     """
 
-    def __init__(self, n: int, width: int, dtype: DTypeLike, room: "Room | None" = None) -> None:
+    def __init__(
+        self, n: int, width: int, dtype: DTypeLike, room: "Room | None" = None, is_filled: bool = False
+    ) -> None:
         taken = room or fresh
         self._rows, self._columns = (
             taken("rows", (n, width), dtype),
             taken("columns", (min(_TOGETHER, width), n), float),
         )
-        self._rows[:] = 0
+        if not is_filled:
+            self._rows[:] = 0
         self._at: list[int] = []
 
     def column(self, at: int) -> FloatArray:

@@ -1,4 +1,8 @@
-"""Steps among rows whose matrix is in memory: of one row at a time, and of all free coefficients."""
+"""What is done to the rows of one working set: steps of a row at a time, and Newton steps on what is free.
+
+Cost of a step of a row: q K multiplications for q rows in the set and K classes, and as many for the choice of the next
+one; of a Newton step, the solution of a system of as many unknowns as there are free coefficients.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +15,7 @@ from mercer.solvers.crammer_singer.linear import project, settle
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
 
-# Newton steps at most, and free coefficients up to which they are tried.
+# Newton steps at most, and free coefficients for which they are tried.
 NEWTON_STEPS, LARGEST_FACE = 30, 800
 
 

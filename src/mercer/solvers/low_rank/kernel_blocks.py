@@ -87,12 +87,34 @@ class KernelBlocks(LocalBlocks):
             return values[begin:end]
         # A block is done with before its thread reads the next.
         out = values[begin:end] if values is not None else scratch("values", (end - begin, self.basis.size), dtype)
-        marks, rows = self.basis.landmarks(dtype), self.rows(dtype)
-        length = tiles.longest(rows)
-        for top, bottom in tiles.spans(end - begin, length):
-            part = rows.slice(begin + top, begin + bottom)
-            for left, right in tiles.spans(len(marks), length):
-                tiles.unless(self.stop)
-                self.basis.kernel.tile(part, marks.slice(left, right), out, top, left)
+        _fill(self.basis, self.rows(dtype), (begin, end), out, self.stop)
         is_there[place] = values is not None
         return out
+
+    def reader(self) -> Callable[[int, DTypeLike], Array]:
+        return _Reader(self.basis, self._prepare, self._spans)
+
+
+class _Reader:
+    """Kernel values of a block, computed elsewhere: the rows go there, and are made ready once."""
+
+    def __init__(self, basis: "Basis", prepare: Callable[[DTypeLike], Any], spans: Sequence[tuple[int, int]]) -> None:
+        self.basis, self.prepare, self.spans = basis, prepare, spans
+        self._rows: dict[Any, Any] = {}
+
+    def __call__(self, place: int, dtype: DTypeLike) -> Array:
+        dtype, (begin, end) = np.dtype(dtype), self.spans[place]
+        if dtype not in self._rows:
+            self._rows[dtype] = self.prepare(dtype)
+        return _fill(self.basis, self._rows[dtype], (begin, end), np.empty((end - begin, self.basis.size), dtype))
+
+
+def _fill(basis: "Basis", rows: Any, span: tuple[int, int], out: Array, stop: Stop | None = None) -> Array:
+    """k(x, z) of some rows and all landmarks, into `out`."""
+    (begin, end), marks, length = span, basis.landmarks(out.dtype), tiles.longest(rows)
+    for top, bottom in tiles.spans(end - begin, length):
+        part = rows.slice(begin + top, begin + bottom)
+        for left, right in tiles.spans(len(marks), length):
+            tiles.unless(stop)
+            basis.kernel.tile(part, marks.slice(left, right), out, top, left)
+    return out

@@ -98,10 +98,9 @@ class Homotopy:
         scalars[TOTAL], counts[HELD_POINT] = total, -1
         self.track = Track(
             tableau, *cast("tuple[FloatArray, FloatArray]", np.zeros((2, len(tableau.column)))),
-            np.zeros(n), diagonal.copy(),
-            linear.astype(np.float64), np.zeros(n), signs.astype(np.float64), bound.astype(np.float64), np.zeros(n),
-            np.zeros(n, np.int8), np.zeros(n, np.bool_), np.zeros(n + 1, np.int64), np.zeros(n),
-            scalars, counts, *new_logs(n), shift, has_equality,
+            np.zeros(n), diagonal.copy(), linear.astype(np.float64), np.zeros(n), signs.astype(np.float64),
+            bound.astype(np.float64), np.zeros(n), np.zeros(n, np.int8), np.zeros(n, np.bool_),
+            np.zeros(n + 1, np.int64), np.zeros(n), scalars, counts, *new_logs(n), shift, has_equality,
         )  # fmt: skip
 
     # --- what there is --------------------------------------------------------------------

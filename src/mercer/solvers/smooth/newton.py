@@ -29,8 +29,8 @@ from mercer.solvers.linalg.low_rank_factor import low_rank_factor
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.smooth.feature_newton import CoordinateSteps
 from mercer.solvers.smooth.newton_gram import SAMPLED, NewtonMatrix
-from mercer.solvers.smooth.newton_point import POOR, NewtonPoint
 from mercer.solvers.smooth.newton_reports import early_end, gap, report
+from mercer.solvers.smooth.newton_state import NewtonState
 from mercer.solvers.smooth.newton_system import Preconditioner, solve_factored, solve_iterated
 from mercer.solvers.smooth.optimal_bias import flat
 
@@ -40,12 +40,15 @@ if TYPE_CHECKING:
     from mercer.solvers._types import HessianRoot, SmoothRisk
     from mercer.solvers.result import TracePoint
 
+DOUBLE = float(np.finfo(np.float64).eps)
 # From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
 SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
 SAMPLE_GOAL = 1e-2
 # Share of a step's error that is left to the next step: usually, at most, and at least.
 FORCING, COARSEST, FINEST = 0.03, 0.3, 1e-8
-# Far away, where not the system is inaccurate but its parabolas, steps are not solved much more finely.
+# Where a step leaves more than this of the violation, the next ones are solved more finely; far away, where not the
+# system is inaccurate but its parabolas, not much.
+POOR = 0.5
 FAR, FINEST_FAR = 0.1, 3e-3
 # A step from which the goal can be reached is solved as finely as that takes.
 LANDING = 0.1
@@ -105,7 +108,7 @@ def solve(
     return _Steps(problem, matrix, tol, limits or Limits(), start, gap_tol, convex, memory).run()
 
 
-class _Steps(NewtonPoint):
+class _Steps(NewtonState):
     """The steps of `solve`. All arrays have a column for each function."""
 
     factor: FloatArray | Any
@@ -123,17 +126,12 @@ class _Steps(NewtonPoint):
         memory: int,
         is_sample: bool = False,
     ) -> None:
-        self.is_sample = is_sample
-        self.problem, self.limits, self.tol, self.convex = problem, limits, tol, convex
+        super().__init__(problem, NewtonMatrix(problem, matrix, limits, memory), tol)
+        self.is_sample, self.limits, self.tol, self.convex = is_sample, limits, tol, convex
         self.gap_tol, self.memory = gap_tol, memory
-        self.K, self.is_exact = NewtonMatrix(problem, matrix, limits, memory), True
-        self.k, self.n = problem.n_functions, matrix.n
-        self.start = None if start is None else self._column(problem.feasible(start))
-        self.beta = self.image = np.zeros((self.n, self.k))
-        self.b = np.zeros(self.k)
-        self.iterations, self.trace = 0, []
-        self.factor, self._last_response = None, (None, None, None)
-        self.goal, self.forcing, self.landing = tol, FORCING, FORCING
+        self.start = None if start is None else self.as_columns(problem.feasible(start))
+        self.iterations, self.trace, self.factor = 0, [], None
+        self.forcing, self.landing = FORCING, FORCING
 
     # --- the steps ----------------------------------------------------------------------------
 
@@ -181,16 +179,16 @@ class _Steps(NewtonPoint):
             self.beta, self.image = self.start, self.K.products_in_double(self.start)
         elif self.n >= SAMPLED:
             self._begin_with_sample()
-        self._best_bias()
+        self.settle_bias()
         violation = np.inf
         while True:
-            response = self._response()
-            before, violation = violation, self._violation(response)
+            response = self.response()
+            before, violation = violation, self.violation(response)
             if violation > POOR * before:
                 self.forcing = max(FINEST if violation < FAR else FINEST_FAR, 0.1 * self.forcing)
             self.landing = max(FORCING * min(violation / FAR, 1.0), LANDING * self.goal / max(violation, self.goal))
             if violation <= self.goal and not (self.is_exact or self._holds_without_rounding(response, violation)):
-                self._compute_exactly()
+                self.compute_exactly()
                 continue
             if violation <= self.goal and self._is_accepted():
                 return self._verdict()
@@ -200,7 +198,7 @@ class _Steps(NewtonPoint):
             if self._step(response):
                 self._record()
             elif self.K.keep_for_factors():
-                self._compute_exactly()
+                self.compute_exactly()
             else:
                 return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
 
@@ -219,13 +217,13 @@ class _Steps(NewtonPoint):
         beta[chosen] = found.beta.reshape(len(chosen), self.k)
         image, b = self.K.products(beta), np.atleast_1d(found.bias).astype(np.float64)
         # Where C is large the sample is learnt by heart, which may be worse than nothing.
-        if self._objective(beta, image, image + b) < self._objective(self.beta, self.image, self._values()):
+        if self.objective(beta, image, image + b) < self.objective(self.beta, self.image, self.values()):
             self.beta, self.image, self.b, self.is_exact = beta, image, b, self.K.rounded is None
 
     def _holds_without_rounding(self, response: FloatArray, violation: float) -> bool:
         """Whether what rounding does to the values of some points leaves the violation at the goal."""
         image = self.K.checked(self.beta, self.image)
-        moved = self._column(self.problem.response(flat(image + self.b))) - response
+        moved = self.as_columns(self.problem.response(flat(image + self.b))) - response
         shift = float(np.max(np.abs(moved) / self.problem.C[:, None], initial=0.0))
         return violation + 2.0 * shift <= self.goal
 
@@ -234,7 +232,7 @@ class _Steps(NewtonPoint):
         if self.is_sample:
             return True
         before = self.beta, self.image, self.b
-        self._make_feasible()
+        self.make_feasible()
         # Where they are not as stationary, the goal is set higher; in the end, with a C that is very large, in vain.
         is_stationary = self._is_stationary() or self.goal < HIGHEST_GOAL * self.tol
         if is_stationary and gap(self.problem, self.beta, self.image, self.b) <= (
@@ -246,7 +244,7 @@ class _Steps(NewtonPoint):
         return False
 
     def _is_stationary(self) -> bool:
-        return self._violation(self._response()) <= self.tol
+        return self.violation(self.response()) <= self.tol
 
     def _verdict(self) -> Status:
         """Feasible coefficients may be less stationary than those they are near to; then that is said."""
@@ -255,7 +253,7 @@ class _Steps(NewtonPoint):
 
     def _step(self, response: FloatArray) -> bool:
         """A Newton step with a line search; whether the objective fell."""
-        rho, root = response - self.beta, self.problem.root(flat(self._values()))
+        rho, root = response - self.beta, self.problem.root(flat(self.values()))
         self.iterations += 1
         try:
             change, image, is_last = self._direction(root, rho)
@@ -299,7 +297,7 @@ class _Steps(NewtonPoint):
             self.is_exact = False
             return True
         if not self.is_exact:
-            self._compute_exactly()
+            self.compute_exactly()
         if self._search(change, self.K.products_in_double(self.beta + change) - self.image, is_last):
             return True
         return self._go_on_without_rounding() and not is_last
@@ -308,7 +306,7 @@ class _Steps(NewtonPoint):
         self.factor = None
         self.K.keep_without_rounding()
         if not self.is_exact:
-            self._compute_exactly()
+            self.compute_exactly()
         return True
 
     def _accuracy(self, first: float) -> float:
@@ -322,14 +320,14 @@ class _Steps(NewtonPoint):
 
     def _search(self, change: FloatArray, image: FloatArray, is_last: bool) -> bool:
         """Go along `change` until the objective has fallen by a fair share of what its slope says."""
-        values = self._values()
-        slope = float(np.sum(change * self.image)) - float(np.sum(self._response() * image))
-        now = self._objective(self.beta, self.image, values)
+        values = self.values()
+        slope = float(np.sum(change * self.image)) - float(np.sum(self.response() * image))
+        now = self.objective(self.beta, self.image, values)
         length = 1.0
         while length >= SHORTEST:
             beta, moved = self.beta + length * change, self.image + length * image
-            b = self._bias_of(moved, BALANCED * self.goal)
-            if self._objective(beta, moved, moved + b) <= now + SUFFICIENT * length * min(slope, 0.0) and slope < 0:
+            b = self.bias_of(moved, BALANCED * self.goal)
+            if self.objective(beta, moved, moved + b) <= now + SUFFICIENT * length * min(slope, 0.0) and slope < 0:
                 self.beta, self.image, self.b = beta, moved, b
                 return True
             if abs(slope) <= UNSEEN * abs(now):
@@ -341,27 +339,44 @@ class _Steps(NewtonPoint):
             length *= 0.5
         return False
 
+    def _is_hidden(self, beta: FloatArray, image: FloatArray, b: FloatArray, now: float) -> bool:
+        """Whether the objective at a point is what it was, up to the rounding of the squared norm.
+
+        Coefficients that are large and cancel, as those of equal rows with different labels do, leave little else.
+        """
+        size = (float(self.K.matrix.diag.max(initial=0.0)) + 1.0) * float(np.abs(beta).sum()) ** 2
+        return abs(self.objective(beta, image, image + b) - now) <= DOUBLE * size
+
+    def _is_better(self, beta: FloatArray, image: FloatArray, b: FloatArray) -> bool:
+        """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""
+        before, violation = (self.beta, self.image, self.b), self.violation(self.response())
+        self.beta, self.image, self.b = beta, image, b
+        if self.violation(self.response()) <= POOR * violation:
+            return True
+        self.beta, self.image, self.b = before
+        return False
+
     # --- the end ----------------------------------------------------------------------------
 
     def _record(self) -> None:
-        violation = self._violation(self._response())
+        violation = self.violation(self.response())
         self.trace.append(report(self.problem, self.limits, self.iterations, violation, self.beta, self.image))
 
     def _solution(self, status: Status) -> Solution:
         if status != Status.OPTIMAL and self.iterations:
             self._end_feasible()
         bias = float(self.b[0]) if self.k == 1 else self.b
-        gradient = flat(self._response() - self.beta)
+        gradient = flat(self.response() - self.beta)
         return Solution(flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
 
     def _end_feasible(self) -> None:
         """Coefficients with a dual value to report, unless they are much worse."""
         before = self.beta, self.image, self.b
-        value = self._objective(self.beta, self.image, self._values())
+        value = self.objective(self.beta, self.image, self.values())
         try:
-            self._make_feasible()
+            self.make_feasible()
         except (Stopped, MemoryError):
             self.beta, self.image, self.b = before
             return
-        if not self._objective(self.beta, self.image, self._values()) <= value + 0.1 * abs(value):
+        if not self.objective(self.beta, self.image, self.values()) <= value + 0.1 * abs(value):
             self.beta, self.image, self.b = before

@@ -49,7 +49,7 @@ _register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _
 _register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
 _register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
-_register("estimators.svm.svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
+_register("estimators.svm.nu_svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
@@ -85,7 +85,7 @@ _register(
     consistency.check_components,
 )
 _register(
-    "estimators.kernel.pca:KernelSVD",
+    "estimators.kernel.svd:KernelSVD",
     (*_SPECTRAL, "singular_values_", "left_singular_vectors_", "right_coef_"),
     _method,
 )

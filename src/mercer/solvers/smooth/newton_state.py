@@ -1,0 +1,97 @@
+"""Where Newton's method in a feature space stands: coefficients, their values, the biases, and what follows."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer._types import FloatArray
+from mercer.solvers.smooth.optimal_bias import EXACTLY, best_bias, flat
+
+if TYPE_CHECKING:
+    from mercer.solvers._types import SmoothRisk
+    from mercer.solvers.smooth.newton_gram import NewtonMatrix
+
+# A change of the values this much smaller than the goal need not be computed from the items.
+NEGLIGIBLE = 1e-3
+
+
+class NewtonState:
+    """Coefficients, all zero at first. All arrays have a column for each function.
+
+    Parameters
+    ----------
+    problem : KernelRisk or Multinomial
+        With a smooth loss.
+    K : NewtonMatrix
+    goal : float
+        The violation to be reached.
+
+    Attributes
+    ----------
+    beta, image : ndarray (n, k)
+        Coefficients, and K times them.
+    b : ndarray (k,)
+        The biases.
+    is_exact : bool
+        Whether `image` is without what a rounded matrix does to it.
+    """
+
+    beta: FloatArray
+    image: FloatArray
+    b: FloatArray
+    _last_response: tuple[Any, Any, Any]
+
+    def __init__(self, problem: "SmoothRisk", K: "NewtonMatrix", goal: float) -> None:
+        self.problem, self.K, self.goal, self.is_exact = problem, K, goal, True
+        self.k, self.n = problem.n_functions, K.n
+        self.beta = self.image = np.zeros((self.n, self.k))
+        self.b, self._last_response = np.zeros(self.k), (None, None, None)
+
+    def as_columns(self, values: FloatArray) -> FloatArray:
+        """With a column for each function."""
+        return np.asarray(values, dtype=np.float64).reshape(self.n, self.k)
+
+    def values(self) -> FloatArray:
+        """f at every point."""
+        return self.image + self.b
+
+    def response(self) -> FloatArray:
+        """What the losses ask of the coefficients at these values."""
+        image, b, found = self._last_response
+        if image is not self.image or b is not self.b:
+            found = self.as_columns(self.problem.response(flat(self.values())))
+            self._last_response = self.image, self.b, found
+        return found
+
+    def violation(self, response: FloatArray) -> float:
+        """How far the coefficients are from that, as a share of their C."""
+        return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
+
+    def objective(self, beta: FloatArray, image: FloatArray, values: FloatArray) -> float:
+        """The primal objective of some coefficients; infinite where it overflows."""
+        value = 0.5 * float(np.sum(beta * image)) + self.problem.risk(flat(values))
+        return value if np.isfinite(value) else np.inf
+
+    def compute_exactly(self) -> None:
+        """The values of these coefficients, without what rounding has done to them."""
+        self.image, self.is_exact = self.K.products_in_double(self.beta), True
+        self.settle_bias()
+
+    def make_feasible(self) -> None:
+        """Take the feasible coefficients next to these."""
+        before, self.beta = self.beta, self.as_columns(self.problem.feasible(flat(self.beta)))
+        change = self.beta - before
+        rounded = self.K.rounded
+        if rounded is not None and rounded.unit * np.abs(change).sum(axis=0).max() <= NEGLIGIBLE * self.goal:
+            self.image = self.image + self.K.products(change)
+        else:
+            self.image = self.K.products_in_double(self.beta)
+        self.settle_bias()
+
+    def settle_bias(self) -> None:
+        """Take the best biases for these values."""
+        self.b = self.bias_of(self.image)
+
+    def bias_of(self, image: FloatArray, share: float = EXACTLY) -> FloatArray:
+        """The best biases for projections, up to a share of all C in the equality of the dual."""
+        return best_bias(self.problem, image, self.b, share)

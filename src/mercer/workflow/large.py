@@ -1,0 +1,38 @@
+"""Whether data are to be read block by block: known before anything large is imported or read."""
+
+from pathlib import Path
+
+from mercer._jit.memory import available_bytes, parse_bytes
+from mercer.io.formats import recognise
+from mercer.io.source import Source
+
+_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".tab", ".svm", ".svmlight", ".libsvm")
+_PACKED = (".gz", ".xz", ".bz2")
+# Bytes of memory that a byte of a file may become: text as numbers and as rows; packed columns.
+_GROWTH = {"csv": 2.0, "svmlight": 2.0, "parquet": 4.0, "arrow": 2.0}
+
+
+def why_out_of_core(source: str, memory_limit: int | str | None, format: str | None = None) -> str | None:  # noqa: A002
+    """Why data are to be read block by block, in a few words; None where they can be read at once."""
+    path = Path(source)
+    if source == "-" or not path.exists():
+        return None
+    if path.is_dir():
+        return "a folder of files" if _holds_blocks(path) else None
+    if not path.is_file() or any(path.name.lower().endswith(packed) for packed in _PACKED):
+        return None
+    limit = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
+    if path.stat().st_size * max(_GROWTH.values()) <= limit:
+        return None
+    kind = format or recognise(Source(path, limit))
+    is_large = kind in _GROWTH and path.stat().st_size * _GROWTH[kind] > limit
+    return f"larger than {limit / 2**20:,.0f} MiB allow to be read at once" if is_large else None
+
+
+def _holds_blocks(folder: Path) -> bool:
+    files = [each for each in folder.iterdir() if not each.name.startswith((".", "_"))]
+    return bool(files) and all(each.is_file() and _ending(each) in _ENDINGS for each in files)
+
+
+def _ending(path: Path) -> str:
+    return Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
