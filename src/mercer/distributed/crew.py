@@ -10,9 +10,10 @@ import numpy as np
 
 from mercer._jit.memory import available_bytes
 from mercer._jit.waiting import ends_in_force
-from mercer.distributed.task import Parcel, added, answer, answer_at, answer_on, features, joined, mercer_here, packed
+from mercer.distributed.task import Parcel, answer, answer_at, answer_on, features, joined, mercer_here, packed
 from mercer.distributed.task import shared as parcel
 from mercer.distributed.waiting import Patience
+from mercer.solvers.blocks.source import added
 
 if TYPE_CHECKING:
     from distributed import Client, Future

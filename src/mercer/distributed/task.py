@@ -6,7 +6,7 @@ when it died is made again from where it came.
 
 import pickle
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from mercer import __version__
 from mercer._errors import ClusterError
 from mercer._jit.cache import source_digest
 from mercer._jit.threads import as_one_of_several
-from mercer.solvers.blocks.source import tree_sum
+from mercer.solvers.blocks.source import added
 
 SAME_EVERYWHERE = "install the same Mercer on every worker, or start the cluster without this one"
 
@@ -120,7 +120,7 @@ def answer_on(call: bytes, found: Iterable[Any], *, asked: tuple[str, str], comm
     (work, own, adds), told_all = loads(call), common.open()
     with as_one_of_several():
         answers = (work(aligned(each), *told_all, *mine) for each, mine in zip(found, own, strict=True))
-        return added(answers) if adds else list(answers)
+        return added(answers, owns=True) if adds else list(answers)
 
 
 def answer_at(call: bytes, group: range, *, asked: tuple[str, str], common: Parcel, read: Parcel, dtype: str) -> Any:
@@ -134,15 +134,3 @@ def joined(parts: list[tuple[Any, list[Any]]], *, asked: tuple[str, str]) -> tup
     require_same(asked)
     total, kept = added(parts)
     return total, [each for group in kept for each in group]
-
-
-def added(answers: Iterable[tuple[Any, Any]]) -> tuple[Any, list[Any]]:
-    """(the sum of what is first in each answer, the list of what is second)."""
-    seconds: list[Any] = []
-
-    def firsts() -> Iterator[Any]:
-        for first, second in answers:
-            seconds.append(second)
-            yield first
-
-    return tree_sum(firsts()), seconds

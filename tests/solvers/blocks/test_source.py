@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mercer._jit.threads import Stopped
+from mercer.solvers.blocks.passes import Answers, Evaluation, Response
 from mercer.solvers.blocks.source import LocalBlocks, tree_sum
 
 
@@ -44,3 +45,20 @@ def test_whoever_says_stop_is_heard_between_blocks():
     with pytest.raises(Stopped):
         list(blocks.map(lambda _: None, (), [()] * 9, np.float64))
     assert read == [0, 1, 2]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+def test_parts_that_belong_to_others_stay_as_they_are(count):
+    # A worker of a cluster keeps them, and may be asked for them again.
+    parts = [Response(*[np.full(2, float(k))] * 5, k, k, k, np.full((3, 3), float(k))) for k in range(count)]
+    evaluations = [
+        Answers([Evaluation(1.0, np.ones(2), part, None), np.full(2, float(k)), None]) for k, part in enumerate(parts)
+    ]
+    found = tree_sum(evaluations)
+    for k, (part, answers) in enumerate(zip(parts, evaluations, strict=True)):
+        np.testing.assert_array_equal(part.H, np.full((3, 3), float(k)))
+        np.testing.assert_array_equal(answers[1], np.full(2, float(k)))
+    again = tree_sum(evaluations, owns=True)
+    np.testing.assert_array_equal(again[0].now.H, found[0].now.H)
+    np.testing.assert_array_equal(found[0].now.H, np.full((3, 3), sum(range(count))))
+    np.testing.assert_array_equal(again[1], found[1])

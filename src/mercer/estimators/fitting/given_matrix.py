@@ -120,7 +120,7 @@ def _in_rows(K: Array) -> Array:
 
 def has_room(items: Any, max_bytes: float) -> bool:
     """Whether the square matrix of `items` fits into `max_bytes`."""
-    return 8 * _count(items) ** 2 <= max_bytes
+    return 8 * count_items(items) ** 2 <= max_bytes
 
 
 def evaluate(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArray:
@@ -134,7 +134,7 @@ def evaluate(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArra
     if not ends.has_deadline:
         with ends.raising_at_once():
             return _returned(function, left, right)
-    parts, begin, length, n = [], 0, FIRST_ROWS, _count(left)
+    parts, begin, length, n = [], 0, FIRST_ROWS, count_items(left)
     while begin < n or not parts:
         with ends.raising_at_once():
             since = time.monotonic()
@@ -150,7 +150,7 @@ def _next_length(length: int, seconds: float) -> int:
 
 
 def _returned(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArray:
-    shape = (_count(left), _count(right))
+    shape = (count_items(left), count_items(right))
     K = function(left, right)
     K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
     if K.shape != shape:
@@ -160,5 +160,6 @@ def _returned(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArr
     return K
 
 
-def _count(items: Any) -> int:
+def count_items(items: Any) -> int:
+    """How many rows, or items of a list, there are."""
     return items.shape[0] if hasattr(items, "shape") else len(items)

@@ -12,6 +12,7 @@ from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.inputs import LARGEST_TARGET, classes_and_codes
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.weights import class_weights, row_weights, sample_weights, target_weights, total_weight
+from mercer.estimators.linear.solve import usable_starts
 from mercer.estimators.out_of_core.column_summary import ColumnSummary
 from mercer.estimators.out_of_core.first_pass import all_targets
 from mercer.estimators.out_of_core.passes import Passes, feature_blocks
@@ -197,10 +198,12 @@ def _kept(found: BlockSolution) -> LinearSolution:
 
 def _starts(model: Any, n: int, d: int, n_machines: int) -> list[BlockSolution | None]:
     """The solutions of the last fit, if they fit this one."""
-    last = getattr(model, "_last", None) if model.warm_start else None
-    if last is None or len(last) != n_machines or {(len(s.beta), s.w.shape[-1]) for s in last} != {(n, d)}:
-        return [None] * n_machines
-    return [BlockSolution(s.w, s.w, s.bias, s.beta, s.status, s.iterations, None) for s in last]
+    last = usable_starts(getattr(model, "_last", None) if model.warm_start else None, n, d, n_machines)
+    return [None if s is None else _begun(s) for s in last]
+
+
+def _begun(last: LinearSolution) -> BlockSolution:
+    return BlockSolution(last.w, last.w, last.bias, last.beta, cast(Status, last.status), last.iterations, None)
 
 
 class PredictsBlocks:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._types import FloatArray, IndexArray
+from mercer._types import IndexArray
 from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.low_rank.over_blocks import LEAST_SQUARES, ROUNDED, Objective, better_choice
@@ -72,22 +72,17 @@ def restricted_ridge(
 
     def solve(_before: RestrictedRidge | None) -> RestrictedRidge:
         blocks = KernelBlocks(
-            marks.basis, lambda dtype: marks.rows(dtype, whole), len(used), budget.cache + budget.working,
+            marks.basis, lambda dtype: data.prepare(dtype, whole), len(used), budget.cache + budget.working,
             marks.n_jobs, limits.stop,
         )  # fmt: skip
         found = ridge.solve(blocks, marks.basis.factor, problem, estimator.tol, limits, marks.dtype)
-        w = marks.basis.weights(blocks.rows(np.dtype(np.float64)), found.alpha)
-        fitted = _values(marks, blocks, w)
+        rows = blocks.rows(np.dtype(np.float64))
+        fitted = marks.values(rows, marks.basis.weights(rows, found.alpha))
         certificate = problem.certificate(found.alpha, fitted)
         distance = marks.distance(found.alpha * np.sqrt(problem.penalties), used, certificate.primal)
         return RestrictedRidge(marks, found, certificate, distance)
 
     return grown(marks, solve)
-
-
-def _values(marks: Landmarks, blocks: KernelBlocks, w: FloatArray) -> FloatArray:
-    """f of all rows, in double precision."""
-    return marks.values(blocks.rows(np.dtype(np.float64)), w)
 
 
 def restricted_components(estimator: Any, data: "TrainingData", count: int, limits: "Limits") -> RestrictedComponents:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from mercer._errors import ParameterError
+from mercer.estimators.fitting.given_matrix import count_items
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_optional_number
 from mercer.kernels.base.parameters import Parameters
 from mercer.solvers.low_rank.landmarks import CHOICES
@@ -83,7 +84,7 @@ class LowRank(Parameters):
             f"{name}={value!r}" for name, (value, usual) in each.items() if name != "rows" and not _is(value, usual)
         ]
         if self.rows is not None:
-            told.append(f"rows=<{_count(self.rows)} items>")
+            told.append(f"rows=<{count_items(self.rows)} items>")
         return f"LowRank({', '.join(told)})"
 
 
@@ -116,7 +117,3 @@ def require_approximation(value: Any) -> None:
 
 def _is(value: Any, usual: Any) -> bool:
     return value is usual or (isinstance(value, int | float | str) and value == usual)
-
-
-def _count(rows: Any) -> int:
-    return rows.shape[0] if hasattr(rows, "shape") else len(rows)

@@ -88,14 +88,14 @@ class BlockFit:
         n, self.memory = len(marks.used), budget.cache + budget.working
         whole = None if n == marks.data.shape[0] else marks.used
         self.blocks = KernelBlocks(
-            marks.basis, lambda dtype: marks.rows(dtype, whole), n, self.memory, marks.n_jobs, limits.stop
+            marks.basis, lambda dtype: marks.data.prepare(dtype, whole), n, self.memory, marks.n_jobs, limits.stop
         )
 
     def solve(self, before: Restricted | None) -> Restricted:
         """All problems; from where fewer landmarks have led, if there is such a solution."""
         machines = [self._machine(k) for k in range(len(self.objectives))]
         starts = self._coarse_starts(machines) if before is None else self._starts(before)
-        solutions = self._solved(machines, starts)
+        solutions = self._solved(self.blocks, machines, starts, self.gap_tol, self.limits)
         solved = BlockSolved(self.setup.tasks, solutions, self.places)
         certificates = [self._certificate(each, machine) for each, machine in zip(solutions, machines, strict=True)]
         distances = [
@@ -111,7 +111,7 @@ class BlockFit:
         own = folds[self.marks.used]
         names = [fold for fold in np.unique(own) if fold >= 0]
         machines = [self._machine(k, own != fold) for k in range(len(self.objectives)) for fold in names]
-        solutions = self._solved(machines, [None] * len(machines))
+        solutions = self._solved(self.blocks, machines, [None] * len(machines), self.gap_tol, self.limits)
         V = np.stack([each.coefficients for each in solutions], axis=1)
         marks = self.marks.basis.landmarks(np.float64)
         values = tiles.product(self.marks.data.kernel, self.blocks.rows(np.dtype(np.float64)), marks, V)
@@ -126,16 +126,18 @@ class BlockFit:
     def _machine(self, k: int, kept: Any = None) -> BlockMachine:
         return machine_of(self.objectives[k], self.places[k], len(self.marks.used), kept)
 
-    def _solved(self, machines: list[BlockMachine], starts: list[Any]) -> list[BlockSolution]:
+    def _solved(
+        self, blocks: KernelBlocks, machines: list[BlockMachine], starts: list[Any], gap_tol: float, limits: "Limits"
+    ) -> list[BlockSolution]:
         found: list[BlockSolution] = []
         for begin in range(0, len(machines), TOGETHER):
             some = slice(begin, begin + TOGETHER)
             found += solve_many(
-                self.blocks, machines[some], gap_tol=self.gap_tol, limits=self.limits, starts=starts[some],
-                factor=self.marks.basis.factor, dtype=self.marks.dtype,
+                blocks, machines[some], gap_tol=gap_tol, limits=limits, starts=starts[some],
+                factor=blocks.basis.factor, dtype=self.marks.dtype,
             )  # fmt: skip
             if len(machines) > 1:
-                self.limits.report_solved(len(found), len(machines))
+                limits.report_solved(len(found), len(machines))
         return found
 
     def _coarse_starts(self, machines: list[BlockMachine]) -> list[Any]:
@@ -146,19 +148,14 @@ class BlockFit:
         """
         basis, n = self.marks.basis, len(self.marks.used)
         count = basis.size // COARSE
+        nothing: list[Any] = [None] * len(machines)
         if n * count < WORTH_COARSE:
-            return [None] * len(machines)
+            return nothing
         some = basis.first(count)
         blocks = KernelBlocks(some, lambda dtype: self.blocks.rows(np.dtype(dtype)), n, self.memory, self.marks.n_jobs,
                               self.limits.stop)  # fmt: skip
-        starts = []
-        for begin in range(0, len(machines), TOGETHER):
-            found = solve_many(
-                blocks, machines[begin : begin + TOGETHER], gap_tol=COARSE_GAP, limits=self.limits.unwatched(),
-                factor=some.factor, dtype=self.marks.dtype,
-            )  # fmt: skip
-            starts += [self._extended(each) for each in found]
-        return starts
+        found = self._solved(blocks, machines, nothing, COARSE_GAP, self.limits.unwatched())
+        return [self._extended(each) for each in found]
 
     def _extended(self, solution: BlockSolution) -> BlockSolution:
         """The same function with the other landmarks, whose coefficients are zero."""
@@ -206,7 +203,7 @@ def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | No
     for choice in ("uniform", "rpcholesky"):
         basis = marks.basis_within(marks.used[chosen], choice, count)
         blocks = KernelBlocks(
-            basis, lambda dtype: marks.rows(dtype, marks.used[chosen]), len(chosen), SAMPLE_BYTES, marks.n_jobs
+            basis, lambda dtype: marks.data.prepare(dtype, marks.used[chosen]), len(chosen), SAMPLE_BYTES, marks.n_jobs
         )
         found = solve_many(blocks, machines, gap_tol=SAMPLE_GAP, limits=limits.unwatched(), factor=basis.factor)
         primals[choice] = sum(np.inf if each.certificate is None else each.certificate.primal for each in found)

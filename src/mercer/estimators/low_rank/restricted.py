@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.utils import check_random_state
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray, Rows
+from mercer.estimators.fitting.given_matrix import count_items
 from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_rows, takes_items
+from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.training import Budget, TrainingData
 from mercer.estimators.low_rank.low_rank import LandmarksUsed
@@ -65,8 +66,7 @@ class Landmarks:
     def __init__(self, estimator: Any, spec: "LowRank", data: TrainingData, used: IndexArray, limits: "Limits") -> None:
         self.spec = spec
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
-        seed = 0 if self.spec.random_state is None else self.spec.random_state
-        state = check_random_state(seed)
+        state = generator_of(self.spec.random_state)
         # scikit-learn draws landmarks so too: the same seed gives the same ones.
         self.order = state.permutation(len(used))
         self.rng = np.random.default_rng(state.randint(2**31))
@@ -75,7 +75,7 @@ class Landmarks:
         self.dtype: DTypeLike = np.float64
         if self.spec.rows is not None:
             self.given = _given(estimator, self.spec.rows, data)
-        count = self.spec.landmarks if self.given is None else _count(self.given)
+        count = self.spec.landmarks if self.given is None else count_items(self.given)
         _require_fewer(count, len(used))
         self.choice = "given" if self.given is not None else self.spec.choice
 
@@ -122,19 +122,11 @@ class Landmarks:
             return self.data.prepare(dtype, self.places)
         return self.data.kernel.prepare(self.given, dtype, origin=self.data.origin, check=False)
 
-    def rows(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
-        """Training rows in the kernel's prepared form, as the landmarks are."""
-        if self.given is None or isinstance(self.data.kernel, Precomputed):
-            return self.data.prepare(dtype, indices)
-        # Columns that no training row varies in may differ in landmarks of one's own.
-        rows = self.data.X if indices is None else self.data._rows(indices)
-        return self.data.kernel.prepare(rows, dtype, origin=self.data.origin, check=False)
-
     def coordinates(self, budget: Budget) -> TrainingData:
         """The training rows as rows of coordinates, whose kernel is linear."""
         n, m = self.data.shape[0], self.basis.size
         _require_room(8 * n * m, budget, self.data.X)
-        return TrainingData(Linear(), self.basis.coordinates(self.rows(np.float64), self.limits.stop))
+        return TrainingData(Linear(), self.basis.coordinates(self.data.prepare(np.float64), self.limits.stop))
 
     def vectors(self) -> tuple[Any, Any]:
         """(the landmarks as an `Expansion` takes them, and as the user gave them)."""
@@ -157,7 +149,7 @@ class Landmarks:
     def distance(self, beta: FloatArray, indices: IndexArray, primal: float) -> Distance:
         """How far a problem's solution may be from that without landmarks."""
         entries = max(FREE_ENTRIES, int(SHARE_OF_VALUES * self.data.shape[0] * self.basis.size))
-        points = self.rows(np.float64, indices)
+        points = self.data.prepare(np.float64, indices)
         try:
             value, method, confidence, n_rows = half_energy(
                 self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
@@ -183,7 +175,7 @@ class Landmarks:
         count, left = min(self.spec.landmarks, max(1, len(chosen) // SHARE)), {}
         for choice in ("uniform", "rpcholesky"):
             basis = self.basis_within(self.used[chosen], choice, count)
-            left[choice] = -float(np.sum(basis.coordinates(self.rows(np.float64, self.used[chosen])) ** 2))
+            left[choice] = -float(np.sum(basis.coordinates(self.data.prepare(np.float64, self.used[chosen])) ** 2))
         return min(left, key=lambda choice: left[choice])
 
 
@@ -281,10 +273,6 @@ def _given(estimator: Any, rows: Any, data: TrainingData) -> Rows:
         )
     kernel = kernel_of(estimator)
     return as_items(rows, kernel) if takes_items(kernel) else prediction_rows(estimator, rows)
-
-
-def _count(rows: Any) -> int:
-    return rows.shape[0] if hasattr(rows, "shape") else len(rows)
 
 
 def _require_fewer(count: int, n: int) -> None:

@@ -192,17 +192,11 @@ class BlockMachine:
                 violation = float(np.max(np.abs(beta - asked) / reach, initial=0.0))
             else:
                 dual_value, violation = dual.value(beta, image), dual.violation(beta, values)
-        at_lower, at_upper = dual.at_bounds(beta)
-        inside, is_zero = ~(at_lower | at_upper), beta == 0
         return Certificate(
             primal=primal,
             dual=dual_value,
             gap=primal - dual_value,
             relative_gap=relative_gap(primal, dual_value),
             kkt_violation=violation,
-            equality_residual=abs(float(beta.sum())) if self.is_free else 0.0,
-            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
-            n_free=int(np.sum(~is_zero & inside)),
-            n_bounded=int(np.sum(~is_zero & ~inside)),
-            n_zero=int(np.sum(is_zero)),
+            **dual.conditions(beta),
         )

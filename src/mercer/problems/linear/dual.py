@@ -19,6 +19,7 @@ epsilon-insensitive loss ([-C, C]) and its square: formulations are data here, a
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,18 @@ class LinearDual:
         size = np.max(np.abs(beta), initial=0.0)
         slack = ROUNDING * np.minimum(self.reach, size)
         return beta <= self.lower + slack, beta >= self.upper - slack
+
+    def conditions(self, beta: FloatArray) -> dict[str, Any]:
+        """The fields of a certificate that say how beta stands to its box and its sum."""
+        at_lower, at_upper = self.at_bounds(beta)
+        is_used, inside = beta != 0, ~(at_lower | at_upper)
+        return {
+            "equality_residual": abs(float(beta.sum())) if self.has_equality else 0.0,
+            "box_violation": float(np.max(np.maximum(self.lower - beta, beta - self.upper), initial=0.0)),
+            "n_free": int(np.sum(is_used & inside)),
+            "n_bounded": int(np.sum(is_used & ~inside)),
+            "n_zero": int(np.sum(~is_used)),
+        }
 
     def violation(self, beta: FloatArray, values: FloatArray) -> float:
         """Largest violation of the optimality conditions, given f(x_i) for every i."""

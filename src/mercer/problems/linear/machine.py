@@ -93,19 +93,13 @@ class LinearMachine:
             values = products.dots(w) + b
             primal_value = self.primal(w, b, values)
             dual_value = dual.value(beta, products.combination(beta))
-        at_lower, at_upper = dual.at_bounds(beta)
-        inside = ~(at_lower | at_upper)
         return Certificate(
             primal=primal_value,
             dual=dual_value,
             gap=primal_value - dual_value,
             relative_gap=relative_gap(primal_value, dual_value),
             kkt_violation=dual.violation(beta, values),
-            equality_residual=abs(float(beta.sum())) if dual.has_equality else 0.0,
-            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
-            n_free=int(np.sum((beta != 0) & inside)),
-            n_bounded=int(np.sum((beta != 0) & ~inside)),
-            n_zero=int(np.sum(beta == 0)),
+            **dual.conditions(beta),
         )
 
 

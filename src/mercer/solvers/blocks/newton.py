@@ -90,10 +90,10 @@ def solve_many(
     given = list(starts or [None] * len(machines))
     if all(start is None for start in given):
         given = list(kept.starts() or given)
-    if any(start is None for start in given):
-        found = _from_sample(blocks, machines, limits, factor, dtype)
-        given = [own or guess for own, guess in zip(given, found, strict=True)]
     penalty = Penalty(blocks.n_features, factor)
+    if any(start is None for start in given):
+        found = _from_sample(blocks, machines, limits, penalty, dtype)
+        given = [own or guess for own, guess in zip(given, found, strict=True)]
     return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept)
 
 
@@ -114,7 +114,7 @@ def _solved(
 
 
 def _from_sample(
-    blocks: FeatureBlocks, machines: Sequence[BlockMachine], limits: Limits, factor: FloatArray | None, dtype: DTypeLike
+    blocks: FeatureBlocks, machines: Sequence[BlockMachine], limits: Limits, penalty: Penalty, dtype: DTypeLike
 ) -> list[BlockSolution | None]:
     """Where a sample of the rows would have the machines; nowhere, if there are too few rows for that to be of use."""
     nothing: list[BlockSolution | None] = [None] * len(machines)
@@ -144,7 +144,6 @@ def _from_sample(
     )
     samples, quiet = [machine.sample(chosen) for machine in machines], limits.unwatched()
     alone: list[BlockSolution | None] = [None] * len(machines)
-    penalty = Penalty(blocks.n_features, factor)
     with in_force(None):  # they are in memory here
         return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, penalty, np.dtype(dtype)))
 

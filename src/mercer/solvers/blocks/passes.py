@@ -6,6 +6,7 @@ whose response moves, which for the hinge are few.
 """
 
 from dataclasses import dataclass
+from operator import iadd
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.linear.block_machine import RowLosses
 from mercer.problems.linear.dual import LinearDual
 from mercer.solvers.linear.loss_loops import RoundedLosses, respond, slope_along
-from mercer.solvers.linear.small_newton import SMALLEST
+from mercer.solvers.linear.small_newton import weights_of_rounding
 
 # Parts of a step at which the slope along it is looked at, in case the whole step is too long.
 PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
@@ -136,9 +137,17 @@ class Response:
             self.envelope + other.envelope,
             self.distance + other.distance,
             self.moving + other.moving,
-            # Nobody needs the parts of a sum, and memory touched for the first time is slow.
-            None if self.H is None or other.H is None else np.add(self.H, other.H, out=self.H),
+            None if self.H is None or other.H is None else self.H + other.H,
         )
+
+    def __iadd__(self, other: Self) -> "Response":
+        # The matrix is what is large.
+        H, self.H = self.H, None
+        total = self + other
+        if H is not None and other.H is not None:
+            H += other.H
+            total.H = H
+        return total
 
 
 @dataclass
@@ -154,12 +163,24 @@ class Evaluation:
         after = None if self.after is None or other.after is None else self.after + other.after
         return Evaluation(self.loss + other.loss, self.slopes + other.slopes, self.now + other.now, after)
 
+    def __iadd__(self, other: Self) -> Self:
+        self.loss, self.slopes = self.loss + other.loss, self.slopes + other.slopes
+        self.now += other.now
+        if self.after is None or other.after is None:
+            self.after = None
+        else:
+            self.after += other.after
+        return self
+
 
 class Answers(list[Any]):
     """One for each machine; adding adds each to its own."""
 
     def __add__(self, other: "Answers") -> "Answers":  # type: ignore[override]
         return Answers(None if a is None else a + b for a, b in zip(self, other, strict=True))
+
+    def __iadd__(self, other: "Answers") -> "Answers":  # type: ignore[override]
+        return Answers(None if a is None else iadd(a, b) for a, b in zip(self, other, strict=True))
 
 
 def answer(features: Any, asked: list[Asked], *own: tuple[RowLosses, Any]) -> tuple[Answers, list[Any]]:
@@ -250,10 +271,8 @@ class Losses:
 
     def rounded(self, width: float) -> RoundedLosses:
         """What the compiled loops want to know; where there is a ridge, or the loss is smooth, nothing is rounded."""
-        dual, reach = self.dual, self.dual.reach
-        inverse = np.maximum(width / np.where(reach > 0.0, reach, 1.0), SMALLEST)
-        inverse = np.where(dual.ridge == 0.0, inverse, 0.0)
-        centre = np.zeros(len(reach)) if self.centre is None else self.centre
+        dual, centre = self.dual, np.zeros(len(self.dual)) if self.centre is None else self.centre
+        inverse = weights_of_rounding(dual, width)
         return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, inverse, centre)
 
     def respond(self, values: FloatArray, width: float) -> tuple[FloatArray, FloatArray, float]:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import iadd
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -56,14 +57,7 @@ class FeatureBlocks(ABC):
         dtype: DTypeLike,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
         """(the sum of what ``work`` answers first, what it answers second for each block)."""
-        kept: list[Any] = []
-
-        def firsts() -> Iterator[Any]:
-            for first, second in self.map(work, shared, own, dtype):
-                kept.append(second)
-                yield first
-
-        return tree_sum(firsts()), kept
+        return added(self.map(work, shared, own, dtype), owns=True)
 
     @property
     def n(self) -> int:
@@ -140,20 +134,38 @@ class LocalBlocks(FeatureBlocks):
         return workers_in_force() if len(self.sizes) > 1 else None
 
 
-def tree_sum(parts: Iterable[Sum]) -> Sum:
+def added(answers: Iterable[tuple[Any, Any]], owns: bool = False) -> tuple[Any, list[Any]]:
+    """(the sum of what is first in each answer, as `tree_sum` has it, and the list of what is second)."""
+    seconds: list[Any] = []
+
+    def firsts() -> Iterator[Any]:
+        for first, second in answers:
+            seconds.append(second)
+            yield first
+
+    return tree_sum(firsts(), owns), seconds
+
+
+def tree_sum(parts: Iterable[Sum], owns: bool = False) -> Sum:
     """The sum of the parts, neighbours first: (0 + 1) + (2 + 3) and so on.
 
     The order of additions follows from the number of parts alone, so the bits do too; at most a few partial sums are
-    kept at a time, and a cluster may add neighbours wherever they are.
+    kept at a time, and a cluster may add neighbours wherever they are. Sums of its own are added to in place, because
+    memory touched for the first time is slow; the parts too where it `owns` them, and nobody needs them again.
     """
     waiting: list[tuple[int, Any]] = []
     for part in parts:
         level, total = 0, part
         while waiting and waiting[-1][0] == level:
-            total = waiting.pop()[1] + total
+            total = _sum(waiting.pop()[1], total, owns or level > 0)
             level += 1
         waiting.append((level, total))
     _, total = waiting.pop()
     while waiting:
-        total = waiting.pop()[1] + total
+        level, before = waiting.pop()
+        total = _sum(before, total, owns or level > 0)
     return total
+
+
+def _sum(left: Any, right: Any, in_place: bool) -> Any:
+    return iadd(left, right) if in_place else left + right

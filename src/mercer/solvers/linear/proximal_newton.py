@@ -147,9 +147,7 @@ class _Newton:
 
     def _narrow(self, times: float) -> None:
         self.width /= times
-        reach = self.dual.reach
-        inverse = np.maximum(self.width / np.where(reach > 0.0, reach, 1.0), small_newton.SMALLEST)
-        self.inverse = np.where(self.dual.ridge == 0.0, inverse, 0.0)
+        self.inverse = small_newton.weights_of_rounding(self.dual, self.width)
 
     def run(self, gap_tol: float, limits: "Limits", polish: int) -> Status:
         """Newton steps until an end; the status."""

@@ -16,6 +16,7 @@ from mercer.solvers.linear.loss_loops import improve_dual, line_minimum, respond
 
 if TYPE_CHECKING:
     from mercer._jit.row_views import RowView
+    from mercer.problems.linear.dual import LinearDual
     from mercer.solvers.linear.loss_loops import RoundedLosses
 
 LARGEST = 72
@@ -28,6 +29,13 @@ FEW_ENTRIES, STEPS_IN_ONE = 50_000, 50
 INNER, NARROWER = 2.0, 4.0
 # Proximal weights below this have no inverse, or none that can be added up.
 SMALLEST = 1e-290
+
+
+def weights_of_rounding(dual: "LinearDual", width: float) -> FloatArray:
+    """v of each loss that is rounded off over `width`: over the reach of its box, and 0 where there is a ridge."""
+    reach = dual.reach
+    weights = np.maximum(width / np.where(reach > 0.0, reach, 1.0), SMALLEST)
+    return np.where(dual.ridge == 0.0, weights, 0.0)
 
 
 class Point(NamedTuple):
