@@ -1,9 +1,7 @@
-"""Where compiled code lives on disk.
+"""Where compiled code lives on disk, and which files it is made from.
 
-Numba's own key sees a change in the file of a cached function, but not one in another file
-from which it inlines. So the directory is keyed by a hash of every file that compiles and of
-every file those import, directly or not: whatever compiled code inlines or reads as a constant
-is among them, so stale code is never loaded. All other files may change without recompiling.
+Each function has files of its own, named by its fingerprint (`mercer._jit.fingerprint`), so that code of
+several versions, or of several copies of the sources, lives side by side and none is mistaken for another.
 """
 
 import hashlib
@@ -12,8 +10,9 @@ import platform
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 try:
@@ -21,7 +20,7 @@ try:
 except ImportError:  # Windows: without a lock, as Numba does by itself
     fcntl = None  # type: ignore[assignment]
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent.parent
 
 COMPILED_ROOMS = ("_jit", "io", "kernels", "problems", "solvers")
 """All compiled functions are here, and so is what they inline or read as a constant."""
@@ -38,12 +37,16 @@ def _imported(text: str, package: Path) -> Iterator[Path]:
         yield from (folder.with_suffix(".py"), folder / "__init__.py")
 
 
-def compiled_sources(package: Path = _PACKAGE) -> dict[Path, str]:
-    """Every file of `package` from which compiled code may be made, with what it holds."""
+@lru_cache(maxsize=1)
+def _texts(package: Path) -> dict[Path, str]:
     paths = (path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py"))
-    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    return {path: path.read_text(encoding="utf-8") for path in paths}
+
+
+def _closure(start: Iterable[Path], texts: dict[Path, str], package: Path) -> dict[Path, str]:
+    """The files of `start` and all that they import, directly or not, with what they hold."""
     found: dict[Path, str] = {}
-    waiting = [path for path, text in texts.items() if _COMPILES.search(text)]
+    waiting = list(start)
     while waiting:
         path = waiting.pop()
         if path in texts and path not in found:
@@ -52,13 +55,29 @@ def compiled_sources(package: Path = _PACKAGE) -> dict[Path, str]:
     return found
 
 
-def source_digest(package: Path = _PACKAGE) -> str:
-    """Hash of every source from which compiled code may be made, independent of file times."""
+def _digest(files: dict[Path, str], package: Path) -> str:
+    """Hash of files, independent of their times and of where the package is."""
     digest = hashlib.sha256()
-    for path, text in sorted(compiled_sources(package).items()):
+    for path, text in sorted(files.items()):
         digest.update(str(path.relative_to(package)).encode())
         digest.update(text.encode())
     return digest.hexdigest()[:16]
+
+
+def compiled_sources(package: Path = PACKAGE) -> dict[Path, str]:
+    """Every file of `package` from which compiled code may be made, with what it holds."""
+    texts = _texts.__wrapped__(package)
+    return _closure((path for path, text in texts.items() if _COMPILES.search(text)), texts, package)
+
+
+def source_digest(package: Path = PACKAGE) -> str:
+    """Hash of every source from which compiled code may be made."""
+    return _digest(compiled_sources(package), package)
+
+
+def closure_digest(file: Path) -> str:
+    """Hash of one file of this package and of all that it imports."""
+    return _digest(_closure([file], _texts(PACKAGE), PACKAGE), PACKAGE)
 
 
 def cache_root() -> Path | None:
@@ -73,6 +92,11 @@ def cache_root() -> Path | None:
     return Path(base) / "mercer"
 
 
+def python_and_machine() -> str:
+    """What compiled code is bound to beside the sources, as the name of a folder."""
+    return f"py{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}"
+
+
 def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,11 +107,11 @@ def _is_writable(folder: Path) -> bool:
 
 
 def cache_directory() -> Path | None:
-    """A writable directory for this version's compiled code, or None when there is none."""
+    """A writable directory for the compiled code of this Python, or None when there is none."""
     root = cache_root()
     if root is None:
         return None
-    folder = root / f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}"
+    folder = root / python_and_machine()
     return folder if _is_writable(folder) else None
 
 

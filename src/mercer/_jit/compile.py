@@ -7,18 +7,17 @@ it enters compiled code.
 
 import os
 import sys
+import time
 from collections.abc import Callable, Set
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numba
-from numba.core import config as numba_config
-from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 
-from mercer._jit.cache import cache_directory, one_writer
+from mercer._jit.cache import cache_directory, source_digest
+from mercer._jit.kept_code import KeptCode, NotFound
 from mercer._jit.waiting import is_any_apart, is_apart, run_apart
 
 # In the place of infinity, which means nothing in code compiled with these permissions (`ninf`): comparing with it, or
@@ -29,7 +28,24 @@ FAST = frozenset({"contract", "nsz", "arcp", "reassoc", "nnan", "ninf"})
 
 _DIRECTORY = cache_directory()
 # What is still to be said; taken out by one operation of a list, so that a child forked meanwhile misses no lock.
-_UNSAID = ["compiling"] if _DIRECTORY is None or not any(_DIRECTORY.iterdir()) else []
+_UNSAID = ["compiling"]
+
+
+# On the machine where both were measured, idle: the compiler's time for a first `SVC`, and the time to count so far.
+_SECONDS_WHERE_MEASURED, _SECONDS_TO_COUNT, _COUNTED = 8.0, 0.0062, 200_000
+
+# What this process has had to compile, with the seconds on the clock that somebody waited.
+_COMPILED: list[tuple[str, float]] = []
+
+
+def compiled_here() -> list[str]:
+    """The functions that this process has compiled, since no code for them was found."""
+    return [name for name, _ in _COMPILED]
+
+
+def seconds_compiling() -> float:
+    """For how long this process has waited for the compiler so far: time that is no part of any fit."""
+    return sum(seconds for _, seconds in _COMPILED)
 
 
 def where_code_is_kept() -> str:
@@ -40,51 +56,30 @@ def where_code_is_kept() -> str:
 
 
 def _announce_compilation() -> None:
-    """Say once, on standard error, why the very first fit takes seconds."""
+    """Say on standard error why the very first fit takes seconds: once for each version, where code is kept."""
     with suppress(IndexError):
-        print(f"mercer: {_UNSAID.pop()} for this machine, a few seconds; {where_code_is_kept()}", file=sys.stderr)
+        what = _UNSAID.pop()
+        if _is_first():
+            about = f"about {_seconds_expected():.0f} s the first time"
+            print(f"mercer: {what} for this machine, {about}; {where_code_is_kept()}", file=sys.stderr)
 
 
-class _NotFound(Exception):
-    """There is no code on disk, and this thread is not the one to compile it."""
+def _seconds_expected() -> float:
+    """How long the first fit of an `SVC` waits for the compiler, from how fast this machine counts at the moment."""
+    begin = time.perf_counter()
+    sum(k & 1 for k in range(_COUNTED))
+    return _SECONDS_WHERE_MEASURED * (time.perf_counter() - begin) / _SECONDS_TO_COUNT
 
 
-class _ForgivingCache(FunctionCache):
-    """Compiled code on disk, of which nothing is expected.
-
-    Whatever is wrong with it (no space, a folder that went away, a file cut short by a power
-    failure), the function is compiled again. Numba numbers its files by reading an index and
-    writing it back, so two processes could give one number to code for different types; hence
-    one writer at a time, and what was loaded must be for the types that were asked for.
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = self._loaded(sig, target_context)
-        if found is None and not is_apart():
-            raise _NotFound
-        return found
-
-    def _loaded(self, sig: Any, target_context: Any) -> Any:
-        try:
-            found = super().load_overload(sig, target_context)
-        except Exception:  # noqa: BLE001 - a damaged file may raise anything
-            self._forget()
-            return None
-        return found if found is not None and tuple(found.signature.args) == tuple(sig) else None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            with one_writer(cast(Path, _DIRECTORY)):
-                super().save_overload(sig, data)
-        except Exception:  # noqa: BLE001 - the same
-            self._forget()
-
-    def _forget(self) -> None:
-        """Empty the index, so that a damaged one does not stay for ever."""
-        try:
-            self.flush()
-        except OSError:
-            self.disable()
+def _is_first() -> bool:
+    """Whether nothing of this version was ever compiled here before."""
+    if _DIRECTORY is None:
+        return True
+    try:
+        (_DIRECTORY / f"begun-{source_digest()}").touch(exist_ok=False)
+    except OSError:
+        return False
+    return True
 
 
 def _decorate(function: Callable[..., Any], flags: Set[str]) -> Any:
@@ -92,14 +87,7 @@ def _decorate(function: Callable[..., Any], flags: Set[str]) -> Any:
     # depend on what else was compiled or loaded in this process, and with it the last bit of a
     # result: the first run would differ from later ones. Inlined, there is only one.
     compiled = numba.njit(nogil=True, forceinline=True, fastmath=set(flags))(function)
-    if _DIRECTORY is not None:
-        before = numba_config.CACHE_DIR
-        # Numba reads the directory when a cache is made; the user's own setting is put back at once.
-        numba_config.CACHE_DIR = str(_DIRECTORY)
-        try:
-            compiled._cache = _ForgivingCache(function)
-        finally:
-            numba_config.CACHE_DIR = before
+    compiled._cache = KeptCode(compiled, _DIRECTORY)
     _compile_apart(compiled)
     return compiled
 
@@ -112,12 +100,17 @@ def _compile_apart(dispatcher: Any) -> None:
     here = dispatcher.compile
 
     def compile_apart(signature: Any) -> Any:
-        if isinstance(dispatcher._cache, _ForgivingCache) and not is_any_apart():
-            with suppress(_NotFound):
+        if not is_any_apart():
+            with suppress(NotFound):
                 return here(signature)
-        if not is_apart():
-            _announce_compilation()
-        return run_apart(partial(here, signature))
+        if is_apart():  # inlined into what is being compiled
+            return here(signature)
+        _announce_compilation()
+        begin = time.monotonic()
+        try:
+            return run_apart(partial(here, signature))
+        finally:
+            _COMPILED.append((f"{dispatcher.py_func.__module__}.{dispatcher.__name__}", time.monotonic() - begin))
 
     dispatcher.compile = compile_apart
 

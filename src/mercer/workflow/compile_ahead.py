@@ -1,0 +1,144 @@
+"""Have the code of machines and kernels compiled before somebody waits for it.
+
+Compiled code is made for the types of the arguments of a call, so the way to have it all is to do what a user does:
+fit every machine to rows of each form, of each size at which another solver takes over, and ask it for all it can
+tell. What is compiled is kept on disk (`mercer._jit.kept_code`), and several processes share the work.
+"""
+
+import inspect
+import multiprocessing
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+
+import mercer
+from mercer import kernels
+from mercer._errors import MercerError, ParameterError
+from mercer._jit.compile import seconds_compiling
+from mercer._jit.threads import available_cores, one_blas_thread
+from mercer._types import Array
+from mercer.kernels.graph.graph import Graph
+from mercer.kernels.tree.tree import Tree
+
+SMALL, LARGE = 60, 1_500
+_QUANTITIES = ("SVR", "SVRCV", "NuSVR", "LinearSVR", "KernelLeastSquares", "KernelRidge", "MKLRegressor", "RankSVM")
+_ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "BayesPointMachine": {"n_draws": 100, "min_ess": 30, "tol": 0.3},
+    "PegasosSVC": {"T": 200},
+    "SVCCV": {"Cs": [0.1, 1.0], "gammas": [0.1, 1.0], "cv": 2},
+    "SVRCV": {"Cs": [0.1, 1.0], "gammas": [0.1, 1.0], "cv": 2},
+}
+# Machines for which 1,500 rows are another matter than 60: other solvers take over.
+_GROWING = ("SVC", "SVR", "OneClassSVM", "NuSVC", "LinearSVC", "LinearSVR", "KernelRidge", "KernelLogisticRegression")
+
+
+def jobs() -> dict[str, Callable[[], None]]:
+    """What can be compiled ahead, by name: every machine, and the kernels on texts, trees and graphs."""
+    machines = {
+        name: kind
+        for name in mercer.__all__
+        if inspect.isclass(kind := getattr(mercer, name)) and issubclass(kind, BaseEstimator) and hasattr(kind, "fit")
+    }
+    named: dict[str, Callable[[], None]] = {name: _Machine(name, kind) for name, kind in machines.items()}
+    return named | {"texts": _texts, "trees": _trees, "graphs": _graphs}
+
+
+def compile_ahead(names: Sequence[str] = (), processes: int | None = None) -> Iterator[tuple[str, float]]:
+    """Compile what `names` need, or all, in several processes; yields each name and its seconds of compiling."""
+    offered = jobs()
+    unknown = sorted(set(names) - set(offered))
+    if unknown:
+        raise ParameterError(f"{unknown[0]!r} is nothing that can be compiled; there are {', '.join(offered)}")
+    # SVC first: most others share code with it, and find it on disk.
+    wanted = sorted(names or offered, key=lambda name: (name != "SVC", name not in _GROWING))
+    count = min(processes or available_cores(), len(wanted))
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+        running = {pool.submit(_run, name): name for name in wanted}
+        for one in as_completed(running):
+            yield running[one], one.result()
+
+
+def _run(name: str) -> float:
+    before = seconds_compiling()
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore")
+        jobs()[name]()
+    return seconds_compiling() - before
+
+
+class _Machine:
+    """Fits of one machine to data of every form, and all it can tell afterwards."""
+
+    def __init__(self, name: str, kind: type) -> None:
+        self.name, self.kind = name, kind
+
+    def __call__(self) -> None:
+        for n in (SMALL, LARGE) if self.name in _GROWING else (SMALL,):
+            for form in (np.float64, np.float32, scipy.sparse.csr_matrix):
+                for classes in (2,) if self.name in _QUANTITIES else (2, 3):
+                    self._fit(n, form, classes)
+
+    def _fit(self, n: int, form: Any, classes: int) -> None:
+        X, y, t = _rows(n, classes)
+        rows = X.astype(form) if isinstance(form, type) and issubclass(form, np.generic) else form(X)
+        for options in self._settings():
+            # Not every machine takes every form, or more than two classes; whoever asks for it will be told.
+            with suppress(MercerError, ValueError, TypeError, NotImplementedError):
+                _ask(self.kind(**options).fit(rows, t if self.name in _QUANTITIES else y), rows)
+
+    def _settings(self) -> Iterator[dict[str, Any]]:
+        options = dict(_OPTIONS.get(self.name, {}))
+        if self.name == "LinearCV":
+            options |= {"estimator": mercer.LinearSVC(), "Cs": [1.0], "cv": 2}
+        if self.name.startswith("MKL"):
+            options |= {"kernels": [kernels.RBF(0.5), kernels.Linear()]}
+        yield options
+        if "kernel" in inspect.signature(self.kind).parameters:
+            yield options | {"kernel": "linear"}
+
+
+def _rows(n: int, classes: int) -> tuple[Array, Array, Array]:
+    """Rows of which some overlap, so that some coefficients are free and some at their bounds."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % classes
+    X = rng.normal(size=(n, 3)) + 1.5 * np.eye(3)[y]
+    return X, y, X[:, 0] + 0.1 * rng.normal(size=n)
+
+
+def _ask(model: Any, rows: Any) -> None:
+    for answer in _ANSWERS:
+        with suppress(AttributeError):
+            getattr(model, answer)(rows)
+    with suppress(AttributeError):
+        _ = model.certificate_
+
+
+def _texts() -> None:
+    texts = ["a fine film", "fine, and funny", "dull", "a dull, long film"] * 5
+    for kernel in (kernels.Spectrum(length=3), kernels.Subsequence(length=2), kernels.Mismatch(length=3, mismatches=1)):
+        for each in (kernel, kernel.normalized()):
+            _ask(mercer.SVC(kernel=each).fit(texts, [1, 1, 0, 0] * 5), texts)
+    words = kernels.Spectrum(length=(1, 2), tokenizer="words").normalized()
+    _ask(mercer.SVC(kernel=words).fit(texts, [1, 1, 0, 0] * 5), texts)
+
+
+def _trees() -> None:
+    written = ("(S (A a) (B b))", "(S (A b) (B b))", "(S (B b))", "(S (A a))")
+    trees = [Tree.parse(text) for text in written] * 5
+    for kernel in (kernels.Subtree(), kernels.SubsetTree(), kernels.PartialTree()):
+        _ask(mercer.SVC(kernel=kernel.normalized()).fit(trees, [1, 1, 0, 0] * 5), trees)
+
+
+def _graphs() -> None:
+    triangle = ((0, 1), (1, 2), (2, 0))
+    graphs = [Graph(triangle[:k], nodes=3, node_labels=("a", "b", "a")) for k in (1, 2, 3, 3)] * 5
+    counting = (kernels.WeisfeilerLehman(), kernels.ShortestPath(), kernels.LabelPath(), kernels.Graphlet())
+    for kernel in (*counting, kernels.RandomWalk()):
+        _ask(mercer.SVC(kernel=kernel).fit(graphs, [1, 1, 0, 0] * 5), graphs)

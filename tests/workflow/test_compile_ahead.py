@@ -1,0 +1,36 @@
+"""Compiling ahead: what is compiled once is found by whoever fits next."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mercer import ParameterError
+from mercer.workflow.compile_ahead import compile_ahead, jobs
+
+
+def test_every_machine_can_be_compiled_ahead():
+    from tests.conformance.test_one_vocabulary import ESTIMATORS
+
+    assert set(ESTIMATORS) <= set(jobs())
+
+
+def test_a_name_that_is_none_is_refused_before_any_work():
+    with pytest.raises(ParameterError, match=r"'SVM' is nothing that can be compiled; there are .*SVC"):
+        list(compile_ahead(["SVM"]))
+
+
+@pytest.mark.slow
+def test_after_it_a_fit_compiles_nothing(tmp_path):
+    environment = {**os.environ, "MERCER_CACHE_DIR": str(tmp_path)}
+    subprocess.run([Path(sys.executable).with_name("mercer"), "compile", "Perceptron"], env=environment, check=True)
+    program = (
+        "import numpy as np\n"
+        "from mercer import Perceptron\nfrom mercer._jit.compile import compiled_here\n"
+        "X = np.random.default_rng(1).normal(size=(30, 2)); Perceptron().fit(X, X[:, 0] > 0).predict(X)\n"
+        "print(compiled_here())"
+    )
+    seen = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert seen.stdout.strip() == "[]"
