@@ -9,6 +9,7 @@ import os
 import sqlite3
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 
 from mercer import DataError, ParameterError
 from mercer.io import Dataset, read_table
-from mercer.io.csv.reader import BLOCK
+from mercer.io.column_notes import AmbiguousNumbersWarning
+from mercer.io.csv.by_arrow import BLOCK
 from mercer.kernels.table.frame import as_frame
 
 PEOPLE = b"age,town,buys\n31,Ulm,yes\n60,Bonn,no\n45,,yes\n"
@@ -98,6 +100,38 @@ def test_columnar_files_are_read_as_they_are(kind, tmp_path):
     found = read_table(path, target="y")
     assert rows_of(found) == [{"x": 1.5, "word": "a"}, {"x": None, "word": "b"}]
     assert found.target.tolist() == [1, 2]
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    parquet.write_table(pa.table({"x": [1.5, None], "word": ["a", "b"], "n": [1, 2]}), folder / "part-1.parquet")
+    # The same columns in another order, and one of a type that fits in.
+    parquet.write_table(
+        pa.table({"word": ["b", None], "n": pa.array([3, 4], pa.int32()), "x": [2.5, 3.5]}), folder / "part-2.parquet"
+    )
+    (folder / "_SUCCESS").touch()
+    found = read_table(folder, target="n")
+    assert rows_of(found) == [
+        {"x": 1.5, "word": "a"}, {"x": None, "word": "b"}, {"x": 2.5, "word": "b"}, {"x": 3.5, "word": None}
+    ]  # fmt: skip
+    assert (found.format, found.target.tolist()) == ("parquet", [1, 2, 3, 4])
+    parquet.write_table(pa.table({"x": pa.nulls(1), "word": pa.nulls(1), "n": [1.5]}), folder / "part-0.parquet")
+    found = read_table(folder)
+    assert rows_of(found)[0] == {"x": None, "word": None, "n": 1.5}
+    assert [row["word"] for row in rows_of(found)] == [None, "a", "b", "b", None]
+    (folder / "part-0.parquet").unlink()
+    parquet.write_table(pa.table({"x": [1.0], "word": ["c"], "m": [1]}), folder / "part-3.parquet")
+    with pytest.raises(DataError, match=r"part-3\.parquet: the file has no column 'n', unlike part-1\.parquet"):
+        read_table(folder)
+    parquet.write_table(pa.table({"x": [1.0], "word": ["c"], "n": ["one"]}), folder / "part-3.parquet")
+    with pytest.raises(DataError, match=r"part-3\.parquet: has other types than part-1\.parquet"):
+        read_table(folder)
+    with pytest.raises(DataError, match="bytes of memory"):
+        read_table(folder, memory_limit=30)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
@@ -200,6 +234,7 @@ FAULTS = {
     "empty": (b"", "the file is empty"),
     "blank": (b"\n \n", "the file is empty"),
     "header only": (b"a,b\n", "a header, but no row"),
+    "blanks between fields": (b"a b c\n1 2 x\n3 4 y\n", r"makes one column of 'a b c'; is it ' '\?"),
     "numbers for names": (b"1,2\n3,4\n", "line 1: names of columns were expected"),
     "twice": (b"a,a\n1,2\n", "the column 'a' is there twice"),
     "not UTF-8": (b"a,b\n1,\xff\n", "UTF-8 was expected, got byte 0xff"),
@@ -221,11 +256,20 @@ def test_a_fault_names_the_line_and_what_was_expected(content, message, either_r
 
 BINARY = {
     "binary": (b"\x00\x01\x02\x03" * 50, "a binary file of no known format"),
-    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "is UTF-16; save it as UTF-8"),
+    "UTF-16 without its mark": (
+        "a,b\n1,2\n".encode("utf-16-le"),
+        r"UTF-16 without its mark; pass encoding='utf-16-le'",
+    ),
     "cut gzip": (gzip.compress(PEOPLE)[:-9], "cannot be read to its end"),
     "cut Parquet": (b"PAR1xxxx", "cannot be read"),
     "cut Arrow": (b"ARROW1\0\0", "cannot be read"),
 }
+
+
+def test_a_field_of_five_million_letters_is_read(either_reader):
+    long = "x" * 5_000_000
+    found = read(f"a,b\n1,y\n2,{long}\n3,z\n".encode())
+    assert rows_of(found)[1] == {"a": 2, "b": long}
 
 
 @pytest.mark.parametrize(("content", "message"), BINARY.values(), ids=BINARY)
@@ -240,7 +284,9 @@ def test_the_name_of_a_missing_target_is_guessed():
 
 
 def test_a_target_without_a_value_names_its_row():
-    with pytest.raises(DataError, match="'town' has no value in row 2"):
+    with pytest.raises(
+        DataError, match="'town' has no value in 1 of 3 rows, the first of them row 2; --skip-unlabelled"
+    ):
         read(PEOPLE, target="town")
 
 
@@ -295,10 +341,21 @@ def test_labels_that_stand_beside_the_data_need_no_target():
 
 
 def test_unknown_formats_and_columns_of_text_are_refused():
-    with pytest.raises(ParameterError, match="format must be one of csv, parquet"):
+    with pytest.raises(ParameterError, match="format must be one of csv, xlsx, ods, parquet"):
         read(PEOPLE, format="excel")
     with pytest.raises(ParameterError, match="text names the column 'tow'"):
         read(PEOPLE, text=["tow"])
+
+
+def test_a_wrong_delimiter_is_doubted(either_reader):
+    with pytest.raises(DataError, match=r"the delimiter ',' makes one column of 'a;b'; is it ';'\?"):
+        read(b"a;b\n1;2\n", delimiter=",")
+    with pytest.raises(ParameterError, match="delimiter must be one character"):
+        read(b"a;b\n1;2\n", delimiter="; ")
+
+
+def test_the_delimiter_is_what_divides_all_rows_alike(either_reader):
+    assert read(b"weight, kg;height, m\n80,5;1,9\n60,0;1,6\n").columns == ["weight, kg", "height, m"]
 
 
 def test_both_folders_and_files_are_no_texts(tmp_path):
@@ -350,30 +407,40 @@ def test_whole_numbers_that_no_double_holds_are_read(either_reader, tmp_path):
 CELLS = ["1", "-2", "+3", "007", "2.5", ".5", "5.", "1e3", "1E+2", "0x1F", "inf", "-inf", "1e999", "Infinity", "NAN",
          "", "NA", "nan", "?", "true", "False", "Ulm", "  7 ", " 8", "1_000",
          "1,5", "9223372036854775808", "2024-01-02", "1 2",
+         "1.234", "1,234", "1.234,5", "$1,234.50", "7 €", "12 %", "3,5%", "1 234", "1'234.5", "−4", "0,123",
+         "0.123", "  ", " NA ",
          "2024-01-02T03:04:05Z", "2024-01-02 03:04", "12:30", "12:30:01", "ä", "٣", '"', "'", "-", "+"]  # fmt: skip
 
 
 def as_stored(content, **options):
     """What is read: types, values and None of each column; or that it is refused, and the line that is named."""
     try:
-        frame = read(content, **options).data
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AmbiguousNumbersWarning)
+            found = read(content, **options)
     except DataError as error:
         return str(error)
-    return {name: (values.dtype, repr(values.tolist())) for name, values in frame.arrays.items()}
+    columns = {name: (values.dtype, repr(values.tolist())) for name, values in found.data.arrays.items()}
+    return columns, found.notes
 
 
-def in_lines(cells):
+def in_lines(rows, delimiter):
     text = io.StringIO()
-    csv.writer(text).writerows([["a"], *[[cell] for cell in cells if cell]])
+    csv.writer(text, delimiter=delimiter).writerows([["a", "b"], *rows])
     return text.getvalue().encode()
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(CELLS), min_size=1, max_size=6))
-def test_both_readers_of_csv_make_the_same_of_every_cell(cells):
-    content = in_lines([*cells, cells[0]])
-    with_arrow = as_stored(content)
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(CELLS), st.sampled_from(CELLS)), min_size=1, max_size=5),
+    st.sampled_from(",;"),
+    st.sampled_from([None, ".", ","]),
+)
+def test_both_readers_of_csv_make_the_same_of_every_cell(rows, delimiter, decimal):
+    """Extras never change an answer: values, their types, what is refused and what is said are those of the base."""
+    content = in_lines([*rows, rows[0]], delimiter)
+    with_arrow = as_stored(content, delimiter=delimiter, decimal=decimal if decimal != delimiter else None)
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(sys.modules, "pyarrow", None)
-        without = as_stored(content)
+        without = as_stored(content, delimiter=delimiter, decimal=decimal if decimal != delimiter else None)
     assert with_arrow == without

@@ -8,12 +8,14 @@ from typing import Any
 
 _HOME = {
     "Blocks": "mercer.io.blocks.blocks",
-    "DuckDBDatabase": "mercer.io.databases.records",
+    "DuckDBDatabase": "mercer.io.databases.files",
     "Dataset": "mercer.io.dataset",
     "Housing": "mercer.io.housing",
     "GraphSet": "mercer.io.items.graphs",
-    "SQLiteDatabase": "mercer.io.databases.records",
+    "SQLDatabase": "mercer.io.databases.sql_database",
+    "SQLiteDatabase": "mercer.io.databases.files",
     "SvmlightFile": "mercer.io.svmlight.file",
+    "open_database": "mercer.io.databases.sql_database",
     "read_boston_housing": "mercer.io.housing",
     "read_brackets": "mercer.io.items.trees",
     "read_graphs": "mercer.io.items.graphs",

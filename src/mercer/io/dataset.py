@@ -1,5 +1,6 @@
 """One function for data of any format: `read_table`."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -13,14 +14,18 @@ from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import parse_bytes
 from mercer._types import Array, FloatArray, IndexArray, Items
 from mercer.io.arrow.files import read_arrow, read_parquet
+from mercer.io.column_notes import AmbiguousNumbersWarning, ColumnNote
 from mercer.io.csv.lines import MISSING
 from mercer.io.csv.reader import read_delimited
-from mercer.io.databases.query import read_query
+from mercer.io.databases.address import Address, file_of, is_address
+from mercer.io.databases.answers import QueryLimits
+from mercer.io.databases.query import read_address, read_query
 from mercer.io.formats import recognise, require_format
 from mercer.io.items.graphs import read_graphs
 from mercer.io.items.labelled_trees import read_labelled_trees
 from mercer.io.items.texts import read_text_folder
 from mercer.io.json_lines import read_json_lines
+from mercer.io.sheets.table import read_spreadsheet
 from mercer.io.source import Source
 from mercer.io.svmlight.table import ANY_WIDTH, Layout, Table, tables_of, within
 
@@ -30,7 +35,9 @@ if TYPE_CHECKING:
     from mercer.kernels.table.column import Column
     from mercer.kernels.table.column_frame import ColumnFrame
 
-_TABLES = ("csv", "parquet", "arrow", "jsonl", "sqlite", "duckdb")
+_SHEETS = ("xlsx", "ods")
+_TEXTS = ("csv", "jsonl", "svmlight", "trees")
+_TABLES = ("csv", "xlsx", "ods", "parquet", "arrow", "jsonl", "sqlite", "duckdb")
 
 
 @dataclass(frozen=True)
@@ -46,8 +53,14 @@ class Dataset:
         What is to be predicted: numbers or texts.
     kind : {"table", "vectors", "texts", "trees", "graphs"}
     format : str
-        One of "csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs".
+        One of "csv", "xlsx", "ods", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "sql" (of an
+        address), "texts", "trees", "graphs".
     name, target_name : str
+    unlabelled : int
+        Rows that were left out because the target had no value.
+    notes : tuple of ColumnNote
+        What is to be said of columns of a text file: how numbers were understood that are written in a way of their
+        own, which can be read in two ways, which columns are empty.
     """
 
     data: object = field(repr=False)
@@ -56,6 +69,8 @@ class Dataset:
     format: str
     name: str
     target_name: str | None = None
+    unlabelled: int = 0
+    notes: tuple[ColumnNote, ...] = ()
 
     def __len__(self) -> int:
         return self.data.shape[0] if hasattr(self.data, "shape") else len(cast(Items, self.data))
@@ -84,6 +99,35 @@ class Dataset:
             )
         return replace(self, data=cast("ColumnFrame", self.data).chosen(list(names)))
 
+    def with_target(self, name: str, skip_unlabelled: bool = False) -> "Dataset":
+        r"""A table less the column to predict, which becomes the target.
+
+        Rows in which it has no value are refused, or left out where `skip_unlabelled`.
+
+        Examples
+        --------
+        >>> import io
+        >>> from mercer.io import read_table
+        >>> found = read_table(io.BytesIO(b"age,buys\n31,yes\n60,\n35,no\n")).with_target("buys", skip_unlabelled=True)
+        >>> found.target.tolist(), found.unlabelled
+        (['yes', 'no'], 1)
+        """
+        if self.kind != "table":
+            raise ParameterError(f"target must be left out, got {name!r}: {self.name} carries its labels itself")
+        whole, names = self, cast(list[str], self.columns)
+        _known(name, names, self.name, "target")
+        if len(names) == 1:
+            raise DataError(f"{self.name}: there is no column beside the target {name!r}")
+        gone = cast("ColumnFrame", self.data).column(name).missing
+        if gone.all():
+            raise DataError(f"{self.name}: the target {name!r} has no value in any row")
+        if skip_unlabelled and gone.any():
+            whole = replace(self.rows(np.flatnonzero(~gone)), unlabelled=int(gone.sum()))
+        frame = cast("ColumnFrame", whole.data)
+        target = _target(frame.column(name), self.name)
+        beside = frame.chosen([one for one in names if one != name])
+        return replace(whole, data=beside, target=target, target_name=name)
+
     def matrix(self) -> "Array | csr_matrix | None":
         """The data as rows of numbers; None where a column holds something else, or a value is missing."""
         if self.kind != "table":
@@ -94,7 +138,7 @@ class Dataset:
         return np.column_stack([column.numbers(~column.missing) for column in columns])
 
 
-def read_table(
+def read_table(  # noqa: PLR0913 - what can be said of any format, by name
     source: str | PathLike[str] | IO[bytes],
     *,
     target: str | None = None,
@@ -105,17 +149,21 @@ def read_table(
     header: bool = True,
     delimiter: str | None = None,
     missing: Sequence[str] = MISSING,
+    decimal: str | None = None,
+    encoding: str | None = None,
     n_features: int | None = None,
     memory_limit: int | str | None = None,
     time_limit: float | None = None,
+    row_limit: int | None = None,
 ) -> Dataset:
     r"""Read data of any format that Mercer knows.
 
     Parameters
     ----------
     source : str, path or open binary file
-        CSV (also with tabs, semicolons), Parquet, Arrow, JSON lines or svmlight, each also
-        compressed (.gz, .xz, .bz2); "-" for standard input; a SQLite or DuckDB file; a folder of texts,
+        CSV (also with tabs, semicolons), a spreadsheet (.xlsx, .ods), Parquet, Arrow, JSON lines or svmlight, each also
+        compressed (.gz, .xz, .bz2); "-" for standard input; a folder of Parquet files; a SQLite or DuckDB file; the
+        address of a database such as ``postgresql://me@host/bank``; a folder of texts,
         one folder a class; trees in brackets, one a line, each after its label; a folder or zip of graphs
         in TU format.
     target : str, optional
@@ -123,21 +171,28 @@ def read_table(
     format : str, optional
         Recognised by content and name unless given.
     table, query : str, optional
-        What to read of a database.
+        What to read of a database; `table` is also the sheet of a spreadsheet.
     text : list of str
         Columns that hold texts even where they look like numbers.
     header : bool
-        Whether the first line of a CSV file names the columns; otherwise they are x1, x2, ...
+        Whether the first line of a CSV file or a spreadsheet names the columns; otherwise they are x1, x2, ...
     delimiter : str, optional
         Of CSV; found in the first line unless given.
     missing : list of str
-        Words of a CSV file that stand for no value.
+        Words of a CSV file or a spreadsheet that stand for no value, with blanks around them or not; so does a field
+        of blanks.
+    decimal : {".", ","}, optional
+        The decimal mark of CSV, and of numbers that are texts in a spreadsheet; found in the numbers unless given.
+    encoding : str, optional
+        Of text; UTF-8 unless given, or what the mark at the beginning of the file says.
     n_features : int, optional
         Columns of svmlight data.
     memory_limit : int or str, optional
         Bytes (or "2GiB") that may be taken; what is free by default.
     time_limit : float, optional
         Seconds that the query to a database may take; ten minutes by default.
+    row_limit : int, optional
+        Rows that the answer of a database may have; more are refused.
 
     Returns
     -------
@@ -148,6 +203,11 @@ def read_table(
     DataError
         Names the file, and where there is one the line and the column, and what was expected.
 
+    Warns
+    -----
+    AmbiguousNumbersWarning
+        Numbers of a CSV file can be read in two ways, such as 1,234, and nothing in the file tells which was meant.
+
     Examples
     --------
     >>> import io
@@ -157,22 +217,69 @@ def read_table(
     ('table', ['age', 'town'], array(['yes', 'no'], dtype='<U3'))
     """
     require_format(format)
-    opened = Source(source, None if memory_limit is None else parse_bytes(memory_limit))
+    limits = QueryLimits.of(memory_limit, time_limit, row_limit)
+    if is_address(source):
+        where = file_of(cast(str, source))
+        if where is None:
+            options = {"decimal": decimal, "encoding": encoding, "format": format}
+            return _of_server(cast(str, source), target, table, query, text, options, limits)
+        format, source = format or where[0], where[1]  # noqa: A001 - the word for it
+    opened = Source(source, None if memory_limit is None else parse_bytes(memory_limit), encoding=encoding)
     kind = format or recognise(opened)
+    _require_text(kind, decimal, encoding)
+    notes: list[ColumnNote] = []
     if kind not in _TABLES:
         return _items(opened, kind, target, n_features)
     if kind == "csv":
-        found = read_delimited(opened, text=text, header=header, delimiter=delimiter, missing=missing)
+        found, notes = read_delimited(
+            opened, text=text, header=header, missing=missing, delimiter=delimiter, decimal=decimal
+        )
+    elif kind in _SHEETS:
+        found, notes = read_spreadsheet(opened, kind, table, text=text, header=header, missing=missing, decimal=decimal)
     elif kind in ("sqlite", "duckdb"):
-        found = read_query(opened, kind, table, query, time_limit)
+        found = read_query(opened, kind, limits, table, query)
     elif kind == "jsonl":
         found = read_json_lines(opened)
     else:
         found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened)
-    if kind != "csv" and text:
+    if kind not in ("csv", *_SHEETS) and text:
         found = found.with_texts([_known(name, found.names, opened.name, "text") for name in text])
-    whole = Dataset(found, None, "table", kind, opened.name)
-    return whole if target is None else _divided(whole, target)
+    whole = Dataset(found, None, "table", kind, opened.name, notes=tuple(notes))
+    for note in notes:
+        if note.kind == "ambiguous":
+            warnings.warn(f"{opened.name}, {note}", AmbiguousNumbersWarning, stacklevel=2)
+    return whole if target is None else whole.with_target(target)
+
+
+def _of_server(
+    source: str,
+    target: str | None,
+    table: str | None,
+    query: str | None,
+    text: Sequence[str],
+    options: dict[str, Any],
+    limits: QueryLimits,
+) -> Dataset:
+    """The table, or the answer to a query, of a database at an address."""
+    given = next((name for name, value in options.items() if value is not None), None)
+    if given is not None:
+        raise ParameterError(
+            f"{given} must be left out, got {options[given]!r}: it is for files, and this is a database"
+        )
+    address = Address(source)
+    found = read_address(address, limits, table, query)
+    if text:
+        found = found.with_texts([_known(name, found.names, address.shown, "text") for name in text])
+    whole = Dataset(found, None, "table", "sql", address.shown)
+    return whole if target is None else whole.with_target(target)
+
+
+def _require_text(kind: str, decimal: str | None, encoding: str | None) -> None:
+    """Refuse what is said of text where there is none."""
+    if decimal is not None and kind not in ("csv", *_SHEETS):
+        raise ParameterError(f"decimal must be left out, got {decimal!r}: it is for CSV, and this is {kind}")
+    if encoding is not None and kind not in _TEXTS:
+        raise ParameterError(f"encoding must be left out, got {encoding!r}: it is for text files, and this is {kind}")
 
 
 def _items(source: Source, kind: str, target: str | None, n_features: int | None) -> Dataset:
@@ -211,24 +318,13 @@ def _whole(y: FloatArray) -> Array:
     return y.astype(np.int64) if is_whole else y
 
 
-def _divided(whole: Dataset, name: str) -> Dataset:
-    """The table less its target, and the target."""
-    _known(name, cast(list[str], whole.columns), whole.name, "target")
-    target = _target(cast("ColumnFrame", whole.data).column(name), whole.name)
-    if len(cast(list[str], whole.columns)) == 1:
-        raise DataError(f"{whole.name}: there is no column beside the target {name!r}")
-    return replace(
-        whole,
-        data=cast("ColumnFrame", whole.data).chosen([one for one in cast(list[str], whole.columns) if one != name]),
-        target=target,
-        target_name=name,
-    )
-
-
 def _target(column: "Column", name: str) -> Array:
     if column.missing.any():
-        row = int(np.flatnonzero(column.missing)[0])
-        raise DataError(f"{name}: the target {column.name!r} has no value in row {row}; leave such rows out")
+        rows = np.flatnonzero(column.missing)
+        raise DataError(
+            f"{name}: the target {column.name!r} has no value in {len(rows):,} of {len(column):,} rows, the first of "
+            f"them row {rows[0]}; --skip-unlabelled (in Python: with_target(..., skip_unlabelled=True)) leaves them out"
+        )
     if column.kind == "number":
         # Whole numbers stay whole: they are the labels of classes.
         values = np.asarray(column.as_came())

@@ -11,28 +11,41 @@ if TYPE_CHECKING:
 
     from mercer.io.source import Source
 
-FORMATS = ("csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs")
+FORMATS = (
+    "csv", "xlsx", "ods", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs",
+)  # fmt: skip
 _ENDINGS = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods",
     ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
     ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight",
     ".trees": "trees", ".mrg": "trees", ".ptb": "trees", ".brackets": "trees",
 }  # fmt: skip
+_BINARY = {
+    "parquet": "a Parquet file",
+    "arrow": "an Arrow file",
+    "xlsx": "a spreadsheet (.xlsx)",
+    "ods": "a spreadsheet (.ods)",
+}
 _SVMLIGHT = re.compile(rb"[+-]?[\d.]+(e[+-]?\d+)?[ \t]+(qid:\d+[ \t]+)?\d+:[+-]?[\d.]", re.IGNORECASE)
 _TREE = re.compile(rb"[^\s()]*[ \t]*\(")
-_KNOWN = "CSV, Parquet, Arrow, JSON lines, svmlight, SQLite, DuckDB, bracketed trees, a folder of texts or TU graphs"
+_ODS = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
+_KNOWN = (
+    "CSV, .xlsx, .ods, Parquet, Arrow, JSON lines, svmlight, SQLite, DuckDB, bracketed trees, a folder of texts or TU "
+    "graphs"
+)
 
 
 def recognise(source: "Source") -> str:
     """The format of a `Source`, one of FORMATS."""
     if source.is_folder:
         return _of_folder(source)
-    head = source.head()
-    if not head.strip():
+    stored = source.stored_head()
+    if not stored.strip():
         raise DataError(f"{source.name}: the file is empty")
-    return _by_magic(source, head) or _by_name_or_content(source, head)
+    return _by_magic(source, stored) or _by_name_or_content(source, source.head())
 
 
 def require_format(name: str | None) -> None:
@@ -44,9 +57,11 @@ def require_format(name: str | None) -> None:
 def _of_folder(source: "Source") -> str:
     if any(cast("Path", source.path).glob("*_A.txt")):
         return "graphs"
-    if not any(cast("Path", source.path).iterdir()):
+    inside = [each for each in cast("Path", source.path).iterdir() if not each.name.startswith((".", "_"))]
+    if not inside:
         raise DataError(f"{source.name}: the folder is empty")
-    return "texts"
+    kinds = {_ENDINGS.get(each.suffix.lower()) for each in inside if each.is_file()}
+    return "parquet" if kinds == {"parquet"} and all(each.is_file() for each in inside) else "texts"
 
 
 def _by_magic(source: "Source", head: bytes) -> str | None:
@@ -59,25 +74,39 @@ def _by_magic(source: "Source", head: bytes) -> str | None:
         return "sqlite"
     if head[8:12] == b"DUCK":
         return "duckdb"
-    if head.startswith(b"PK\x03\x04") and _holds_graphs(source):
-        return "graphs"
+    if head.startswith(b"PK\x03\x04"):
+        return "ods" if _ODS in head[:128] else _of_archive(source)
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise DataError(
+            f"{source.name}: is a spreadsheet of the old kind (.xls), or has a password; save it as .xlsx without one"
+        )
     return None
 
 
-def _holds_graphs(source: "Source") -> bool:
+def _of_archive(source: "Source") -> str | None:
+    """The format of a zip file, by the names in it."""
     try:
-        with source.open() as file, zipfile.ZipFile(file) as archive:
-            return any(name.endswith("_A.txt") for name in archive.namelist())
+        with source.open_stored() as file, zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
     except (zipfile.BadZipFile, OSError):
-        return False
+        return None
+    if "xl/workbook.bin" in names:
+        raise DataError(f"{source.name}: is a spreadsheet of the binary kind (.xlsb); save it as .xlsx")
+    if "xl/workbook.xml" in names:
+        return "xlsx"
+    return "graphs" if any(name.endswith("_A.txt") for name in names) else None
 
 
 def _by_name_or_content(source: "Source", head: bytes) -> str:
     named = _ENDINGS.get(source.ending)
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(f"{source.name}: is UTF-16; save it as UTF-8")
-    if b"\0" in head or named in ("parquet", "arrow"):
-        expected = {"parquet": "a Parquet file", "arrow": "an Arrow file"}.get(cast(str, named), _KNOWN)
+    if not head.strip():
+        raise DataError(f"{source.name}: the file is empty")
+    if any(head[k::2].count(0) > len(head) // 4 for k in (0, 1)):
+        kind = "utf-16-le" if head[1::2].count(0) > len(head) // 4 else "utf-16-be"
+        remedy = f"pass encoding={kind!r} (--encoding {kind})"
+        raise DataError(f"{source.name}: looks like UTF-16 without its mark; {remedy}")
+    if b"\0" in head or named in _BINARY:
+        expected = _BINARY.get(cast(str, named), _KNOWN)
         kind = "binary file" if b"\0" in head else "file"
         raise DataError(f"{source.name}: {expected} was expected, got a {kind} of no known format")
     return named or _by_first_line(head.lstrip(b"\xef\xbb\xbf").lstrip())

@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import available_bytes
 from mercer.io.compressed import OPENERS
+from mercer.io.encodings import decoded, encoding_by_mark, is_utf_8, require_encoding, translated
 
 HEAD = 65_536
 # Bytes read at a time, so that what unpacks to too much is noticed on the way.
@@ -39,11 +40,21 @@ class Source:
         Bytes that may be taken into memory; what is free by default.
     lines_before : int
         Lines of the file that are not here, for messages: of what is a part of a file.
+    encoding : str, optional
+        Of text; UTF-8 unless the file begins with the mark of another. Whoever reads is given UTF-8.
     """
 
-    def __init__(self, source: str | PathLike[str] | IO[bytes], most: int | None = None, lines_before: int = 0) -> None:
+    def __init__(
+        self,
+        source: str | PathLike[str] | IO[bytes],
+        most: int | None = None,
+        lines_before: int = 0,
+        encoding: str | None = None,
+    ) -> None:
         self.most = available_bytes() if most is None else most
-        self.lines_before = lines_before
+        self.lines_before, self.given_encoding = lines_before, encoding
+        self._encoding: tuple[str | None] | None = None
+        require_encoding(encoding)
         self.path, self._content = None, None
         if source == STDIN or hasattr(source, "read"):
             self.name = "standard input" if source == STDIN else str(getattr(source, "name", "the file"))
@@ -63,7 +74,7 @@ class Source:
 
     def _require_readable(self) -> None:
         if not cast(Path, self.path).exists():
-            raise DataError(f"there is no file {self.name!r}{_nearest(cast(Path, self.path))}")
+            raise DataError(f"there is no file {self.name!r}{nearest_file(cast(Path, self.path))}")
         if not os.access(cast(Path, self.path), os.R_OK):
             raise DataError(f"{self.name}: no permission to read it")
 
@@ -90,15 +101,37 @@ class Source:
     @property
     def is_plain(self) -> bool:
         """Whether the bytes are a file's own, which need no memory to be looked at."""
-        return self._content is None and self._opener() is None
+        return self._content is None and self._opener() is None and self.encoding is None
 
     @property
     def plain_path(self) -> Path | None:
         """The path, where other libraries can read it themselves; None otherwise."""
         return self.path if self.is_plain else None
 
+    @property
+    def encoding(self) -> str | None:
+        """The encoding that text is translated from; None where it is UTF-8."""
+        if self._encoding is None:
+            self._encoding = (self._seen_encoding(),)
+        return self._encoding[0]
+
+    def _seen_encoding(self) -> str | None:
+        if self.given_encoding is not None:
+            return None if is_utf_8(self.given_encoding) else self.given_encoding
+        return None if self.is_folder else encoding_by_mark(self.stored_head(4))
+
+    def stored_head(self, count: int = HEAD) -> bytes:
+        """The first uncompressed bytes, as they are stored."""
+        with self.open_stored() as file:
+            return self._guarded(file.read, count)
+
     def open(self) -> IO[bytes]:
-        """The uncompressed bytes as a file."""
+        """The uncompressed bytes as a file, text as UTF-8."""
+        encoding = self.encoding
+        return self.open_stored() if encoding is None else translated(self.open_stored(), encoding, self.name)
+
+    def open_stored(self) -> IO[bytes]:
+        """The uncompressed bytes as they are stored, as a file."""
         opener = self._opener()
         if self._content is None:
             return self._opened(opener)
@@ -171,6 +204,8 @@ class Source:
     def _guarded(self, read: Callable[[int], bytes], count: int) -> bytes:
         try:
             return read(min(count, sys.maxsize))
+        except DataError:
+            raise
         except _DAMAGED as error:
             raise DataError(f"{self.name}: cannot be read to its end: {error}") from error
 
@@ -186,20 +221,7 @@ class Source:
         return decoded(self.read(), self.name)
 
 
-def decoded(content: bytes, name: str, lines_before: int = 0) -> str:
-    """Bytes as UTF-8 text, or a DataError that names the line and the column."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = lines_before + content.count(b"\n", 0, error.start) + 1
-        column = error.start - content.rfind(b"\n", 0, error.start)
-        raise DataError(
-            f"{name}, line {line}, column {column}: UTF-8 was expected, got byte 0x{content[error.start]:02x}; "
-            "save the file as UTF-8"
-        ) from error
-
-
-def _nearest(path: Path) -> str:
+def nearest_file(path: Path) -> str:
     """A file of the same folder that may have been meant."""
     folder = path.parent
     names = [each.name for each in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []

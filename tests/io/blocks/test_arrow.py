@@ -1,5 +1,7 @@
 """Arrow tables, files and datasets as blocks of numbers: what `fit_stream` reads."""
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -72,3 +74,10 @@ def test_what_cannot_be_used_is_named(table, tmp_path):
     broken.write_bytes(b"PAR1 this is not a table")
     with pytest.raises(DataError, match="cannot be read"):
         Blocks(broken, target="y")
+
+
+def test_a_column_whose_name_is_no_text_is_refused(tmp_path):
+    forged = Path(__file__).parents[2] / "fuzz" / "corpus" / "any_table" / "parquet_name_not_utf8"
+    (tmp_path / "rows.parquet").write_bytes(forged.read_bytes())
+    with pytest.raises(DataError, match="cannot be read"):
+        Blocks(tmp_path / "rows.parquet", target="y")

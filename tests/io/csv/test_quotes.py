@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mercer import DataError
 from mercer.io import read_table
+from mercer.io.csv.by_arrow import BLOCK
 from mercer.io.csv.quotes import count_lines, has_odd_quotes, has_quotes
-from mercer.io.csv.reader import BLOCK
 
 # More than pyarrow takes in one block.
 LONG = BLOCK + 2**18
@@ -94,7 +94,7 @@ def test_a_target_is_what_it_would_be_without_codes(first):
     text = f"x,y\n1,{first}\n2,no\n3,yes\n4,no\n".encode()
     alone = read_table(io.BytesIO(text), format="csv").data.column("y").as_came()
     if None in alone:
-        with pytest.raises(DataError, match="has no value in row 0"):
+        with pytest.raises(DataError, match="the target 'y' has no value in 1 of 4 rows, the first of them row 0"):
             read_table(io.BytesIO(text), target="y", format="csv")
     else:
         assert read_table(io.BytesIO(text), target="y", format="csv").target.tolist() == alone

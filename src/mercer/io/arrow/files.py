@@ -1,16 +1,18 @@
 """Parquet and Arrow files as whole tables; what they declare is checked before memory is taken."""
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from mercer._errors import DataError, MissingExtraError
+from mercer.io.source import Source
 from mercer.io.tables import is_text, of_arrow
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
     from pyarrow import Table as ArrowTable
 
-    from mercer.io.source import Source
     from mercer.kernels.table.column_frame import ColumnFrame
 
 # What a value takes, in the table and as part of a row of numbers.
@@ -20,17 +22,50 @@ _ROWS_A_BYTE = 1000
 
 
 def read_parquet(source: "Source") -> "ColumnFrame":
-    """The table of a Parquet file."""
+    """The table of a Parquet file, or of a folder of such files with the same columns, by their names."""
     pa = _pyarrow()
-    from pyarrow import parquet
-
-    return _read(pa, source, lambda file: _parquet(parquet, file, source))
+    if source.is_folder:
+        return _joined(pa, source)
+    with _opened(pa, source) as file:
+        return of_arrow(_with_rows(_parquet(file, source), source), source)
 
 
 def read_arrow(source: "Source") -> "ColumnFrame":
     """The table of an Arrow (Feather, IPC) file."""
     pa = _pyarrow()
-    return _read(pa, source, lambda file: _ipc(pa, file, source))
+    with _opened(pa, source) as file:
+        return of_arrow(_with_rows(_ipc(pa, file, source), source), source)
+
+
+def _joined(pa: Any, source: "Source") -> "ColumnFrame":
+    """The rows of all files of a folder, with the columns of the first, of types that hold the values of all."""
+    paths = sorted(each for each in cast(Path, source.path).iterdir() if not each.name.startswith((".", "_")))
+    tables: list[Any] = []
+    for path in paths:
+        part = Source(path, max(0, source.most - sum(table.nbytes for table in tables)))
+        with _opened(pa, part) as file:
+            tables.append(_parquet(file, part))
+        _require_same(tables[0].column_names, tables[-1].column_names, path, paths[0])
+    schema = tables[0].schema
+    for path, table in zip(paths, tables, strict=True):
+        try:
+            schema = pa.unify_schemas([schema, table.schema], promote_options="permissive")
+        except pa.ArrowException as error:
+            raise DataError(f"{path}: has other types than {paths[0].name}: {error}; write it with the same") from error
+    whole = pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
+    return of_arrow(_with_rows(whole, source), source)
+
+
+def _require_same(first: list[str], names: list[str], path: Path, other: Path) -> None:
+    """Refuse a file that has other columns than the first."""
+    gone = [name for name in first if name not in names]
+    new = [name for name in names if name not in first]
+    if gone or new:
+        what = f"has no column {gone[0]!r}" if gone else f"has the column {new[0]!r}"
+        raise DataError(
+            f"{path}: the file {what}, unlike {other.name}; all files of a folder must have the same columns: write it "
+            "again, or leave the file out"
+        )
 
 
 def _pyarrow() -> Any:
@@ -41,18 +76,22 @@ def _pyarrow() -> Any:
     return pa
 
 
-def _read(pa: Any, source: "Source", read: "Callable[[NativeFile], ArrowTable]") -> "ColumnFrame":
+@contextmanager
+def _opened(pa: Any, source: "Source") -> "Iterator[NativeFile]":
+    """The file; whatever is wrong with it is a DataError."""
     try:
         if source.plain_path is not None:
             with pa.memory_map(str(source.plain_path)) as file:
-                return of_arrow(_with_rows(read(file), source), source)
-        return of_arrow(_with_rows(read(pa.BufferReader(source.read())), source), source)
-    except (pa.ArrowException, OSError, EOFError, OverflowError) as error:
+                yield file
+        else:
+            yield pa.BufferReader(source.read())
+    except (pa.ArrowException, OSError, EOFError, OverflowError, UnicodeDecodeError) as error:
         raise DataError(f"{source.name}: cannot be read: {error}") from error
 
 
-def _parquet(parquet: Any, file: "NativeFile", source: "Source") -> "ArrowTable":
+def _parquet(file: "NativeFile", source: "Source") -> "ArrowTable":
     import pyarrow as pa
+    from pyarrow import parquet
 
     with parquet.ParquetFile(file) as opened:
         _require_room(opened.metadata.num_rows, opened.metadata.num_columns, source)

@@ -75,7 +75,7 @@ class ArrowFiles:
         try:
             with opened(self.paths[k], [name for name in names if self.kinds[name] == "text"]) as read:
                 yield from self._columns.arrays(names, lambda name: read(name, begin, end))
-        except (pyarrow().ArrowException, OSError, EOFError, IndexError) as error:
+        except (pyarrow().ArrowException, OSError, EOFError, IndexError, UnicodeDecodeError) as error:
             raise DataError(f"{self.place(i)}: cannot be read: {error}; was the file cut short?") from error
 
     def place(self, i: int, row: int | None = None) -> str:
@@ -182,7 +182,7 @@ def _guarded(path: Path, read: Callable[[Path], Any]) -> Any:
     pa = pyarrow()
     try:
         return read(path)
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read: {error}; was the file cut short? Write it again") from error
 
 

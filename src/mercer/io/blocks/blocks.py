@@ -18,6 +18,7 @@ from mercer.io.blocks.open import open_reader
 from mercer.io.blocks.reader import MatrixReader, TableReader
 from mercer.io.blocks.stack import Room, Stack, fresh
 from mercer.io.csv.lines import MISSING
+from mercer.io.csv.numbers import Form, value_of
 from mercer.kernels.table.column_frame import ColumnFrame
 
 
@@ -58,6 +59,10 @@ class Blocks:
         Whether the first line of a CSV file names the columns.
     delimiter : str, optional
         Of CSV; found in the first line unless given.
+    decimal : {".", ","}, optional
+        The decimal mark of CSV; found in the first rows unless given.
+    encoding : str, optional
+        Of CSV; UTF-8 unless given, or what the mark at its beginning says. A file in another is one block.
     n_features : int, optional
         Columns of svmlight data; found by reading them once, unless given.
     zero_based : bool, default=False
@@ -81,7 +86,7 @@ class Blocks:
     ([2, 2, 1], [[4.0, 5.0], [6.0, 7.0]], [0, 1])
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what can be said of any format, by name
         self,
         source: Any,
         target: Any = None,
@@ -93,13 +98,17 @@ class Blocks:
         missing: Sequence[str] = MISSING,
         header: bool = True,
         delimiter: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
         n_features: int | None = None,
         zero_based: bool = False,
     ) -> None:
         is_count = isinstance(block_rows, int | np.integer) and not isinstance(block_rows, bool)
         if block_rows is not None and (not is_count or block_rows < 1):
             raise ParameterError(f"block_rows must be a positive integer or None, got {block_rows!r}")
-        texts = {"header": header, "delimiter": delimiter, "missing": missing}
+        texts = {
+            "header": header, "delimiter": delimiter, "missing": missing, "decimal": decimal, "encoding": encoding,
+        }  # fmt: skip
         vectors = {"n_features": n_features, "zero_based": zero_based}
         self._reader: Any = open_reader(source, target, weight, block_rows, texts, vectors)
         self.is_table = hasattr(self._reader, "columns")
@@ -344,6 +353,11 @@ class Blocks:
     def find_fault(self) -> Callable[[int, str], None] | None:
         """Of CSV: raises the error that names the line where a column of a block holds no number."""
         return getattr(self._reader, "find_fault", None)
+
+    def is_number(self, name: str, word: str) -> bool:
+        """Whether a word of a column is a number, as the numbers of that column are written."""
+        forms = getattr(self._reader, "forms", {})
+        return value_of(word, forms.get(name, Form())) is not None
 
     def labels(self) -> Array:
         """The different targets, in order, from a reading of them alone."""

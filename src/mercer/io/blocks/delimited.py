@@ -2,6 +2,7 @@
 
 import copy
 import io
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,11 @@ import numpy as np
 from mercer._errors import DataError
 from mercer._types import Array
 from mercer.io.blocks.reader import rows_of_block
+from mercer.io.column_notes import AmbiguousNumbersWarning
+from mercer.io.csv.delimiters import delimiter_of, require_delimiter, require_marks
 from mercer.io.csv.lines import MISSING, Lines
-from mercer.io.csv.reader import delimiter_of, read_delimited
+from mercer.io.csv.numbers import Form
+from mercer.io.csv.reader import read_delimited
 from mercer.io.csv.row_starts import first_state, scan_rows
 from mercer.io.source import PIECE, Source
 
@@ -58,8 +62,12 @@ class DelimitedFiles:
         header: bool = True,
         delimiter: str | None = None,
         missing: Sequence[str] = MISSING,
+        decimal: str | None = None,
+        encoding: str | None = None,
     ) -> None:
         self.paths, self.text = [Path(path) for path in paths], tuple(text)
+        self.encoding = encoding
+        require_marks(delimiter, decimal)
         self.header, self.missing = header, tuple(missing)
         self.kinds: dict[str, str] = {}  # nothing is declared
         self._heads: list[_Head] = []
@@ -71,13 +79,15 @@ class DelimitedFiles:
             self._ranges += self._indexed(k, path, rows_of_block(block_rows, len(self._heads[0].names)))
         self.names = list(self._heads[0].names)
         self.sizes = [each.rows for each in self._ranges]
+        self.forms = self._first_forms(decimal)
 
     def _head(self, path: Path, delimiter: str | None) -> _Head:
-        source = Source(path)
+        source = Source(path, encoding=self.encoding)
         if not source.head().strip():
             raise DataError(f"{path}: the file is empty; leave it out, or write it again")
         mark = delimiter or delimiter_of(source)
         names = Lines(source, mark, self.header, self.missing).names()
+        require_delimiter(source, mark, names)
         content, state = source.head(), first_state()
         begin, starts = len(_MARK) * content.startswith(_MARK), np.empty((len(content) + 1, 3), np.int64)
         found = scan_rows(np.frombuffer(content, np.uint8)[begin:], ord(mark), state, 1, starts)
@@ -86,6 +96,25 @@ class DelimitedFiles:
         if not found:
             return _Head(content, int(state[2]), mark, tuple(names))
         return _Head(content[: begin + int(starts[0, 0])], int(starts[0, 2]), mark, tuple(names))
+
+    def _first_forms(self, decimal: str | None) -> dict[str, Form]:
+        """How numbers are written, by the first rows of the first file: all blocks are read alike.
+
+        What is written in another way further on is no number there, and the line is named.
+        """
+        content = Source(self.paths[0], encoding=self.encoding).head()
+        mark, state, starts = self._heads[0].delimiter, first_state(), np.empty((len(content) + 1, 3), np.int64)
+        found = scan_rows(np.frombuffer(content, np.uint8), ord(mark), state, 1, starts)
+        first = Source(io.BytesIO(content[: int(starts[found - 1, 0])] if found else content))
+        lines = Lines(first, mark, self.header, self.missing, decimal)
+        verdicts, default = lines.verdicts(lines.words(self.text)), decimal or "."
+        for verdict in verdicts.values():
+            if verdict.note is not None and verdict.note.kind == "ambiguous":
+                warnings.warn(f"{self.paths[0]}, {verdict.note}", AmbiguousNumbersWarning, stacklevel=6)
+        forms = {name: verdict.form for name, verdict in verdicts.items() if verdict.form is not None}
+        if decimal is None and any(form.decimal == "," for form in forms.values()):
+            default = ","
+        return {name: forms.get(name, Form(default)) for name in self.names}
 
     def _require_same(self, path: Path) -> None:
         first, here = self._heads[0].names, self._heads[-1].names
@@ -100,7 +129,7 @@ class DelimitedFiles:
 
     def _indexed(self, k: int, path: Path, block_rows: int) -> list[_Range]:
         """The blocks of a file, from one look through its bytes."""
-        source, head = Source(path), self._heads[k]
+        source, head = Source(path, encoding=self.encoding), self._heads[k]
         state, place, found = first_state(), len(head.content), [(len(head.content), 0, head.lines)]
         skip = place
         starts = np.empty((PIECE // block_rows + 2, 3), np.int64)
@@ -127,8 +156,13 @@ class DelimitedFiles:
         part = self._ranges[i]
         source, head = self._source(part), self._heads[part.file]
         try:
-            frame = read_delimited(
-                source, text=self.text, header=self.header, delimiter=head.delimiter, missing=self.missing, is_part=True
+            frame, _ = read_delimited(
+                source,
+                text=self.text,
+                header=self.header,
+                delimiter=head.delimiter,
+                missing=self.missing,
+                forms=self.forms,
             )
         except DataError as error:
             raise DataError(f"block {i}, {error}") from error
@@ -141,7 +175,7 @@ class DelimitedFiles:
     def _source(self, part: _Range) -> Source:
         path, head = self.paths[part.file], self._heads[part.file]
         if part.end is None:
-            return Source(path)
+            return Source(path, encoding=self.encoding)
         with open(path, "rb") as file:
             file.seek(part.begin)
             content = io.BytesIO(head.content + file.read(part.end - part.begin))
@@ -158,7 +192,8 @@ class DelimitedFiles:
         """Raise a DataError that names the first line of block i in which a column holds no number."""
         part = self._ranges[i]
         head = self._heads[part.file]
-        Lines(self._source(part), head.delimiter, self.header, self.missing).find_fault({name})
+        lines = Lines(self._source(part), head.delimiter, self.header, self.missing, forms=self.forms)
+        lines.find_fault({name})
 
     def place(self, i: int, row: int | None = None) -> str:
         part = self._ranges[i]

@@ -2,34 +2,54 @@
 
 import csv
 import io
-import re
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from mercer._errors import DataError
-from mercer.io.source import decoded
+from mercer.io.column_notes import ColumnNote
+from mercer.io.csv.judgement import Verdict, Words, judged
+from mercer.io.csv.numbers import Form, is_plain, value_of
+from mercer.io.encodings import decoded
 
 if TYPE_CHECKING:
     from mercer.io.source import Source
 
 # Words that stand for no value.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?")
-# A column with at least this share of numbers was meant to hold nothing else.
-SOME_NUMBERS = 0.9
-# A number as CSV has it; also read by Arrow's expressions.
-NUMBER = r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*"
-_NUMBER = re.compile(NUMBER)
-# Digits of a whole number of 64 bits; what is longer is a real one.
-LONGEST_WHOLE = 19
 
 
 class Lines:
-    """The lines of a `Source`, read by the csv module."""
+    """The lines of a `Source`, read by the csv module.
 
-    def __init__(self, source: "Source", delimiter: str, header: bool, missing: Iterable[str]) -> None:
-        self.source, self.delimiter, self.header, self.missing = source, delimiter, header, tuple(missing)
+    Parameters
+    ----------
+    source : Source
+    delimiter : str
+    header : bool
+        Whether the first line names the columns.
+    missing : iterable of str
+        Words that stand for no value, with blanks around them or not.
+    decimal : str, optional
+        The decimal mark, where it is known.
+    forms : dict of str to Form, optional
+        How the numbers of columns are written, where that is known: of a part of a file. A few words among numbers are
+        no fault there, but make the column one of texts: whoever knows the other parts judges.
+    """
+
+    def __init__(
+        self,
+        source: "Source",
+        delimiter: str,
+        header: bool,
+        missing: Iterable[str],
+        decimal: str | None = None,
+        forms: Mapping[str, Form] | None = None,
+    ) -> None:
+        self.source, self.delimiter, self.header = source, delimiter, header
+        self.missing, self.decimal, self.forms = frozenset(missing), decimal, forms
 
     @contextmanager
     def _rows(self) -> Iterator[Any]:
@@ -59,7 +79,7 @@ class Lines:
         if not self.header:
             return [f"x{k + 1}" for k in range(len(first))]
         names = [name.strip() or f"column_{k + 1}" for k, name in enumerate(first)]
-        if all(map(is_number, names)):
+        if all(map(is_plain, names)):
             raise DataError(
                 f"{self.source.name}, line 1: names of columns were expected, got the numbers "
                 f"{', '.join(names[:4])}; pass header=False (--no-header)"
@@ -97,7 +117,7 @@ class Lines:
         names = self.names()
         for line, row in self.body():
             for name, value in zip(names, row, strict=True):
-                if name in numbers and value not in self.missing and not is_number(value):
+                if name in numbers and not self.is_gone(value) and value_of(value, self.form(name)) is None:
                     raise self.fault(line, name, value)
 
     def fault(self, line: int, name: str, value: str) -> DataError:
@@ -106,25 +126,65 @@ class Lines:
             f"correct it, read the column as text (--text {name}), or let the word stand for no value (--missing)"
         )
 
-    def columns(self, text: Container[str] = (), is_part: bool = False) -> dict[str, list[Any]]:
-        """All columns as lists, numbers where every value is one; of a part, also a few words among numbers."""
-        names, found = self.names(), []
-        found = [row for _, row in self.body()]
+    def is_gone(self, word: str) -> bool:
+        """Whether a word stands for no value, also with blanks around it; a field of blanks holds nothing."""
+        return word in self.missing or word.strip() in self.missing
+
+    def form(self, name: str) -> Form:
+        """How the numbers of a column are written, where it is known, or else mostly."""
+        return (self.forms or {}).get(name, Form(self.decimal or "."))
+
+    def verdicts(self, words: Mapping[str, Words]) -> dict[str, Verdict]:
+        """What columns hold, from their words."""
+        if self.forms is None:
+            return judged(words, self.decimal, self.delimiter)
+        found = {}
+        for name, each in words.items():
+            are_numbers = bool(each.words) and all(value_of(word, self.form(name)) is not None for word in each.words)
+            found[name] = Verdict(self.form(name) if are_numbers else None)
+        return found
+
+    def words(self, text: Container[str] = ()) -> dict[str, Words]:
+        """The words of all columns but those of texts, up to the first fault, which is left to whoever reads on."""
+        rows = []
+        with suppress(DataError):
+            for _, row in self.body():
+                rows.append(row)
+        counts = _counted(self.names(), rows)
+        return {
+            name: _words(each, {word for word in each if self.is_gone(word)})
+            for name, each in counts.items()
+            if name not in text
+        }
+
+    def columns(self, text: Container[str] = ()) -> tuple[dict[str, list[Any]], list[ColumnNote]]:
+        """All columns as lists, numbers where every value is one, and what is to be said of them."""
+        names, found = self.names(), [row for _, row in self.body()]
         if not found:
             raise DataError(f"{self.source.name}: there is a header, but no row below it")
-        columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
-        return {name: self._typed(name, values, name in text, is_part) for name, values in columns.items()}
+        counts = _counted(names, found)
+        gone = {name: {word for word in counts[name] if self.is_gone(word)} for name in names}
+        words = {name: _words(counts[name], gone[name]) for name in names if name not in text}
+        verdicts, columns = self.verdicts(words), {}
+        for k, name in enumerate(names):
+            verdict = verdicts.get(name, Verdict(None))
+            if verdict.strangers:
+                row = next(row for row, values in enumerate(found) if values[k] in verdict.strangers)
+                raise not_a_number(self, name, row, found[row][k])
+            values = {word: word if verdict.form is None else value_of(word, verdict.form) for word in counts[name]}
+            values.update(dict.fromkeys(gone[name]))
+            columns[name] = [values[row[k]] for row in found]
+        return columns, [verdict.note for verdict in verdicts.values() if verdict.note is not None]
 
-    def _typed(self, name: str, values: list[Any], is_text: bool, is_part: bool) -> list[Any]:
-        values = [None if value in self.missing else value for value in values]
-        present = [value for value in values if value is not None]
-        count = sum(map(is_number, present))
-        if not is_text and present and count == len(present):
-            return [None if value is None else as_number(value) for value in values]
-        if not is_text and not is_part and count and count >= SOME_NUMBERS * len(present):
-            row = next(k for k, value in enumerate(values) if value is not None and not is_number(value))
-            raise not_a_number(self, name, row, values[row])
-        return values
+
+def _counted(names: Sequence[str], rows: Iterable[Sequence[str]]) -> dict[str, Counter[str]]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return {name: Counter(values) for name, values in zip(names, columns, strict=True)}
+
+
+def _words(counts: Counter[str], gone: Container[str]) -> Words:
+    kept = [word for word in counts if word not in gone]
+    return Words(kept, [counts[word] for word in kept])
 
 
 def not_a_number(lines: Lines, name: str, row: int, value: str) -> DataError:
@@ -139,14 +199,3 @@ def _first_beyond(names: Sequence[str], row: Sequence[str]) -> str:
     if len(row) > len(names):
         return f"the first too many is {row[len(names)][:40]!r}"
     return f"there is none for {names[len(row)]!r}"
-
-
-def is_number(value: str) -> bool:
-    """Whether a word is a number."""
-    return _NUMBER.fullmatch(value) is not None
-
-
-def as_number(word: str) -> int | float:
-    """The number that a word is, whole where it is digits and no more (so pyarrow has it)."""
-    digits = word.strip().removeprefix("-")
-    return int(word) if digits.isdigit() and len(digits) <= LONGEST_WHOLE else float(word)

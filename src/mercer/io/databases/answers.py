@@ -27,23 +27,31 @@ SECONDS = 600.0
 _ROWS = 2048
 # Steps of SQLite's between two looks at Ctrl-C.
 _STEPS = 100_000
+# Numbers of MySQL's errors for a query that was killed.
+_STOPPED_BY_MYSQL = ((1317,), (3024,), (1969,))
 # SQLite's own bound on the length of a value.
 _LONGEST = 10**9
 
 
 class QueryLimits(NamedTuple):
-    """Bytes that an answer may take, and seconds that it may take to come."""
+    """Bytes that an answer may take, seconds that it may take to come, and rows that it may have."""
 
     most: int
     seconds: float
+    rows: int | None = None
 
     @classmethod
-    def of(cls, memory_limit: Any = None, time_limit: float | None = None) -> "QueryLimits":
-        """From what a caller says; what is free, and ten minutes, where nothing is said."""
+    def of(
+        cls, memory_limit: Any = None, time_limit: float | None = None, row_limit: int | None = None
+    ) -> "QueryLimits":
+        """From what a caller says; what is free, ten minutes, and any number of rows, where nothing is said."""
         if time_limit is not None and not time_limit > 0:
             raise ParameterError(f"time_limit must be positive, got {time_limit!r}")
+        is_count = isinstance(row_limit, int) and not isinstance(row_limit, bool) and row_limit > 0
+        if row_limit is not None and not is_count:
+            raise ParameterError(f"row_limit must be a positive integer or None, got {row_limit!r}")
         most = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
-        return cls(most, SECONDS if time_limit is None else min(float(time_limit), threading.TIMEOUT_MAX))
+        return cls(most, SECONDS if time_limit is None else min(float(time_limit), threading.TIMEOUT_MAX), row_limit)
 
 
 def open_sqlite(path: Any) -> sqlite3.Connection:
@@ -83,9 +91,9 @@ def answer(
         cursor = connection.execute(sql, parameters)
         columns = None if cursor.description is None else [column[0] for column in cursor.description]
         many = iter(lambda: cursor.fetchmany(1 if is_sqlite else _ROWS), [])
-        return columns, _weighed(many, limits, name)
+        return columns, weighed(many, limits, name)
 
-    with _clock(connection, limits.seconds, name):
+    with clock(connection.interrupt, limits.seconds, name):
         if not is_sqlite:
             return _hearing_ctrl_c(connection, ask)
         longest = limits.most // (4 * _width(connection, sql, parameters))
@@ -107,7 +115,8 @@ def _hearing_ctrl_c(connection: Any, ask: Callable[[], T]) -> T:
         return asked.result()
 
 
-def _weighed(many: Iterable[list[tuple[Any, ...]]], limits: QueryLimits, name: str) -> list[tuple[Any, ...]]:
+def weighed(many: Iterable[list[tuple[Any, ...]]], limits: QueryLimits, name: str) -> list[tuple[Any, ...]]:
+    """Rows that come some at a time; refused as soon as they are too many, or take too much."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     for some in many:
@@ -118,6 +127,11 @@ def _weighed(many: Iterable[list[tuple[Any, ...]]], limits: QueryLimits, name: s
                 "memory; select fewer, or allow more (memory_limit, --memory-limit)"
             )
         rows += some
+        if limits.rows is not None and len(rows) > limits.rows:
+            raise DataError(
+                f"{name}: the answer has more than {limits.rows:,} rows; select fewer, or allow more (row_limit, "
+                "--row-limit)"
+            )
     return rows
 
 
@@ -145,10 +159,10 @@ def _short_values(connection: sqlite3.Connection, longest: int, name: str) -> It
 
 
 @contextmanager
-def _clock(connection: Any, seconds: float, name: str) -> Iterator[None]:
-    """Interrupt the connection when the time is up; what it then says becomes a DataError, Ctrl-C stays what it is."""
+def clock(interrupt: Callable[[], object], seconds: float, name: str) -> Iterator[None]:
+    """Interrupt a database when the time is up; what it then says becomes a DataError, Ctrl-C stays what it is."""
     end = time.monotonic() + seconds
-    timer = threading.Timer(seconds, connection.interrupt)
+    timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
     timer.start()
     try:
@@ -158,16 +172,23 @@ def _clock(connection: Any, seconds: float, name: str) -> Iterator[None]:
             raise
         if time.monotonic() < end:
             raise KeyboardInterrupt from error
-        raise DataError(
-            f"{name}: there was no answer within {seconds:g} seconds; ask for less, or allow more time (time_limit, "
-            "--time-limit)"
-        ) from error
+        raise too_slow(seconds, name) from error
     finally:
         timer.cancel()
         timer.join()
 
 
+def too_slow(seconds: float, name: str) -> DataError:
+    """The error that says so."""
+    return DataError(
+        f"{name}: there was no answer within {seconds:g} seconds; ask for less, or allow more time (time_limit, "
+        "--time-limit)"
+    )
+
+
 def _was_interrupted(error: Exception) -> bool:
-    """Whether a database says that it was asked to stop: SQLite's words, DuckDB's class."""
-    is_ours = isinstance(error, sqlite3.OperationalError) and str(error) == "interrupted"
-    return is_ours or type(error).__name__ == "InterruptException"
+    """Whether a database says that it was asked to stop: SQLite's words, the classes of DuckDB and PostgreSQL."""
+    said = getattr(error, "orig", None) or error  # as SQLAlchemy has it
+    is_sqlite = isinstance(said, sqlite3.OperationalError) and str(said) == "interrupted"
+    is_mysql = type(said).__module__.startswith("pymysql") and said.args[:1] in _STOPPED_BY_MYSQL
+    return is_sqlite or is_mysql or type(said).__name__ in ("InterruptException", "QueryCanceled")

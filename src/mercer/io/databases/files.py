@@ -17,11 +17,12 @@ import numpy as np
 from mercer._errors import DataError, MissingExtraError, ParameterError
 from mercer._types import IndexArray
 from mercer.io.databases.answers import QueryLimits, answer, open_duckdb, open_sqlite
+from mercer.io.databases.values import plain
 from mercer.kernels.relational.schema import ForeignKey, Join, TableSchema
 from mercer.kernels.relational.tables import no_single_row
 
 
-class SQLDatabase:
+class FileDatabase:
     """What SQLite and DuckDB have in common."""
 
     if TYPE_CHECKING:  # what each of them does in its own way
@@ -102,7 +103,7 @@ class SQLDatabase:
         """The rows, in their order, as dictionaries."""
         names = ", ".join([f"t.{self._row}", *(f"t.{quoted(name)}" for name in columns)])
         answer = self._of_rows(names, f"{quoted(table)} t", "t", rows) if len(rows) else []
-        known = {row: dict(zip(columns, values, strict=True)) for row, *values in answer}
+        known = {row: dict(zip(columns, map(plain, values), strict=True)) for row, *values in answer}
         return [known[int(row)] for row in rows]
 
     def _of_rows(self, what: str, tables: str, alias: str, rows: IndexArray, also: str = "") -> list[tuple[Any, ...]]:
@@ -112,7 +113,7 @@ class SQLDatabase:
         return self._run(sql, [self._parameters([(int(row),) for row in rows])[0]])
 
 
-class SQLiteDatabase(SQLDatabase):
+class SQLiteDatabase(FileDatabase):
     """A SQLite database, for `Record`.
 
     Parameters
@@ -192,7 +193,7 @@ class SQLiteDatabase(SQLDatabase):
         return tuple(key for key in keys if key.to_table in primary and key.to_columns)
 
 
-class DuckDBDatabase(SQLDatabase):
+class DuckDBDatabase(FileDatabase):
     """A DuckDB database, for `Record`; needs ``pip install 'mercer[sql]'``.
 
     Parameters
@@ -273,7 +274,7 @@ def quoted(name: str) -> str:
     return '"' + str(name).replace('"', '""') + '"'
 
 
-def _explained(error: Exception, database: SQLDatabase) -> DataError:
+def _explained(error: Exception, database: FileDatabase) -> DataError:
     """What a database's error means for somebody who did not write the query."""
     text = str(error)
     if "decode to UTF-8" in text:

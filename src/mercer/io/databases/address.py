@@ -1,0 +1,148 @@
+"""The address of a database, as SQLAlchemy has it: postgresql://me@host/bank. What is secret in it is never shown."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from mercer._errors import DataError, MissingExtraError, ParameterError
+
+_ADDRESS = re.compile(r"(?P<kind>[A-Za-z][A-Za-z0-9_.-]+)(\+[A-Za-z0-9_.-]+)?://")
+# The driver of a database whose address names none: those that `mercer[sql]` brings.
+_DRIVERS = {
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mariadb+pymysql",
+}
+_FILES = ("sqlite", "duckdb")
+_WEB = ("http", "https", "ftp", "s3", "gs", "file")
+# Parts of an address beside the password that open a door; their names are those of drivers.
+_SECRET = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
+_HIDDEN = "***"
+
+
+def is_address(source: object) -> bool:
+    """Whether a source is the address of a database, and not the name of a file.
+
+    Examples
+    --------
+    >>> from mercer.io.databases.address import is_address
+    >>> is_address("postgresql://me@localhost/bank"), is_address("people.csv"), is_address("C://people.csv")
+    (True, False, False)
+    """
+    return isinstance(source, str) and _ADDRESS.match(source) is not None
+
+
+def file_of(address: str) -> tuple[str, Path] | None:
+    """(kind, path) where an address is that of a file of SQLite or DuckDB, which needs no server; else None."""
+    kind = kind_of(address)
+    if kind not in _FILES:
+        return None
+    path = address.partition("://")[2].partition("?")[0].removeprefix("/")
+    if not path or path == ":memory:":
+        raise ParameterError(f"the address must name a file, such as {kind}:///bank.db, got {address!r}")
+    return kind, Path(path)
+
+
+def kind_of(address: str) -> str:
+    """The database that an address is for, such as "postgresql"."""
+    found = _ADDRESS.match(address)
+    if found is None:
+        raise ParameterError("the address of a database must begin like postgresql://")
+    return found["kind"].lower()
+
+
+class Address:
+    """An address whose password is used and not shown: not in messages, not as text, not in a copy for another process.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``postgresql://me:secret@host:5432/bank``; a password may stay out of it (PGPASSWORD, ~/.pgpass).
+
+    Examples
+    --------
+    >>> from mercer.io.databases.address import Address
+    >>> Address("postgresql://me:secret@localhost/bank")
+    postgresql://me:***@localhost/bank
+    """
+
+    def __init__(self, text: str) -> None:
+        kind = kind_of(text)
+        if kind in _WEB:
+            raise ParameterError(f"{kind}:// is no database; download the file first, and pass its path")
+        sqlalchemy = sqlalchemy_for(f"{kind} databases")
+        try:
+            url = sqlalchemy.engine.make_url(text)
+        except (sqlalchemy.exc.ArgumentError, ValueError):
+            # What cannot be read may be a password: nothing of it is repeated.
+            raise _unreadable(kind) from None
+        if "@" in f"{url.host}{url.database}":
+            raise _unreadable(kind)
+        self.url: Any = url.set(drivername=_DRIVERS.get(url.drivername.lower(), url.drivername))
+        self.kind, self.is_bare = kind, False
+        self.shown = _shown(self.url, kind)
+
+    def __repr__(self) -> str:
+        return self.shown
+
+    def __getstate__(self) -> dict[str, Any]:
+        query = {name: value for name, value in self.url.query.items() if not _SECRET.search(name)}
+        # SQLAlchemy's own way to leave a password out keeps it where there is none to put in its place.
+        bare = self.url.create(
+            self.url.drivername, self.url.username, None, self.url.host, self.url.port, self.url.database, query
+        )
+        return {"url": bare, "kind": self.kind, "shown": self.shown, "is_bare": bool(self._secrets()) or self.is_bare}
+
+    def _secrets(self) -> list[str]:
+        given = [value for name, value in self.url.query.items() if _SECRET.search(name)]
+        texts = [each for value in given for each in ([value] if isinstance(value, str) else value)]
+        return [text for text in (*texts, str(self.url.password or "")) if text]
+
+    def cleaned(self, text: object) -> str:
+        """A message without what is secret, should a driver have repeated it."""
+        found = str(text)
+        for secret in self._secrets():
+            found = found.replace(secret, _HIDDEN)
+        return found
+
+
+def sqlalchemy_for(what: str) -> Any:
+    """The library, or an error that names the extra."""
+    try:
+        import sqlalchemy
+    except ImportError as error:
+        raise MissingExtraError(f"{what} need SQLAlchemy: pip install 'mercer[sql]'") from error
+    return sqlalchemy
+
+
+def driver_missing(address: Address, error: ImportError) -> MissingExtraError:
+    """The error for a driver that is not there."""
+    name = error.name or address.url.drivername.partition("+")[2] or address.kind
+    if address.url.drivername in _DRIVERS.values() and find_spec(name) is None:
+        return MissingExtraError(f"{address.kind} databases need {name}: pip install 'mercer[sql]'")
+    return MissingExtraError(f"{address.shown} needs the driver {name}, which is not installed: pip install {name}")
+
+
+def unknown_database(address: Address) -> ParameterError:
+    """The error for a name of a database that nobody knows."""
+    return ParameterError(
+        f"no database is called {address.url.drivername!r} here; addresses begin like postgresql://, mysql:// or "
+        "sqlite:///, and others need their dialect of SQLAlchemy installed"
+    )
+
+
+def _unreadable(kind: str) -> DataError:
+    return DataError(
+        f"the address of the {kind} database cannot be read; it must look like {kind}://user:password@host:port/name; "
+        "in a password @ is written %40, / is %2F and : is %3A"
+    )
+
+
+def _shown(url: Any, kind: str) -> str:
+    """The address as it was given, with stars for what is secret."""
+    hidden = {name: _HIDDEN for name in url.query if _SECRET.search(name)}
+    text = url.update_query_dict(hidden).render_as_string(hide_password=True) if hidden else str(url)
+    rest = text.partition("://")[2].replace("%2A%2A%2A", _HIDDEN)
+    return f"{kind}://{rest}"
