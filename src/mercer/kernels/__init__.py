@@ -37,6 +37,7 @@ _INDEX = {
     "RegularizedLaplacian": "node.regularized_laplacian",
     "Columns": "table.columns",
     "Cyclic": "table.cyclic",
+    "Encoded": "table.encoded",
     "On": "table.on",
     "Standardised": "table.standardised",
     "Link": "relational.link",
@@ -57,11 +58,11 @@ _INDEX = {
     "MercerVerdict": "base.mercer_condition",
     "mercer_check": "base.mercer_condition",
     "repair": "base.mercer_condition",
+    "describe_columns": "table.describe_columns",
     "placed": "table.place_kernel",
     "resolve": "notation.sklearn_names",
     "kernel_names": "notation.parse",
     "parse": "notation.parse",
-    "unparse": "notation.unparse",
 }
 
 __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)

@@ -1,4 +1,6 @@
-"""Kernels written as text: what is understood, what is refused and where, and the way back."""
+"""Kernels written as text: what is understood, and what is refused and where."""
+
+import math
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,6 @@ from mercer.kernels import (
     Centred,
     Columns,
     Constant,
-    Custom,
     Delta,
     Linear,
     Matern,
@@ -19,12 +20,13 @@ from mercer.kernels import (
     Normalized,
     On,
     Polynomial,
+    Scaled,
     ShortestPath,
     Spectrum,
+    Sum,
     WeisfeilerLehman,
     kernel_names,
     parse,
-    unparse,
 )
 
 
@@ -54,6 +56,13 @@ from mercer.kernels import (
         ("linear@Größe", On("Größe", Linear())),
         ("on(column=age, kernel=rbf(gamma=1), missing=0.5)", On("age", RBF(gamma=1), missing=0.5)),
         ("shortest_path(attributes=rbf(2))", ShortestPath(attributes=RBF(gamma=2))),
+        ("matern(nu=inf)", Matern(nu=math.inf)),
+        ("spectrum(length=(2, 4))", Spectrum(length=(2, 4))),
+        ("mismatch(alphabet=['a', 'c',])", Mismatch(alphabet=["a", "c"])),
+        (r"linear@'a\tb\x41\u00df\'\\'", On("a\tbAß'\\", Linear())),
+        ("Sum((Linear(),))", Sum((Linear(),))),
+        ("scaled(2, 3*linear)", Scaled(2, 3 * Linear())),
+        ("shortest_path(attributes=(rbf(2) + linear) * 2)", ShortestPath(attributes=(RBF(2) + Linear()) * 2)),
         ("columns({age: rbf(1), 'home town': delta})", Columns({"age": RBF(gamma=1), "home town": Delta()})),
     ],
 )
@@ -94,6 +103,8 @@ def test_understood(text, kernel):
         ("1e999 * rbf", "finite"),
         ("rbf^" + "9" * 9000, "may have 18 digits, got 9000"),
         ("rbf@" + "9" * 9000, "may have 18 digits, got 9000"),
+        ("on([a b], rbf)", "character 7: expected ',' or '\\]', got 'b'"),
+        ("spectrum(length=(2, 4)", "character 23: expected ',' or '\\)', got the end"),
         ("rbf; linear", "character 4: ';' has no meaning here"),
         ("'rbf'", "expected a kernel"),
         ("diffusion(beta=1)", "no kernel is called 'diffusion'"),
@@ -128,36 +139,6 @@ def test_every_name_is_a_kernel_that_can_be_made_or_says_what_it_needs():
             assert type(kernel).__name__ == kernel_names()[name]
 
 
-numbers = st.integers(1, 9) | st.floats(1e-6, 1e6)
-column_names = st.text(min_size=1) | st.integers(0, 99)
-atoms = st.one_of(
-    st.builds(RBF, gamma=numbers | st.sampled_from(["scale", "auto"])),
-    st.just(Linear()),
-    st.builds(Polynomial, degree=st.integers(1, 5), gamma=numbers, coef0=st.floats(0, 5)),
-    st.builds(Matern, nu=st.sampled_from([0.5, 1.5, 2.5]), length_scale=numbers),
-    st.builds(Spectrum, length=st.integers(1, 5) | st.tuples(st.integers(1, 2), st.integers(3, 4))),
-    st.builds(WeisfeilerLehman, iterations=st.integers(0, 5), edge_labels=st.booleans()),
-    st.builds(lambda kernel: ShortestPath(attributes=kernel), st.builds(RBF, gamma=numbers)),
-    st.builds(On, column_names, st.just(Linear()), missing=st.floats(0, 2)),
-)
-
-
-def combined(parts):
-    return st.one_of(
-        st.builds(lambda left, right: left + right, parts, parts),
-        st.builds(lambda left, right: left * right, parts, parts),
-        st.builds(lambda factor, kernel: factor * kernel, numbers, parts),
-        st.builds(lambda kernel, exponent: kernel**exponent, parts, st.integers(1, 4)),
-        st.builds(Normalized, parts),
-        st.builds(Centred, parts),
-    )
-
-
-@given(st.recursive(atoms, combined, max_leaves=8))
-def test_what_is_written_is_read_back(kernel):
-    assert parse(unparse(kernel)) == kernel
-
-
 @given(st.text(alphabet="rbflinea(gm=.1)+*^@[]{}:,'\" -", max_size=40))
 def test_any_text_gives_a_kernel_or_a_clear_refusal(text):
     try:
@@ -168,6 +149,7 @@ def test_any_text_gives_a_kernel_or_a_clear_refusal(text):
         assert isinstance(kernel, kernels.Kernel)
 
 
-def test_a_function_cannot_be_written():
-    with pytest.raises(ParameterError, match="cannot be written"):
-        unparse(Linear() + Custom(max))
+def test_what_the_text_leaves_out_is_filled_in():
+    assert parse("poly + rbf + linear", gamma=0.5, degree=2, coef0=1) == Polynomial(2, 0.5, 1) + RBF(0.5) + Linear()
+    assert parse("poly(degree=4) + rbf(gamma=1)", gamma=0.5, degree=2, coef0=1) == Polynomial(4, 0.5, 1) + RBF(1)
+    assert parse("matern + cyclic", gamma=0.5) == Matern() + kernels.Cyclic()

@@ -37,6 +37,12 @@ def test_the_defaults_are_those_of_scikit_learns_estimators():
     assert resolve("rbf", X=X).gamma == pytest.approx(1 / (4 * X.var()))
 
 
+def test_an_expression_takes_gamma_degree_and_coef0_where_it_does_not_say():
+    assert resolve("rbf + 2*poly(degree=2)", gamma=0.5, coef0=1.0) == RBF(0.5) + 2 * Polynomial(2, 0.5, 1.0)
+    assert resolve("RBF", gamma=0.5) == resolve("rbf", gamma=0.5)
+    assert resolve("rbf + linear", X=X) == RBF("scale").bind(X) + Linear()
+
+
 def test_kernels_functions_and_matrices():
     kernel = RBF(3.0)
     assert resolve(kernel, gamma=1.0) is kernel
@@ -48,11 +54,11 @@ def test_kernels_functions_and_matrices():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        ("rfb", "kernel must be one of linear, poly, .*precomputed, got 'rfb'; did you mean 'rbf'\\?"),
-        ("Gauss-o-matic", "got 'Gauss-o-matic'$"),
+        ("rfb", "kernel expression 'rfb', character 1: no kernel is called 'rfb'; did you mean 'rbf'\\?"),
+        ("Gauss-o-matic", "'Gauss-o-matic', character 1: no kernel is called 'Gauss'; there are .*linear.*rbf"),
         ("additive_chi2", 'not positive semidefinite, "chi2" is its exponential'),
         (RBF, r"kernel must be a Kernel, got the class RBF; write RBF\(\)"),
-        (3, "kernel must be a name, a Kernel or a function, got 3; names: linear"),
+        (3, "kernel must be a name, an expression, a Kernel or a function, got 3; names: linear"),
         (None, "got None"),
     ],
 )

@@ -48,7 +48,10 @@ every_container = pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTA
 
 @dataclass(frozen=True)
 class Letters(CountKernel):
-    """How often each letter occurs: a stand-in for the kernels of texts."""
+    """How often each letter occurs: a stand-in for the kernels of texts, whatever they are asked for."""
+
+    length: object = 3
+    tokenizer: str = "letters"
 
     item_name = "text"
 
@@ -324,7 +327,8 @@ def test_infer_looks_at_types_and_values(texts_have_a_kernel, monkeypatch):
     found = Columns.infer(frame, exclude=["label"]).kernels
     assert {name: repr(kernel) for name, kernel in found.items()} == {
         "amount": "RBF(gamma=1.0)", "price": "RBF(gamma=1.0)", "ok": "Delta()", "colour": "Delta()",
-        "when": "RBF(gamma=1.0)", "review": "Normalized(kernel=Letters())", "shape": "Normalized(kernel=Letters())",
+        "when": "RBF(gamma=1.0)", "review": "Letters(length=(1, 2), tokenizer='words').normalized()",
+        "shape": "Letters().normalized()",
     }  # fmt: skip
     words = [{"word": f"{i}"} for i in range(30)]
     assert Columns.infer(words, text=Letters()).kernels == {"word": Letters()}
@@ -420,6 +424,7 @@ REFUSED = {
     ),
     "labels that cannot be": (lambda: On("a", Delta())([{"a": [1]}]), DataError, "column 'a' must hold labels"),
     "no table": (lambda: On("a", RBF())(["x", "y"]), DataError, "X must be a table"),
+    "one row by itself": (lambda: On(0, RBF())(np.ones(3)), DataError, r"of shape \(3,\); Reshape your data: \[x\] if"),
     "a sparse matrix": (lambda: On(0, RBF())(sparse.eye_array(2)), DataError, "takes no sparse matrix"),
     "a lazy frame": (lambda: On("a", RBF())(pl.LazyFrame({"a": [1]})), DataError, r"call collect\(\) on it"),
     "two columns of one name": (

@@ -6,7 +6,7 @@ function of (x.y, |x|^2, |y|^2), one matrix product and one pass over a tile. In
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -22,6 +22,7 @@ from mercer.kernels.base.progress import reported
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.exact_distances import LOST
 from mercer.kernels.items.prepare_rows import common_dtype, numeric_matrix, prepare_rows
+from mercer.kernels.notation.written import written
 
 if TYPE_CHECKING:
     from mercer.kernels.items.rows import Rows as PreparedRows
@@ -45,6 +46,15 @@ class Kernel(Parameters):
     _instead_of_features = "use the kernel itself"
     # NumPy scalars on the left of * and + must leave the work to the kernel.
     __array_ufunc__ = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A dataclass writes a repr of its own for each class that does not have one in its body.
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Kernel.__repr__
+
+    def __repr__(self) -> str:
+        return written(self)
 
     @property
     def is_psd(self) -> bool | None:

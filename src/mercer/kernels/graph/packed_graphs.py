@@ -101,7 +101,10 @@ class PackedGraphs:
     @computed_once
     def node_keys(self) -> KeyArray:
         """The keys of the node labels, which every graph must have."""
-        self._require("node_labels", 'give node_labels=, or use graph.labelled("degree")')
+        self._require(
+            "node_labels",
+            'pass Graph.of(graph).labelled("degree") for each, or give node_labels= (networkx: node data "label")',
+        )
         return _joined([graph.node_keys for graph in self.graphs], np.uint64)
 
     @computed_once

@@ -1,7 +1,7 @@
 r"""A kernel written as text: ``rbf(gamma=0.1) + 2*spectrum(k=3)@text``.
 
-For commands, pages and files, where a kernel arrives as a string. The text is parsed by the
-grammar below and by nothing else; it is never evaluated as a program.
+For every estimator's `kernel`, for commands, pages and files. The text is parsed by the grammar
+below and by nothing else; it is never evaluated as a program.
 
 ::
 
@@ -12,68 +12,53 @@ grammar below and by nothing else; it is never evaluated as a program.
     atom     =  number | kernel | "(" sum ")"
     kernel   =  name [ "(" [ argument { "," argument } ] ")" ]
     argument =  [ name "=" ] value
-    value    =  sum | string | list | dict | "true" | "false" | "none" | word
+    value    =  sum | string | list | tuple | dict | "true" | "false" | "none" | "inf" | word
     columns  =  name | string | whole number | list of these
 
 A name is that of a class in `mercer.kernels`, in any case and with or without underscores
-(``rational_quadratic``, ``RBF``), or one of scikit-learn's (``poly``, ``chi2``). Where gamma is
-not given it is "scale", as for kernels that an estimator is given by name.
+(``rational_quadratic``, ``RBF``), or one of scikit-learn's (``poly``, ``chi2``). So what `repr` says
+of a kernel is read as well as what is quicker to type.
 """
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from mercer import kernels
 from mercer._errors import ParameterError
 from mercer.kernels._types import T
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.parameters import GammaFromData
+from mercer.kernels.notation.tokens import Token, number_of, refusal, tokenise, unquoted
 
 LONGEST = 10_000
 DEEPEST = 50
-# Digits of a whole number: more than any that a double holds exactly, and fewer than Python refuses to convert.
-MOST_DIGITS = 18
-# Characters of an expression that an error repeats.
-SHOWN = 200
 
-# What has a sign of its own, and what needs an object that text cannot hold: a function, a graph.
-WITHOUT_NAME = {"Sum", "Product", "Scaled", "Power"}
-WITHOUT_NAME |= {"Custom", "AtNodes", "CoCitation", "Diffusion", "RegularizedLaplacian"}
+# Kernels that are made by a sign, and are called by name only where the sign would make another.
+_BY_SIGN = ("Sum", "Product", "Scaled", "Power")
+# What needs an object that text cannot hold: a function, a graph.
+_WITHOUT_NAME = {*_BY_SIGN, "Custom", "AtNodes", "CoCitation", "Diffusion", "RegularizedLaplacian"}
 _ALSO_CALLED = {"poly": "Polynomial", "chi2": "ChiSquared", "wl": "WeisfeilerLehman"}
 # The k of k-mers and n-grams, by which these kernels are known.
 _PARAMETER_ALSO_CALLED = {"k": "length"}
-_WORDS = {"true": True, "false": False, "none": None}
-
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    | (?P<name>[^\W\d]\w*)
-    | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    | (?P<sign>\*\*|[-+*^@.,=:()\[\]{}])
-    | (?P<end>$)
-    | (?P<other>.)
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
+_WORDS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    place: int
-
-
-def parse(text: str) -> Kernel:
+def parse(text: str, gamma: float | str = "scale", degree: float = 3, coef0: float = 0.0) -> Kernel:
     """The kernel that an expression stands for.
 
     Parameters
     ----------
     text : str
         Such as ``"rbf(gamma=0.1)"``, ``"linear + 0.5 * polynomial(degree=2)"``,
-        ``"spectrum(k=3).normalized() @ text"``, ``"rbf@[width, height] + delta@town"``.
+        ``"spectrum(k=3).normalized() @ text"``, ``"rbf@[width, height] + delta@town"``; or the
+        `repr` of a kernel, unless it holds a function, a graph, a database or training rows.
+    gamma, degree, coef0
+        What the kernels that have these take where the text does not say: an estimator gives its
+        own.
 
     Returns
     -------
@@ -87,8 +72,10 @@ def parse(text: str) -> Kernel:
     Examples
     --------
     >>> from mercer.kernels import parse
-    >>> parse("rbf(gamma=0.1) + 2*spectrum(k=3)@text")
-    Sum(kernels=(RBF(gamma=0.1), Scaled(factor=2, kernel=On(column='text', kernel=Spectrum(length=3, ...
+    >>> parse("rbf(gamma=0.1) + 2*spectrum(k=4)@text")
+    RBF(gamma=0.1) + 2 * On('text', Spectrum(length=4))
+    >>> parse("RBF(gamma=0.1) + 2 * On('text', Spectrum(length=4))")
+    RBF(gamma=0.1) + 2 * On('text', Spectrum(length=4))
     >>> parse("rfb")
     Traceback (most recent call last):
     ...
@@ -98,12 +85,12 @@ def parse(text: str) -> Kernel:
         raise ParameterError(f"a kernel expression must be a string, got {text!r}")
     if len(text) > LONGEST:
         raise ParameterError(f"a kernel expression may have {LONGEST} characters, got {len(text)}")
-    return _Parser(text).whole()
+    return _Parser(text, {"gamma": gamma, "degree": degree, "coef0": coef0}).whole()
 
 
 def kernel_names() -> dict[str, str]:
     """The names an expression may use: name in lower case -> class name."""
-    names = {snake_case(name): name for name in kernels.__all__ if name not in WITHOUT_NAME and _is_kernel(name)}
+    names = {snake_case(name): name for name in kernels.__all__ if name not in _WITHOUT_NAME and _is_kernel(name)}
     return {**names, **_ALSO_CALLED}
 
 
@@ -124,26 +111,15 @@ def _plain(name: str) -> str:
 class _Parser:
     """Recursive descent, one method a rule of the grammar."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, unsaid: dict[str, Any]) -> None:
         self._text = text
-        self._tokens = self._tokenise(text)
+        self._unsaid = unsaid
+        self._tokens = tokenise(text)
         self._next = 0
         self._depth = 0
 
-    def _tokenise(self, text: str) -> list[_Token]:
-        tokens = []
-        for match in _TOKEN.finditer(text):
-            token = _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))  # type: ignore[arg-type, index] # all are groups
-            if token.kind == "other":
-                raise self._error(token, f"{token.text!r} has no meaning here")
-            tokens.append(token)
-            if token.kind == "end":
-                break
-        return tokens
-
-    def _error(self, token: _Token, reason: str) -> ParameterError:
-        shown = self._text if len(self._text) <= SHOWN else self._text[:SHOWN] + "..."
-        return ParameterError(f"kernel expression {shown!r}, character {token.place + 1}: {reason}")
+    def _error(self, token: Token, reason: str) -> ParameterError:
+        return refusal(self._text, token, reason)
 
     def _expected(self, what: str) -> ParameterError:
         token = self._tokens[self._next]
@@ -151,10 +127,9 @@ class _Parser:
         return self._error(token, f"expected {what}, got {found}")
 
     def _peek(self, *signs: str) -> bool:
-        token = self._tokens[self._next]
-        return token.kind == "sign" and token.text in signs
+        return self._tokens[self._next].is_sign(*signs)
 
-    def _take(self, kind: str | None = None) -> _Token | None:
+    def _take(self, kind: str | None = None) -> Token | None:
         token = self._tokens[self._next]
         if kind is not None and token.kind != kind:
             return None
@@ -209,7 +184,7 @@ class _Parser:
             raise self._expected("a number after '^'")
         return self._combined(token, lambda left, right: left**right, base, exponent)
 
-    def _combined(self, token: _Token, combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    def _combined(self, token: Token, combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         """An operation's result; what a kernel refuses is said with its place."""
         try:
             return combine(left, right)
@@ -238,8 +213,8 @@ class _Parser:
             raise self._expected("the name or the number of a column")
         self._next += 1
         if token.kind == "number":
-            return cast(int, self._number_of(token))
-        return self._unquoted(token) if token.kind == "string" else token.text
+            return cast(int, number_of(self._text, token))
+        return unquoted(token) if token.kind == "string" else token.text
 
     def _method(self) -> Callable[[Kernel], Kernel]:
         self._require(".")
@@ -277,21 +252,14 @@ class _Parser:
         if token is None:
             self._next = start
             return None
-        return sign * self._number_of(token)
+        return sign * number_of(self._text, token)
 
-    def _number_of(self, token: _Token) -> float:
-        if not token.text.isdigit():
-            return float(token.text)
-        if len(token.text) > MOST_DIGITS:
-            raise self._error(token, f"a whole number may have {MOST_DIGITS} digits, got {len(token.text)}")
-        return int(token.text)
-
-    def _kernel(self, token: _Token) -> Kernel:
+    def _kernel(self, token: Token) -> Kernel:
         cls = self._class(token)
         fields = [field.name for field in dataclasses.fields(cls) if field.init]
         arguments = self._arguments(token, cls, fields) if self._skip("(") else {}
         if issubclass(cls, GammaFromData):
-            arguments.setdefault("gamma", "scale")
+            arguments = {**{name: value for name, value in self._unsaid.items() if name in fields}, **arguments}
         missing = [name for name in _required(cls) if name not in arguments]
         if missing:
             raise self._error(token, f"{token.text} needs {', '.join(missing)}")
@@ -302,16 +270,16 @@ class _Parser:
         except (TypeError, AttributeError, ValueError):
             raise self._error(token, f"{token.text} cannot take these arguments") from None
 
-    def _class(self, token: _Token) -> type[Any]:
+    def _class(self, token: Token) -> type[Any]:
         names = kernel_names()
-        known = {_plain(name): cls for name, cls in names.items()}
+        known = {_plain(name): cls for name, cls in {**names, **dict(zip(_BY_SIGN, _BY_SIGN, strict=True))}.items()}
         if _plain(token.text) not in known:
             close = get_close_matches(token.text.lower(), names, n=1)
             remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(names))}"
             raise self._error(token, f"no kernel is called {token.text!r}; {remedy}")
         return getattr(kernels, known[_plain(token.text)])
 
-    def _arguments(self, kernel: _Token, cls: type[Any], fields: list[str]) -> dict[str, Any]:
+    def _arguments(self, kernel: Token, cls: type[Any], fields: list[str]) -> dict[str, Any]:
         arguments = {}
         while not self._skip(")"):
             if arguments and not self._skip(","):
@@ -320,12 +288,14 @@ class _Parser:
             name = self._argument_name(fields) or (fields[len(arguments)] if len(arguments) < len(fields) else None)
             if name is None or name not in fields or name in arguments:
                 raise self._error(start, _why_not(name, start.text, kernel.text, fields))
-            arguments[name] = self._value(is_kernel=_holds_kernel(cls, name))
+            value = self._value(is_kernel=_annotated(cls, name, "Kernel"))
+            # Brackets are easier to type than a tuple, which may be all that a parameter takes.
+            arguments[name] = tuple(value) if isinstance(value, list) and _annotated(cls, name, "tuple") else value
         return arguments
 
     def _argument_name(self, fields: list[str]) -> str | None:
         token, following = cast(
-            "list[_Token]", self._tokens[self._next : self._next + 2] if self._next + 1 < len(self._tokens) else (0, 0)
+            "list[Token]", self._tokens[self._next : self._next + 2] if self._next + 1 < len(self._tokens) else (0, 0)
         )
         if not token or token.kind != "name" or following.text != "=":
             return None
@@ -336,25 +306,44 @@ class _Parser:
     def _value(self, is_kernel: bool = False) -> Any:
         token = self._tokens[self._next]
         if token.kind == "string":
-            return self._unquoted(cast(_Token, self._take()))
+            return unquoted(cast(Token, self._take()))
         if self._peek("["):
-            return tuple(self._list(self._value))
+            return self._list(self._value)
         if self._peek("{"):
             return self._dict()
+        if self._is_at_tuple():
+            return tuple(self._list(self._value, "(", ")"))
         if token.kind == "name" and token.text.lower() in _WORDS:
-            return _WORDS[cast(_Token, self._take()).text.lower()]
-        if token.kind == "name" and not is_kernel:
-            return cast(_Token, self._take()).text
+            return _WORDS[cast(Token, self._take()).text.lower()]
+        if token.kind == "name" and not is_kernel and not self._tokens[self._next + 1].is_sign("("):
+            return cast(Token, self._take()).text
         if token.kind not in ("name", "number") and not self._peek("(", "-"):
             raise self._expected("a value")
         return self._sum()
 
-    def _list(self, rule: Callable[[], T]) -> list[T]:
-        self._require("[")
-        values = [rule()]
-        while self._skip(","):
+    def _is_at_tuple(self) -> bool:
+        """Whether the bracket that opens here holds a comma of its own, or nothing."""
+        if not self._peek("("):
+            return False
+        depth = 0
+        for place in range(self._next, len(self._tokens)):
+            token = self._tokens[place]
+            depth += token.is_sign("(", "[", "{") - token.is_sign(")", "]", "}")
+            if depth == 0:
+                return place == self._next + 1
+            if depth == 1 and token.is_sign(","):
+                return True
+        return False
+
+    def _list(self, rule: Callable[[], T], opening: str = "[", closing: str = "]") -> list[T]:
+        self._require(opening)
+        values: list[T] = []
+        while not self._skip(closing):
+            if values and not self._skip(","):
+                raise self._expected(f"',' or '{closing}'")
+            if values and self._skip(closing):
+                break
             values.append(rule())
-        self._require("]")
         return values
 
     def _dict(self) -> dict[str | int, Any]:
@@ -367,9 +356,6 @@ class _Parser:
             self._require(":")
             entries[name] = self._value(is_kernel=True)
         return entries
-
-    def _unquoted(self, token: _Token) -> str:
-        return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
 
 
 def _why_not(name: str | None, written: str, kernel: str, fields: list[str]) -> str:
@@ -384,7 +370,7 @@ def _required(cls: type[Any]) -> list[str]:
     return [field.name for field in fields if field.default is without and field.default_factory is without]
 
 
-def _holds_kernel(cls: type[Any], name: str) -> bool:
-    """Whether a parameter takes a kernel, so that a bare word in its place is one."""
-    kind = next(field.type for field in dataclasses.fields(cls) if field.name == name)
-    return kind is Kernel or "Kernel" in str(kind)
+def _annotated(cls: type[Any], name: str, kind: str) -> bool:
+    """Whether a parameter takes a kernel, so that a bare word in its place is one; or a tuple."""
+    annotation = next(field.type for field in dataclasses.fields(cls) if field.name == name)
+    return kind in str(annotation)

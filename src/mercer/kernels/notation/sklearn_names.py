@@ -1,7 +1,6 @@
-"""Which kernel a name stands for: scikit-learn's strings, a Kernel, or a function."""
+"""Which kernel is meant: scikit-learn's names, an expression, a Kernel, or a function."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +8,7 @@ from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
+from mercer.kernels.notation.parse import parse
 
 # Each name: the file under `vector`, the class, and the parameters it takes.
 _VECTOR_NAMES = {
@@ -38,9 +38,10 @@ def resolve(
     Parameters
     ----------
     kernel : str, Kernel or callable
-        One of scikit-learn's names, a kernel, or ``function(X, Y)`` returning a matrix.
+        One of scikit-learn's names, an expression as `parse` reads it, a kernel, or
+        ``function(X, Y)`` returning a matrix.
     gamma, degree, coef0
-        Parameters of the named kernels that have them; a `Kernel` has its own.
+        Parameters of kernels that have them and are named without them; a `Kernel` has its own.
     X : array-like, optional
         Training rows, which fix "scale" and "auto".
     weights : ndarray, optional
@@ -53,6 +54,8 @@ def resolve(
     Polynomial(degree=2, gamma=0.5, coef0=0.0)
     >>> resolve("rbf", gamma="auto", X=[[1.0, 2.0]])
     RBF(gamma=0.5)
+    >>> resolve("rbf + linear", gamma=0.5)
+    RBF(gamma=0.5) + Linear()
     """
     found = _unbound(kernel, {"gamma": gamma, "degree": degree, "coef0": coef0})
     return found if X is None else found.bind(X, weights)
@@ -67,33 +70,58 @@ def _unbound(kernel: str | Kernel | Callable[..., Any], parameters: Mapping[str,
         raise ParameterError(f"kernel must be a Kernel, got the class {kernel.__name__}; write {kernel.__name__}()")
     if callable(kernel):
         return Custom(kernel)
-    raise ParameterError(f"kernel must be a name, a Kernel or a function, got {kernel!r}; names: {', '.join(NAMES)}")
+    raise ParameterError(
+        f"kernel must be a name, an expression, a Kernel or a function, got {kernel!r}; names: {', '.join(NAMES)}"
+    )
 
 
 def _named(name: str, parameters: Mapping[str, Any]) -> Kernel:
     if name == "precomputed":
         return Precomputed()
     if name not in _VECTOR_NAMES:
-        raise ParameterError(f"kernel must be one of {', '.join(NAMES)}, got {name!r}{_suggestion(name)}")
+        return _expressed(name, parameters)
     file, kind, wanted = _VECTOR_NAMES[name]
     cls = getattr(import_module(f"mercer.kernels.vector.{file}"), kind)
     return cls(**{key: parameters[key] for key in wanted})
 
 
-def _suggestion(name: str) -> str:
-    if name == "additive_chi2":
-        return '; it is not positive semidefinite, "chi2" is its exponential'
-    close = get_close_matches(name.lower(), NAMES, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def _expressed(text: str, parameters: Mapping[str, Any]) -> Kernel:
+    if text == "additive_chi2":
+        raise ParameterError("kernel 'additive_chi2' is not positive semidefinite, \"chi2\" is its exponential")
+    return parse(text, **parameters)
 
 
-def takes_parameter(name: str, parameter: str) -> bool:
-    """Whether the kernel of a name has a parameter: gamma, degree or coef0.
+def from_text(kernel: Any) -> Any:
+    """The kernel that an expression stands for; anything else, and every plain name, as it is.
+
+    Where only the kind of a kernel matters, not the gamma that an estimator adds to it. Text that is no
+    expression stays text: `resolve` says what is wrong with it.
+
+    Examples
+    --------
+    >>> from mercer.kernels.notation.sklearn_names import from_text
+    >>> from_text("spectrum(k=4)"), from_text("rbf")
+    (Spectrum(length=4), 'rbf')
+    """
+    if not isinstance(kernel, str) or kernel in (*NAMES, "auto"):
+        return kernel
+    try:
+        return _expressed(kernel, {})
+    except ParameterError:
+        return kernel
+
+
+def takes_parameter(text: str, parameter: str) -> bool:
+    """Whether the kernel of a name or an expression leaves a parameter open: gamma, degree or coef0.
 
     Examples
     --------
     >>> from mercer.kernels.notation.sklearn_names import takes_parameter
     >>> takes_parameter("rbf", "gamma"), takes_parameter("linear", "gamma")
     (True, False)
+    >>> takes_parameter("rbf + linear", "gamma"), takes_parameter("rbf(gamma=2) + linear", "gamma")
+    (True, False)
     """
-    return parameter in _VECTOR_NAMES.get(name, ("", "", ()))[2]
+    if text in NAMES or text == "auto":
+        return parameter in _VECTOR_NAMES.get(text, ("", "", ()))[2]
+    return _expressed(text, {parameter: 1}) != _expressed(text, {parameter: 2})

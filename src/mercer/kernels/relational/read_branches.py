@@ -1,6 +1,7 @@
 """From keys to branches: what a record needs of its database, asked for table by table."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -76,6 +77,11 @@ class Reader:
     def __init__(self, database: "Database", exclude: Sequence[str] = (), dangling: str = "error") -> None:
         self.database, self.schema = database, database.schema
         self.exclude, self.dangling = exclude, dangling
+
+    def reading(self) -> AbstractContextManager[Any]:
+        """Within, a database that others may change meanwhile answers of one state of it."""
+        begin = getattr(self.database, "reading", nullcontext)
+        return cast("AbstractContextManager[Any]", begin())
 
     def linked(self, node: "Node", link: Link, rows: IndexArray) -> IndexArray:
         """The (row, linked row) pairs of a link."""

@@ -65,8 +65,8 @@ class Record(Node, Kernel):
     dangling : {"error", "ignore"}
         What to do about a foreign key that names no row.
     database : object
-        `mercer.io.SQLiteDatabase`, `mercer.io.DuckDBDatabase`, a dict of data frames, or `Tables`
-        of them with declared keys.
+        `mercer.io.open_database` (an address), `mercer.io.SQLiteDatabase`, `mercer.io.DuckDBDatabase`, a dict of
+        data frames, or `Tables` of them with declared keys.
 
     Examples
     --------
@@ -106,7 +106,8 @@ class Record(Node, Kernel):
             raise ParameterError(f"how must be one of mean, sum, cosine, got {self.how!r}")
         if self.database is None:
             raise ParameterError(
-                "database must be given: SQLiteDatabase(path), DuckDBDatabase(path) or a dict of tables"
+                "database must be given: SQLiteDatabase(path), DuckDBDatabase(path), open_database(address) or a dict "
+                "of tables"
             )
 
     def __hash__(self) -> int:
@@ -143,12 +144,13 @@ class Record(Node, Kernel):
 
     def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
         reader = Reader(self._source, self._excluded, self.dangling)
-        rows = self._rows(reader, X)
-        rows = np.unique(rows if weights is None else rows[np.asarray(weights) > 0])
-        links = self.links
-        if links is None:
-            links = declared_links(reader.schema, self.table, self.depth, self.how, self._excluded)
-        return reader.bound(self.replace(links=links), rows, self._key_columns)
+        with reader.reading():
+            rows = self._rows(reader, X)
+            rows = np.unique(rows if weights is None else rows[np.asarray(weights) > 0])
+            links = self.links
+            if links is None:
+                links = declared_links(reader.schema, self.table, self.depth, self.how, self._excluded)
+            return reader.bound(self.replace(links=links), rows, self._key_columns)
 
     def _rows(self, reader: Reader, X: Rows) -> IndexArray:
         columns = self._key_columns
@@ -160,9 +162,10 @@ class Record(Node, Kernel):
     ) -> Records:
         self._require_bound()
         reader = Reader(self._source, self._excluded, self.dangling)
-        found = self._rows(reader, X)
-        rows, place = np.unique(found, return_inverse=True)
-        branch, content = reader.branch(self, rows)
+        with reader.reading():
+            found = self._rows(reader, X)
+            rows, place = np.unique(found, return_inverse=True)
+            branch, content = reader.branch(self, rows)
         longest = max(8, int((PAIRS_A_TILE / pairs_an_entry(self, branch)) ** 0.5))
         return Records(branch, content[place.ravel()], dtype, longest)
 

@@ -3,7 +3,8 @@
 A *database* here is any object with a ``schema`` (tables by name) and three questions that it
 answers for many rows at once: ``find`` the rows that keys stand for, the rows ``linked`` to
 given rows, and ``read`` some columns of rows. Rows are named by whole numbers of the database's
-own. `Tables` answers for data frames, `mercer.io.databases.records` for SQLite and DuckDB.
+own. `Tables` answers for data frames, `mercer.io.databases` for SQLite, DuckDB and servers. One that others may change
+meanwhile has a fourth, ``reading()``: a context within which all answers are of one state.
 """
 
 from collections.abc import Iterable

@@ -157,9 +157,11 @@ def _matrix(X: Rows) -> Array:
     except ValueError:
         values = np.empty(0)
     if values.ndim != 2:
+        is_row = values.ndim == 1 and len(values) > 0 and values.dtype.kind in "biuf"
         raise DataError(
             f"X must be a table (a data frame, a two-dimensional array or a list of dictionaries), "
             f"got {type(X).__name__}{'' if values.ndim == 1 and not len(values) else f' of shape {values.shape}'}"
+            + ("; Reshape your data: [x] if it is one row, numpy.reshape(x, (-1, 1)) if one column" if is_row else "")
         )
     return values
 

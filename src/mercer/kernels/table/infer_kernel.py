@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mercer import kernels  # its names load when asked for: kernels of texts, trees and graphs
 from mercer._errors import DataError, ParameterError
 from mercer.kernels._types import ColumnName
+from mercer.kernels.table.coding import PERIODS
 from mercer.kernels.table.cyclic import Cyclic
 from mercer.kernels.table.on import On
 from mercer.kernels.vector.delta import Delta
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from mercer.kernels.table.column import Column
     from mercer.kernels.table.frame import Frame
 
-# In days, as dates are counted; a week began on a Thursday then, which no difference shows.
-PERIODS = {"day": 1.0, "week": 7.0, "year": 365.2425}
 # Texts of so many words, or more distinct ones than these, are no categories.
 WORDS = 3.0
 CATEGORIES = 20
@@ -56,9 +55,20 @@ def _kernels_of(column: "Column", text: "Kernel | None", cyclic: Sequence[str]) 
     present = column.items(~column.missing)
     if column.kind == "category" or (column.kind == "text" and not is_prose(present)):
         return {column.name: Delta()}
-    if column.kind == "text":
-        return {column.name: text if text is not None else _named("Spectrum", column.name).normalized()}
-    return {column.name: _of_objects(column.name, present)}
+    return {column.name: text if column.kind == "text" and text is not None else column_kernel(column)}
+
+
+def column_kernel(column: "Column") -> "Kernel":
+    """The kernel for a column of texts to be read, trees or graphs."""
+    present = column.items(~column.missing)
+    return text_kernel(present, column.name) if column.kind == "text" else _of_objects(column.name, present)
+
+
+def text_kernel(texts: Sequence[str], name: ColumnName = "text") -> "Kernel":
+    """Words and pairs of words; letters where there are no words, as in sequences of proteins."""
+    n_of_words = sum(len(text.split(None, 1)) > 1 for text in texts)
+    words = {"length": (1, 2), "tokenizer": "words"} if 2 * n_of_words >= len(texts) else {}
+    return _named("Spectrum", name, **words).normalized()
 
 
 def is_prose(texts: Sequence[str]) -> bool:
@@ -89,8 +99,8 @@ def _structure(value: object) -> str | None:
     return "graph" if room == "networkx" else None
 
 
-def _named(kernel: str, column: ColumnName) -> "Kernel":
+def _named(kernel: str, column: ColumnName, **parameters: Any) -> "Kernel":
     found = getattr(kernels, kernel, None)
     if found is None:
         raise ParameterError(f"column {column!r} needs the kernel {kernel}, which this version of Mercer does not have")
-    return found()
+    return found(**parameters)

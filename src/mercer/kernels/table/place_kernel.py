@@ -8,6 +8,7 @@ from mercer._types import Rows
 from mercer.kernels._types import ColumnName
 from mercer.kernels.base.structured import StructuredKernel
 from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.encoded import Encoded
 from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.on import On, compares_labels
 from mercer.kernels.table.standardised import Standardised
@@ -36,7 +37,7 @@ def placed(kernel: "Kernel", X: Rows, *, standardise: bool = True) -> "Kernel":
     >>> from mercer.kernels import RBF, Spectrum, placed
     >>> rows = [{"age": 31, "note": "came by train"}, {"age": 60, "note": "came on foot"}]
     >>> placed(RBF(gamma=0.1), rows, standardise=False)
-    On(column='age', kernel=RBF(gamma=0.1), missing=1.0)
+    On('age', RBF(gamma=0.1))
     >>> placed(Spectrum(length=3), rows).column
     'note'
     """
@@ -57,7 +58,7 @@ def _placed(kernel: "Kernel", kinds: Mapping[ColumnName, str], standardise: bool
 
 def _is_made_of_kernels(kernel: "Kernel") -> bool:
     """Whether a kernel that reads tables is a sum, a product or the like, with parts to look into."""
-    return bool(kernel.nested_kernels()) and not isinstance(kernel, On | Columns)
+    return bool(kernel.nested_kernels()) and not isinstance(kernel, On | Columns | Encoded)
 
 
 def _scaled(kernel: Any) -> "Kernel":

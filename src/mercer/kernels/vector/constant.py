@@ -34,7 +34,7 @@ class Constant(DotProductKernel):
     >>> Constant(2.0)([[1.0]], [[5.0]])
     array([[2.]])
     >>> Linear() + 1.0
-    Sum(kernels=(Linear(), Constant(value=1.0)))
+    Linear() + 1.0
     """
 
     value: float = 1.0
