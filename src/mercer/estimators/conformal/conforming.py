@@ -1,0 +1,206 @@
+"""The fit of a machine with `conformal=`: rows are left out, and what the machine says of them is kept."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError, ParameterError
+from mercer._types import Array, ArrayLike, BoolArray, FloatArray, IndexArray, Labels, Rows
+from mercer.estimators.conformal.conformal import Conformal, asked_for
+from mercer.estimators.conformal.conformity import Conformity
+from mercer.estimators.conformal.left_out import LEFT_OUT, alone
+from mercer.estimators.fitting.parameters import require_number, require_optional_number
+from mercer.estimators.fitting.plan import fit_without_report
+from mercer.estimators.fitting.rows_at import rows_at
+from mercer.estimators.fitting.seeds import generator_of
+from mercer.estimators.fitting.whole_fit import fitting
+from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
+
+
+class Conforming:
+    """Base of `PredictsSets` and `PredictsIntervals`, for an estimator with a parameter `conformal`.
+
+    It stands before the base whose `_fit(X, y, sample_weight)` learns. A row is left out by a weight of zero, so that
+    whatever X is (a given matrix, graphs, a table), it need not be cut.
+    """
+
+    if TYPE_CHECKING:
+        # What the estimator has beside this.
+        conformal: Any
+        time_limit: float | None
+        status_: Status
+        _conformity: Conformity
+
+        def _score_name(self, asked: Conformal) -> str:
+            """What the scores are, or a ParameterError for one that the estimator has not."""
+
+        def _codes(self, y: Array) -> IndexArray | None:
+            """The class of each row, or None for quantities."""
+
+        def _scores(self, model: Any, X: Rows, y: Array, score: str) -> FloatArray:
+            """How badly the targets suit the rows, as `model` sees it."""
+
+    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        asked = asked_for(self.conformal)
+        if asked is None:
+            self._learn(X, y, sample_weight)
+            vars(self).pop("_conformity", None)
+            return
+        self._require_plain_rows(X, y, sample_weight)
+        score = self._score_name(asked)
+        require_optional_number("time_limit", self.time_limit, above=0.0)
+        with fitting(cast(BaseEstimator, self), Limits(-1, self.time_limit)):
+            left_out = {"split": self._split, "cross": self._cross, "leave_one_out": self._leave_one_out}[asked.method]
+            self._conformity = left_out(asked, score, X, y)
+
+    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        """The fit itself: that of the base, unless the estimator has its own."""
+        cast(Any, super())._fit(X, y, sample_weight)
+
+    def _require_plain_rows(self, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> None:
+        if sample_weight is not None:
+            raise ParameterError(
+                "conformal counts rows that are all alike, and cannot be had with sample_weight; leave one of them out "
+                "(class_weight may stay)"
+            )
+        shape = np.asarray(y).shape
+        if len(shape) > 1 and shape[1] != 1:
+            raise DataError(f"conformal needs one target, got y of shape {shape}; fit a machine for each")
+        if _are_blocks(X):
+            raise ParameterError(
+                "conformal needs rows in memory, got Blocks; fit without it, and call `conform` with rows kept aside"
+            )
+
+    def _split(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
+        targets = column_or_1d(y)
+        held = _set_aside(asked, self._codes(targets), len(targets))
+        self._learn(X, y, (~held).astype(np.float64))
+        places = np.flatnonzero(held)
+        return self._conformity_of(asked, score, rows_at(X, places), targets[places])
+
+    def _cross(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
+        self._learn(X, y)
+        targets = column_or_1d(y)
+        codes = self._codes(targets)
+        folds = _dealt_out(asked, codes, len(targets))
+        models = [_fitted_without(self, X, y, folds == k) for k in range(asked.folds)]
+        self.status_ = Status.worst([self.status_, *(each.status_ for each in models)])
+        scores = np.full(len(targets), np.nan)
+        for k, model in enumerate(models):
+            held = np.flatnonzero(folds == k)
+            scores[held] = self._scores(model, rows_at(X, held), targets[held], score)
+        left = np.flatnonzero(folds >= 0)
+        codes = np.zeros(len(targets), np.intp) if codes is None else codes
+        return Conformity(scores[left], folds[left], models, codes[left], score, asked.by_class)
+
+    def _leave_one_out(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
+        functions_without = LEFT_OUT.get(type(self).__name__)
+        if functions_without is None:
+            raise ParameterError(
+                "conformal='leave_one_out' is for KernelRidge and KernelLeastSquares, which have a formula for it, got "
+                f"a {type(self).__name__}; take Conformal('cross', folds=20)"
+            )
+        self._learn(X, y)
+        targets = column_or_1d(y).astype(np.float64)
+        functions, predictions = functions_without(self, X, targets)
+        n = len(targets)
+        residuals = np.abs(targets - predictions)
+        # What leaving a row out makes of it may not be known: then it conforms to nothing.
+        residuals[np.isnan(residuals)] = np.inf
+        return Conformity(residuals, np.arange(n), [functions], np.zeros(n, np.intp), score, asked.by_class)
+
+    def conform(self, X: Rows, y: Labels | None = None) -> Any:
+        """Learn what conforms from rows that a fitted machine has not seen, in place of what `conformal` left out.
+
+        So a machine at the end of a pipeline has its guarantee too, whose other steps have not seen these rows.
+
+        Parameters
+        ----------
+        X : as `predict` takes it, or Blocks
+        y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        asked = asked_for(self.conformal) or Conformal()
+        score = self._score_name(asked)
+        parts = [self._conformity_of(asked, score, rows, targets) for rows, targets in _parts(X, y)]
+        scores, codes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "codes"))
+        self._conformity = Conformity(scores, np.zeros(len(scores), np.intp), [], codes, score, asked.by_class)
+        return self
+
+    def _conformity_of(self, asked: Conformal, score: str, X: Rows, targets: Array) -> Conformity:
+        """What conforms to the model itself, by rows that it has not seen."""
+        scores, codes = self._scores(self, X, targets, score), self._known_codes(targets)
+        return Conformity(scores, np.zeros(len(scores), np.intp), [], codes, score, asked.by_class)
+
+    def _known_codes(self, targets: Array) -> IndexArray:
+        return np.zeros(len(targets), np.intp)
+
+    def _require_conformity(self, coverage: float) -> Conformity:
+        """What is kept, for a coverage that can be had."""
+        check_is_fitted(self)
+        require_number("coverage", coverage, above=0.0, below=1.0)
+        found = vars(self).get("_conformity")
+        if found is None:
+            raise DataError(
+                "the machine has kept no scores of rows that were left out; fit it with conformal='cross', or call "
+                "`conform` with rows that it has not seen"
+            )
+        return cast(Conformity, found)
+
+
+def _are_blocks(X: Rows) -> bool:
+    # All readers of files come with it, and few fits ask.
+    from mercer.io.blocks.blocks import Blocks
+
+    return isinstance(X, Blocks)
+
+
+def _parts(X: Rows, y: Any) -> Iterator[tuple[Rows, Array]]:
+    """Rows with their targets: at once, or of each block."""
+    if not _are_blocks(X):
+        yield X, column_or_1d(y)
+        return
+    if y is not None:
+        raise ParameterError("y must be left out where X is Blocks, which have theirs: Blocks(..., target=...)")
+    for k in range(len(X)):
+        yield X.block(k).rows, np.asarray(X.targets(k)[0])
+
+
+def _set_aside(asked: Conformal, codes: IndexArray | None, n: int) -> BoolArray:
+    """Which rows are not learnt from. A class must be known to be in a set, so that one row of it is."""
+    held = np.zeros(n, bool)
+    held[generator_of(asked.random_state).permutation(n)[: int(np.ceil(asked.share * n))]] = True
+    for code in () if codes is None else np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        held[members[0]] &= not held[members].all()
+    if held.all() or not held.any():
+        raise DataError(f"conformal='split' needs rows to learn from and rows to set aside, got n_samples={n}")
+    return held
+
+
+def _dealt_out(asked: Conformal, codes: IndexArray | None, n: int) -> IndexArray:
+    """The fold of each row, -1 for one that cannot be left out: the machine without it would not know its class."""
+    if asked.folds > n:
+        raise DataError(f"conformal='cross' has {asked.folds} folds, got n_samples={n}; take fewer folds, or more rows")
+    folds = generator_of(asked.random_state).permutation(np.arange(n) % asked.folds)
+    for code in () if codes is None else np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        if len(np.unique(folds[members])) == 1:
+            folds[members[0]] = -1 if len(members) == 1 else (folds[members[0]] + 1) % asked.folds
+    return folds
+
+
+def _fitted_without(model: Any, X: Rows, y: Labels, held: BoolArray) -> Any:
+    own = alone(model)
+    fit_without_report(own, X, y, (~held).astype(np.float64))
+    return own
