@@ -146,6 +146,15 @@ def test_what_landmarks_leave_is_what_a_projection_leaves(rng):
     assert found.shares[found.enough - 1] <= 0.01 < found.shares[found.enough - 2]
 
 
+def test_what_landmarks_cost_is_measured_on_the_sample(rng):
+    X = rng.normal(size=(400, 3))
+    found = low_rank_loss(RBF(0.3), X, np.arange(400))
+    assert found.entry > 0.0
+    assert found.product > 0.0
+    assert found.seconds(2000, 100) == pytest.approx(2.0 * found.seconds(1000, 100))
+    assert 2.0 * found.seconds(1000, 100) < found.seconds(1000, 200) < 4.0 * found.seconds(1000, 100)
+
+
 def test_the_certificate_is_predicted(blobs, monkeypatch):
     X, y = blobs
     small = preflight(SVC(), X, y, seconds=0.1)
@@ -174,7 +183,8 @@ LEAVING = {"little": np.linspace(0.9, 1e-4, 1000), "much": np.linspace(0.9, 0.4,
     ],
 )
 def test_advice_by_rows_time_and_rank(left, n, seconds, said):
-    word, reason = advice(SVC(), None, n, [], seconds, advising.Spectrum(loss=LowRankLoss(LEAVING[left])))
+    loss = LowRankLoss(LEAVING[left], entry=2e-8, product=5e-12)
+    word, reason = advice(SVC(), None, n, [], seconds, advising.Spectrum(loss=loss))
     assert word == said[0]
     assert said[1] in reason
 

@@ -28,8 +28,8 @@ LONG = 60.0
 GROWS = "whose time grows as n"
 # Landmarks that leave more than this of a kernel are no answer to a fit that takes long.
 TOO_MUCH = 0.1
-# What a row costs with the usual number of landmarks on one machine, and what is too long for one.
-SECONDS_PER_ROW, TOO_LONG_FOR_ONE = 6e-5, 1800.0
+# What is too long for one machine.
+TOO_LONG_FOR_ONE = 1800.0
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _for_long_fits(n: int, seconds: float, loss: LowRankLoss | None) -> tuple[st
             f"{takes}, and the kernel has no low rank here: {loss}; a time_limit keeps the best model so far",
         )
     landmarks = min(loss.enough or USUAL, USUAL)
-    restricted = SECONDS_PER_ROW * n * max(0.1, landmarks / USUAL)
+    restricted = loss.seconds(n, landmarks)
     if restricted > seconds:
         return "exact", f"{takes}, no more than with low rank (about {restricted:.2g} s)"
     if restricted > TOO_LONG_FOR_ONE:

@@ -9,7 +9,7 @@ mean of k(x, x), is what m landmarks leave. One Cholesky factor has it for every
 first m landmarks is a corner of that of all.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy import linalg
 
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.kernels.notation.sklearn_names import resolve
+from mercer.selection.preflight.timer import CoreTimer
 
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SAMPLE, SLOW_SAMPLE = 2000, 400
 # What is left is told for this many landmarks, and how many leave this share.
 USUAL, LITTLE = 1000, 0.01
+# Passes over all features that a fit takes: steps, and the certificate (docs/scale.md).
+PASSES = 8
 # Added to the landmarks' own matrix, as a share of its largest entry: they may be linearly dependent.
 JITTER = 1e-10
 
@@ -37,9 +40,17 @@ class LowRankLoss:
     ----------
     shares : ndarray
         Of the mean of k(x, x), what 1, 2, ... landmarks leave of rows that are none.
+    entry, product : float
+        Seconds for a kernel value, and for a multiplication of a pass over the features, as measured on the sample.
     """
 
     shares: np.ndarray
+    entry: float = 0.0
+    product: float = 0.0
+
+    def seconds(self, n: int, landmarks: int) -> float:
+        """What a fit of n rows with so many landmarks takes, about: features once, then passes over them."""
+        return n * landmarks * (self.entry + PASSES * landmarks * self.product)
 
     @property
     def enough(self) -> int | None:
@@ -74,7 +85,19 @@ def low_rank_loss(kernel: "Kernel", X: Rows, rows: IndexArray) -> LowRankLoss | 
         return None
     landmarks, others = (_part(X, part) for part in (sample[:half], sample[half:]))
     own, cross = kernel(landmarks, dtype=np.float64), kernel(landmarks, others, dtype=np.float64)
-    return _shares(own, cross, kernel.diag(others))
+    found = _shares(own, cross, kernel.diag(others))
+    entry, product = _speed(kernel, landmarks, others)
+    return None if found is None else replace(found, entry=entry, product=product)
+
+
+def _speed(kernel: "Kernel", landmarks: Rows, others: Rows) -> tuple[float, float]:
+    """Seconds for (an entry, a multiplication), in single precision, in which fits have their features."""
+    timer = CoreTimer()
+    features = kernel(others, landmarks, dtype=np.float32)
+    entry = timer.seconds()[0] / features.size
+    timer = CoreTimer()
+    _ = features.T @ features
+    return entry, timer.seconds()[0] / (features.size * features.shape[1])
 
 
 def _shares(own: FloatArray, cross: FloatArray, diagonal: FloatArray) -> LowRankLoss | None:

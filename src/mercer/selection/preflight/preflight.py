@@ -22,6 +22,7 @@ from mercer.selection.preflight import findings as data_findings
 from mercer.selection.preflight.advice import advice, spectrum
 from mercer.selection.preflight.certificate import CertificateForecast, forecast
 from mercer.selection.preflight.findings import Finding
+from mercer.selection.preflight.leaks import leaks
 from mercer.selection.preflight.measuring import carried_on, fair_order, measure
 from mercer.selection.preflight.memory import bytes_of_fit
 from mercer.selection.preflight.sample import (
@@ -192,6 +193,8 @@ def _findings(
         if numbers is not None and not _takes_tables(last):
             found += data_findings.scaling(numbers)
         found += data_findings.repetitions(X, _targets(last, y, codes))
+        if y is not None and y.ndim == 1 and (codes is not None or is_regressor(last)):
+            found += leaks(X, y, is_quantity=codes is None)
     if classes is not None and len(classes) < 2:
         return [*found, Finding("balance", f"every label is {classes[0]!r}; fit needs two classes", is_problem=True)]
     return [

@@ -1,7 +1,6 @@
 """What a machine that chooses its own parameters does, whatever it learns."""
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from numbers import Real
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,15 +29,20 @@ from mercer.estimators.fitting.plan import check_parameters
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.whole_fit import unchanged_by_errors
+from mercer.selection.auto.climb import Climb
+from mercer.selection.auto.lattice import Line, Space
+from mercer.selection.tuning import telling
+from mercer.selection.tuning.fold_jobs import with_learnt_kernel
 from mercer.selection.tuning.folds import folds_of
 from mercer.selection.tuning.halving import halve
+from mercer.selection.tuning.optimism import honest_score
 from mercer.selection.tuning.progress import Progress, print_search
 from mercer.selection.tuning.racing import race
-from mercer.selection.tuning.results import DONE, UNTRIED, Table
+from mercer.selection.tuning.results import DONE, Table
 from mercer.selection.tuning.scores import SINGLE, Scores
 from mercer.selection.tuning.search import Search, Task
-from mercer.selection.tuning.settings import settings_of
-from mercer.selection.tuning.winner import is_judged, score_of, winner_of
+from mercer.selection.tuning.settings import settings_of, space_of
+from mercer.selection.tuning.winner import is_judged, score_of, scores_of_rivals, winner_of
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-SEARCHES = ("all", "halving")
+SEARCHES = ("all", "halving", "adaptive")
 # Seconds that the last fit has in any case, so that there is a machine to predict with: on two cores, with what
 # winding up takes, no more than the half second by which a limit may be passed.
 LEAST_REFIT = 0.15
@@ -123,21 +126,19 @@ class TunedModel(HoldsKernels):
         with unchanged_by_errors(self):
             with limits.in_force():
                 task = self._task(X, y, sample_weight, groups)
-                scores = Scores(self.scoring, self._default_score, self.refit)
+                scores = Scores(self._scoring(task.y), self._default_score, self.refit)
                 template = self._template()
                 check_parameters(template)
-                settings = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
-                models = _models(template, settings, scores)
                 self.n_splits_ = len(task.folds)
-                table = self._search(models, settings, task, scores, limits)
+                table = self._search(template, task, scores, limits)
             self._keep(table, scores, limits)
-            self._warn_failed(table)
-            self._warn_without_score(table, scores.judge)
+            telling.warn_failed(self, table)
+            telling.warn_without_score(table, scores.judge)
             if self.refit:
-                self._refit(template, X, y, sample_weight, limits)
+                self._refit(template, task, X, y, sample_weight, limits)
             else:
                 vars(cast(Any, self)).pop("best_estimator_", None)
-        self._warn_unless_done(table, limits)
+        telling.warn_unless_done(self, table, limits.reached())
         return self
 
     def _check_parameters(self) -> None:
@@ -148,20 +149,25 @@ class TunedModel(HoldsKernels):
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
         require_count("factor", self.factor, 2)
-        if self.n_iter is not None:
-            require_count("n_iter", self.n_iter)
+        drawn = getattr(self, "n_iter", None)
+        if drawn is not None:
+            require_count("n_iter", drawn)
         is_number = isinstance(self.error_score, Real) and not isinstance(self.error_score, bool)
         if not is_number and not (isinstance(self.error_score, str) and self.error_score == "raise"):
             raise ParameterError(f"error_score must be a number or 'raise', got {self.error_score!r}")
-        if self.early_stop and self.search == "halving":
-            raise ParameterError("early_stop=True goes with search='all'; halving stops settings in its own way")
+        if self.early_stop and self.search != "all":
+            raise ParameterError(
+                "early_stop=True goes with search='all'; other searches leave settings out in their own way"
+            )
+        if drawn is not None and self.search == "adaptive":
+            raise ParameterError("n_iter goes with search='all' or 'halving'; an adaptive search draws nothing")
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
         return [*([print_search] if self.verbose else []), *(self.callbacks or [])]
 
     def _task(self, X: Rows, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Task:
         probe = self._template().set_params(kernel=self._input_kernel())
-        choose_kernel(probe, X)
+        choose_kernel(probe, X, y, sample_weight)
         rows, y = self._input(probe, X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             vars(cast(Any, self)).pop(name, None)
@@ -179,19 +185,29 @@ class TunedModel(HoldsKernels):
         shared = {name: own[name] for name in names if name in own}
         return self._machine(**{**shared, "time_limit": None, "callbacks": None, "verbose": False})
 
-    def _search(
-        self, models: Sequence[Any], settings: Sequence[dict[str, Any]], task: Task, scores: Scores, limits: Limits
-    ) -> Table:
+    def _scoring(self, y: Any) -> Any:
+        """What settings are scored by, for targets that are known, or for their classes."""
+        return self.scoring
+
+    def _model(self, template: BaseEstimator, setting: Mapping[str, Any], task: Task) -> Any:
+        """The machine of a setting: one of its own, down to the kernel, which the grid keeps as it has it."""
+        own = {name: clone(value) if hasattr(value, "get_params") else value for name, value in setting.items()}
+        return clone(template).set_params(**own)
+
+    def _search(self, template: BaseEstimator, task: Task, scores: Scores, limits: Limits) -> Table:
         """The `Table` of what was tried."""
         budget = Budget.resolve(self.memory_limit, getattr(self, "cache_size", None), task.X)
         error_score = np.nan if isinstance(self.error_score, str) else self.error_score
 
         def run(
-            chosen: Sequence[int], part: Task, progress: Progress, how: Callable[[Search], None] = Search.run_all
+            settings: Sequence[dict[str, Any]],
+            part: Task,
+            progress: Progress,
+            how: Callable[[Search], None] = Search.run_all,
         ) -> Table:
-            table = Table([settings[k] for k in chosen], len(part.folds), scores.names, error_score)
+            table = Table(settings, len(part.folds), scores.names, error_score)
             search = Search(
-                [models[k] for k in chosen],
+                [self._model_or_error(template, setting, task, scores) for setting in settings],
                 part,
                 scores,
                 table,
@@ -207,10 +223,13 @@ class TunedModel(HoldsKernels):
                 how(search)
             return table
 
+        if self.search == "adaptive":
+            return self._climbed(template, task, run, scores, limits)
+        settings = self._settings(template, task, scores)
         if self.search == "halving":
             return halve(
                 task,
-                len(models),
+                settings,
                 run,
                 factor=self.factor,
                 random_state=self.random_state,
@@ -219,8 +238,50 @@ class TunedModel(HoldsKernels):
                 judge=scores.judge,
                 limits=limits,
             )
-        everything, progress = list(range(len(models))), Progress([(len(models) * len(task.folds), task.n)])
-        return run(everything, task, progress, self._race(scores) if self.early_stop else Search.run_all)
+        progress = Progress([(len(settings) * len(task.folds), task.n)])
+        return run(settings, task, progress, self._race(scores) if self.early_stop else Search.run_all)
+
+    def _settings(self, template: BaseEstimator, task: Task, scores: Scores) -> list[dict[str, Any]]:
+        """The settings of a grid, of which one at least can be tried."""
+        found = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
+        models = [self._model_or_error(template, setting, task, scores) for setting in found]
+        if all(isinstance(model, Exception) for model in models):
+            raise models[0]
+        return found
+
+    def _model_or_error(self, template: BaseEstimator, setting: Mapping[str, Any], task: Task, scores: Scores) -> Any:
+        """The machine of a setting, or the error by which there is none: the others go on."""
+        try:
+            model = self._model(template, setting, task)
+            scores.require_answers(model)
+        except Exception as error:  # noqa: BLE001 - told when the setting's turn comes
+            return error
+        return model
+
+    def _climbed(
+        self, template: BaseEstimator, task: Task, run: Callable[..., Table], scores: Scores, limits: Limits
+    ) -> Table:
+        climb = Climb(
+            self._space(template, task),
+            task,
+            run,
+            scores.judge,
+            limits,
+            self._blend,
+            scores.best_possible(scores.judge),
+            bool(self.refit),
+        )
+        table = climb.search(self.random_state, self._classifies, is_precomputed(self._input_kernel()))
+        self.ending_ = climb.ending
+        return table
+
+    def _space(self, template: BaseEstimator, task: Task) -> Space:
+        """Where an adaptive search begins."""
+        return space_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
+
+    def _blend(self, settings: Sequence[Mapping[str, Any]]) -> Line | None:
+        """Kernels of several lines as one, where they can be taken together."""
+        return None
 
     def _race(self, scores: Scores) -> Callable[[Search], None]:
         """How a search leaves out what cannot win."""
@@ -246,103 +307,33 @@ class TunedModel(HoldsKernels):
         self.best_index_ = winner_of(table, scores.judge)
         self.best_params_ = table.settings[self.best_index_]
         self.best_score_ = score_of(table, scores.judge, self.best_index_)
+        self.honest_score_ = honest_score(scores_of_rivals(table, scores.judge, self.best_index_))
         self.cv_results_ = table.as_results(self.return_train_score, scores.kept_names(table))
         self.multimetric_ = not scores.is_single
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
 
     def _refit(
-        self, template: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None, limits: Limits
+        self,
+        template: BaseEstimator,
+        task: Task,
+        X: Rows,
+        y: Labels,
+        sample_weight: ArrayLike | None,
+        limits: Limits,
     ) -> None:
         left = None if self.time_limit is None else max(LEAST_REFIT, self.time_limit - limits.seconds)
-        self.best_estimator_ = _with_setting(template, self.best_params_).set_params(time_limit=left)
+        machine = with_learnt_kernel(self._model(template, self.best_params_, task), task, np.arange(task.n))
+        self.best_estimator_ = machine.set_params(time_limit=left)
         begin = time.perf_counter()
         self.best_estimator_._fit(X, y, sample_weight)
         if self.best_estimator_.status_ != Status.TIME_LIMIT:  # that is told with what became of the search
-            warn_unless_optimal(self.best_estimator_.status_, self.max_iter)
+            warn_unless_optimal(self.best_estimator_.status_, self.best_estimator_.max_iter)
         # What was left for this fit is no limit for another.
         self.best_estimator_.set_params(time_limit=None)
         self.refit_time_ = time.perf_counter() - begin
         # What "auto" came to, where that was the best.
         self.C_ = getattr(self.best_estimator_, "C_", self.best_estimator_.C)
         self.kernel_ = self.best_estimator_.expansion_.kernel
-
-    def _warn_failed(self, table: Table) -> None:
-        if not table.errors:
-            return
-        reasons = "; ".join(dict.fromkeys(table.errors.values()))
-        text = (
-            f"{len(table.errors)} of {table.state.size} fits failed and have the score {self.error_score!r}: {reasons}"
-        )
-        lost = np.flatnonzero(table.is_lost().any(axis=0)).tolist()
-        if lost:
-            text = f"{text}. On {_folds_told(lost)} every setting failed; settings are compared on the others"
-        if not table.is_complete().any() and UNTRIED not in table.state:
-            text = f"{text}. No setting was judged on all of them: {self.best_params_} is the best of those on most"
-        warnings.warn(text, FitFailedWarning, stacklevel=3)
-
-    def _warn_without_score(self, table: Table, judge: str) -> None:
-        """Tell of fits that went well and have no score all the same."""
-        is_nan = (table.state == DONE) & np.isnan(table.test[judge])
-        if not is_nan.any():
-            return
-        text = f"{is_nan.sum()} of {table.state.size} fits have the score NaN"
-        blank = np.flatnonzero((table.is_blank(table.test[judge]) & is_nan).any(axis=0)).tolist()
-        if blank:
-            text = f"{text}. On {_folds_told(blank)} no setting has a score; settings are compared on the others"
-        warnings.warn(f"{text}. A setting without a score where others have one cannot win", UserWarning, stacklevel=3)
-
-    def _warn_unless_done(self, table: Table, limits: Limits) -> None:
-        ended = limits.reached()
-        fitted = self.best_estimator_.status_ if self.refit else Status.OPTIMAL
-        self.status_ = fitted if ended is None or self._is_all_done(table) else ended
-        endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
-        if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not self._is_all_done(table):
-            warnings.warn(
-                f"{self._what_was_judged(table)}{self._how_it_was_fitted()}", ConvergenceWarning, stacklevel=3
-            )
-        elif self.status_ == Status.TIME_LIMIT:
-            text = f"TIME_LIMIT: all of {table.planned} fits were made{self._how_it_was_fitted()}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
-        elif len(endings):
-            names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
-            text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={self.tol:g}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
-
-    def _what_was_judged(self, table: Table) -> str:
-        """What a search that was ended early has to go by."""
-        done, folds = np.count_nonzero(table.state == DONE, axis=1), table.state.shape[1]
-        text = f"{self.status_.name}: {done.sum()} of {table.planned} fits were made"
-        on = int(done[self.best_index_])
-        if on == 0:
-            return (
-                f"{text}; nothing was judged, and {self.best_params_}, the middle of the grid, is kept. {self._more()}"
-            )
-        if np.count_nonzero(done) == 1:
-            text = f"{text}, those of one setting; {self.best_params_} was not compared with any other"
-        elif not table.is_complete()[self.best_index_]:
-            text = f"{text}; {self.best_params_} is the best of those judged on {on} of {folds} folds"
-        else:
-            rivals = table.is_complete() & (table.rounds == table.rounds[self.best_index_])
-            text = f"{text}; the best of {np.count_nonzero(rivals)} settings{self._on_rows(table)} is kept"
-        return f"{text}. {self._more()}"
-
-    def _how_it_was_fitted(self) -> str:
-        if not self.refit or self.best_estimator_.status_ != Status.TIME_LIMIT:
-            return ""
-        return ". The last fit had no time to come to its end; certificate_ says how good it is"
-
-    def _more(self) -> str:
-        other = "" if self.search == "halving" else " or search='halving'"
-        return f"A larger time_limit, a shorter grid{other} judge more"
-
-    def _on_rows(self, table: Table) -> str:
-        """How many rows the winner was judged by, where there are rounds."""
-        rows = table.extra.get("n_resources")
-        return "" if rows is None else f", judged by {rows[self.best_index_]} rows,"
-
-    @staticmethod
-    def _is_all_done(table: Table) -> bool:
-        return UNTRIED not in table.fate() and table.planned == table.state.size
 
     # --- predicting -------------------------------------------------------------------------
 
@@ -365,31 +356,9 @@ class TunedModel(HoldsKernels):
         return self._fitted().predict(X)
 
 
-def _models(template: BaseEstimator, settings: Sequence[dict[str, Any]], scores: Scores) -> list[Any]:
-    """A machine for each setting, or the error by which there is none: the others go on."""
-    models = [_model(template, setting, scores) for setting in settings]
-    if all(isinstance(model, Exception) for model in models):
-        raise models[0]
-    return models
-
-
-def _model(template: BaseEstimator, setting: Mapping[str, Any], scores: Scores) -> Any:
-    try:
-        model = _with_setting(template, setting)
-        scores.require_answers(model)
-    except Exception as error:  # noqa: BLE001 - told when the setting's turn comes
-        return error
-    return model
-
-
-def _with_setting(template: BaseEstimator, setting: Mapping[str, Any]) -> Any:
-    """A machine of its own, down to the kernel: a parameter by path is set in a copy of what the grid has."""
-    own = {name: clone(value) if hasattr(value, "get_params") else value for name, value in setting.items()}
-    return clone(template).set_params(**own)
-
-
-def _folds_told(numbers: Sequence[int]) -> str:
-    return f"fold{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+def scoring_of(model: Any) -> Any:
+    """What a fitted search was scored by, as `Scores` takes it."""
+    return model._scoring(model.classes_ if model._classifies else None)
 
 
 def default_scoring(model: Any) -> Any:

@@ -10,20 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from mercer._jit.threads import Stopped
 from mercer._types import IndexArray
 from mercer.estimators.fitting.inputs import is_precomputed
 from mercer.estimators.fitting.plan import check_parameters, fit_without_report, problems_of
 from mercer.estimators.fitting.weights import target_weights
+from mercer.selection.families.learnt import Recipe, learnt_kernel
 from mercer.selection.tuning.fold_series import FoldSeries
 from mercer.selection.tuning.results import CUT, DONE
 from mercer.selection.tuning.scores import ClassifierAnswers, RegressorAnswers, ScoringError
 from mercer.selection.tuning.shared_matrix import (
+    KernelGroup,
     Seeds,
     SharedGram,
     as_given,
+    take,
     take_part,
 )
 from mercer.solvers.result import Status
@@ -33,8 +36,7 @@ if TYPE_CHECKING:
 
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.selection.tuning.fold_series import FoldFit
-    from mercer.selection.tuning.search import Search
-    from mercer.selection.tuning.shared_matrix import KernelGroup
+    from mercer.selection.tuning.search import Search, Task
 
 
 def positions(order: IndexArray) -> IndexArray:
@@ -61,7 +63,7 @@ class Shared:
     def __init__(
         self,
         search: "Search",
-        group: "KernelGroup",
+        group: KernelGroup,
         names: Mapping[int, int],
         fold: int,
         gram: SharedGram,
@@ -152,6 +154,38 @@ class Shared:
         )
 
 
+class Learnt:
+    """The settings of a kernel that is learnt from labels, on one fold: learnt first, then shared like any other."""
+
+    def __init__(self, search: "Search", group: KernelGroup, fold: int) -> None:
+        self.search, self.group, self.fold = search, group, fold
+
+    def run(self) -> None:
+        search, numbers = self.search, self.group.members
+        try:
+            models = [
+                with_learnt_kernel(search.models[k], search.task, search.task.folds[self.fold][0]) for k in numbers
+            ]
+        except Exception as error:  # noqa: BLE001 - recorded; the other kernels go on
+            Failing(search, numbers, self.fold, error).run()
+            return
+        group = KernelGroup(models[0])
+        for number, model in zip(numbers, models, strict=True):
+            group.add(number, model)
+        names = {id(model): number for number, model in zip(numbers, models, strict=True)}
+        Shared(search, group, names, self.fold, search.gram_of(models[0]), None).run()
+
+
+def with_learnt_kernel(model: Any, task: "Task", rows: IndexArray) -> Any:
+    """A machine whose kernel is learnt from the labels of some rows, where that is what it asks for."""
+    if not isinstance(model.kernel, Recipe):
+        return model
+    known = task.learnt.setdefault(rows.tobytes(), {})
+    X, y, weights = take(task.X, rows), task.y[rows], task.weights_at(rows)
+    kernel = learnt_kernel(model.kernel, X, y, weights, is_classifier(model), known)
+    return copy.copy(model).set_params(kernel=kernel)
+
+
 class OneByOne:
     """Settings on one fold, each fitted by itself."""
 
@@ -174,6 +208,7 @@ class OneByOne:
         train, test = task.folds[self.fold]
         is_gram = is_precomputed(model.kernel)
         begin = time.perf_counter()
+        model = with_learnt_kernel(model, task, train)
         model.callbacks = [lambda _: search.limits.stop()]
         rows = as_given(take_part(task.X, train, train, is_gram))
         fit_without_report(model, rows, task.y[train], task.weights_at(train))

@@ -36,7 +36,7 @@ from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.choice import folds_of_rows
 from mercer.selection.tuning.results import ranks
 from mercer.solvers.blocks.newton import solve_many
-from mercer.solvers.blocks.steps import BlockSolution
+from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 

@@ -23,6 +23,8 @@ class SearchPoint:
     best_score : float
         Of the settings judged on every fold so far, in this round; NaN before the first.
     best_params : dict or None
+    judged : tuple of (dict, float)
+        The settings of this round, or of this part of it, that were judged on every fold, with their mean scores.
     """
 
     seconds: float
@@ -31,6 +33,7 @@ class SearchPoint:
     total: int
     best_score: float
     best_params: dict | None
+    judged: tuple[tuple[dict, float], ...] = ()
 
 
 class Progress:
@@ -46,6 +49,15 @@ class Progress:
         self.fits = np.array([fits for fits, _ in rounds])
         self._cost = np.array([float(rows) ** 2 for _, rows in rounds])
         self.place = 0
+
+    def insert(self, fits: int, rows: int) -> None:
+        """Fits that are done next: those that were to come on so many rows, or more than were known of."""
+        cost = float(rows) ** 2
+        later = np.flatnonzero((self._cost == cost) & (np.arange(len(self._cost)) >= self.place))
+        if len(later):
+            self.fits[later[0]] = max(0, self.fits[later[0]] - fits)
+        self.fits = np.insert(self.fits, self.place, fits)
+        self._cost = np.insert(self._cost, self.place, cost)
 
     @property
     def total(self) -> int:

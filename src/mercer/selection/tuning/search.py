@@ -9,7 +9,7 @@ through the values of C from small to large, each solution being the start of th
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +18,13 @@ from sklearn import config_context, get_config
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.fitting.inputs import is_precomputed
+from mercer.selection.families.learnt import Recipe
 from mercer.selection.tuning.elsewhere import run_elsewhere
-from mercer.selection.tuning.fold_jobs import Failing, OneByOne, Shared, positions
+from mercer.selection.tuning.fold_jobs import Failing, Learnt, OneByOne, Shared, positions
 from mercer.selection.tuning.progress import SearchPoint
 from mercer.selection.tuning.results import DONE, FAILED, UNTRIED
 from mercer.selection.tuning.shared_matrix import (
+    KernelGroup,
     Seeds,
     SharedGram,
     grouped,
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from mercer.selection.tuning.progress import Progress
     from mercer.selection.tuning.results import Table
     from mercer.selection.tuning.scores import Scores
-    from mercer.selection.tuning.shared_matrix import KernelGroup
     from mercer.solvers.limits import Limits
 
 
@@ -58,6 +59,8 @@ class Task:
     y: np.ndarray
     weights: np.ndarray | None
     folds: list
+    # What was learnt from the labels of a fold, by fold; None is all rows.
+    learnt: dict = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -143,7 +146,7 @@ class Search:
 
     def _jobs(
         self,
-        group: "KernelGroup",
+        group: KernelGroup,
         folds: Sequence[int],
         names: Mapping[int, int],
         workers: int,
@@ -151,6 +154,8 @@ class Search:
     ) -> list[Any]:
         if not all(shares_matrix(self.models[k]) for k in group.members):
             return [OneByOne(self, [(k, self.models[k]) for k in group.members], fold) for fold in folds]
+        if isinstance(group.template.kernel, Recipe) and self._can_share(group, workers):
+            return [Learnt(self, group, fold) for fold in folds]
         try:
             is_bound = group.is_bound
         except Exception as error:  # noqa: BLE001 - one bad setting must not end the others
@@ -167,7 +172,11 @@ class Search:
             Shared(self, group, names, fold, self._gram(group, self._bound_to(fold), 1), hopeless) for fold in folds
         ]
 
-    def _known_gram(self, group: "KernelGroup", uses: int) -> SharedGram:
+    def gram_of(self, model: "BaseEstimator") -> SharedGram:
+        """The matrix of a machine's kernel, which waits for no data, for one fold alone."""
+        return self._gram(KernelGroup(model), (np.arange(self.task.n), self.task.weights), 1)
+
+    def _known_gram(self, group: KernelGroup, uses: int) -> SharedGram:
         """The matrix of a kernel that does not depend on the fold."""
         for template, gram in self._grams:
             if is_same_kernel(template, group.template):
@@ -187,7 +196,7 @@ class Search:
         rows = train if self.order is None else positions(self.order)[train]
         return rows, self.task.weights_at(train)
 
-    def _gram(self, group: "KernelGroup", bound_to: Any, uses: int) -> SharedGram:
+    def _gram(self, group: KernelGroup, bound_to: Any, uses: int) -> SharedGram:
         X = self.task.X if self.order is None else take_part(self.task.X, self.order, self.order, self._is_gram(group))
         return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self._stop)
 
@@ -196,10 +205,10 @@ class Search:
         # Not a bound method of the limits: a matrix that is kept may be made when there are others.
         return self.limits.unwatched().stop()
 
-    def _is_gram(self, group: "KernelGroup") -> bool:
+    def _is_gram(self, group: KernelGroup) -> bool:
         return is_precomputed(group.template.kernel)
 
-    def _can_share(self, group: "KernelGroup", kept: int) -> bool:
+    def _can_share(self, group: KernelGroup, kept: int) -> bool:
         """Whether the scores are of the kind that values answer, and the matrices have room."""
         if not self.scores.need_values_only:
             return False
@@ -225,7 +234,8 @@ class Search:
         if np.isnan(means).all():
             return SearchPoint(seconds, left, done, total, np.nan, None)
         best = int(np.nanargmax(means))
-        return SearchPoint(seconds, left, done, total, float(means[best]), self.table.settings[best])
+        judged = tuple((self.table.settings[k], float(means[k])) for k in np.flatnonzero(~np.isnan(means)).tolist())
+        return SearchPoint(seconds, left, done, total, float(means[best]), self.table.settings[best], judged)
 
     def fail(self, number: int, fold: int, error: Exception) -> None:
         """A setting that cannot be fitted: its score is `error_score`, and the others go on."""

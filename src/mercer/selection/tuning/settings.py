@@ -17,6 +17,7 @@ from mercer.kernels.base.parameters import gamma_from_data, is_number
 from mercer.kernels.notation.sklearn_names import takes_parameter
 from mercer.kernels.table.frame import Frame
 from mercer.problems.regularization import Regularization
+from mercer.selection.auto.lattice import Line, Space
 
 if TYPE_CHECKING:
     from mercer.selection.tuning.base import TunedModel
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # A grid of k values of C ends here, and begins a factor of four lower for each.
 LARGEST_C = 2.0**9
 STEP = 4.0
+# Beyond these an adaptive search does not go.
+ENDS_OF_C = (2.0**-20, 2.0**20)
 # Draws of C for each kernel that is drawn: its matrix costs about as much as they do.
 DRAWS_OF_C = 4
 
@@ -56,6 +59,29 @@ def settings_of(
         _require_known(setting, names)
         _require_positive_C(setting)
     return found
+
+
+def space_of(search: "TunedModel", X: Rows, weights: FloatArray | None, names: Collection[str]) -> Space:
+    """Where an adaptive search begins: at the values of a grid, of which each kernel is a line along its gamma."""
+    if search.param_grid is not None:
+        raise ParameterError("param_grid goes with search='all' or 'halving'; an adaptive search takes Cs and gammas")
+    kernels = _kernels(search)
+    _require_some_gamma(search, kernels)
+    lines, Cs, epsilons = [], [1.0], [None]
+    for kernel in kernels:
+        axes = _axes(search, kernel, X, weights)
+        Cs, epsilons = axes.pop("C"), axes.pop("epsilon", [None])
+        fixed = {} if kernel is None else {"kernel": kernel}
+        _require_known(fixed, names)
+        place = next((name for name in axes if name != "kernel"), None)
+        values = (1.0,) if place is None else tuple(sorted(map(float, axes[place])))
+        lines.append(Line(fixed, place, values, 0.0 if place is None else STEP))
+    for C in Cs:
+        _require_positive_C({"C": C})
+        if not is_number(C):
+            raise ParameterError(f"Cs must be numbers where they may widen, got {C!r}; take search='all'")
+    extras = [] if epsilons == [None] else [{"epsilon": each} for each in epsilons]
+    return Space(tuple(lines), tuple(sorted(map(float, Cs))), STEP, ENDS_OF_C, tuple(extras))
 
 
 def middle_of(settings: Sequence[dict[str, Any]]) -> int:

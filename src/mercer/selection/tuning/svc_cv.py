@@ -4,26 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 
-from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
-from mercer.estimators.fitting.inputs import classes_and_codes, training_input
-from mercer.estimators.fitting.weights import sample_weights
-from mercer.estimators.svm.svc import SVC
-from mercer.selection.tuning.base import TunedModel, is_refitted
+from mercer._types import FloatArray
+from mercer.selection.tuning.tuned import TunedClassifier
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from mercer.kernels.base.kernel import Kernel
 
 
-def _has_probabilities(self: "SVCCV") -> bool:
-    return is_refitted(self) and bool(self.probability)
-
-
-class SVCCV(ClassifierMixin, TunedModel):
+class SVCCV(TunedClassifier):
     """Support vector classifier that chooses C, gamma and kernel by cross-validation.
 
     It finds the scores of scikit-learn's `GridSearchCV` over `SVC` in the time of a few fits: one kernel matrix
@@ -40,8 +29,8 @@ class SVCCV(ClassifierMixin, TunedModel):
         around ``gamma="scale"``. With None, `gamma` is not searched.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto",
-        which chooses by looking at the data), a kernel of `mercer.kernels`, or a function that returns the
-        kernel matrix of two sets of rows.
+        which chooses by looking at the data), an expression such as "rbf + 2*linear" or "spectrum(k=4)", a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows.
     kernels : list, optional
         Kernels to choose from, instead of `kernel`.
     param_grid : dict or list of dict, optional
@@ -51,9 +40,10 @@ class SVCCV(ClassifierMixin, TunedModel):
         Number of settings to draw, instead of trying all: between the ends of `Cs` and of `gammas`, uniformly
         in the logarithm, with four values of C for each kernel drawn; or from `param_grid`, as
         `RandomizedSearchCV` does.
-    search : {"all", "halving"}, default="all"
-        Whether to try all settings on all rows, or all of them on few rows and then the best part of them on
-        `factor` times as many, again and again ("halving").
+    search : {"all", "halving", "adaptive"}, default="all"
+        Whether to try all settings on all rows; or all of them on few rows and then the best part of them on
+        `factor` times as many, again and again ("halving"); or to begin with them on few rows and to go on beyond
+        `Cs` and `gammas` wherever the best lies at an end ("adaptive").
     factor : int, default=3
         For "halving": how many times as many rows each round has, 2 or more.
     cv : int, splitter or iterable, optional
@@ -83,8 +73,6 @@ class SVCCV(ClassifierMixin, TunedModel):
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
-    shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
@@ -137,6 +125,9 @@ class SVCCV(ClassifierMixin, TunedModel):
         The setting that did best.
     best_score_ : float
         Its mean score over the folds.
+    honest_score_ : float
+        What `best_score_` is without the luck of having been chosen: settings chosen by some folds, judged on the
+        others, over all ways to draw folds (see the guide). NaN where there is only one fold.
     best_index_ : int
         Its place in `cv_results_`.
     best_estimator_ : SVC
@@ -179,10 +170,12 @@ class SVCCV(ClassifierMixin, TunedModel):
         The decision functions as sums of kernels.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the search ended, or how the last fit did.
+    ending_ : str
+        Why an adaptive search ended; only after such a one.
 
     Examples
     --------
@@ -195,10 +188,6 @@ class SVCCV(ClassifierMixin, TunedModel):
     >>> model.predict(X[:3]).tolist(), len(model.cv_results_["params"])
     ([0, 0, 0], 9)
     """
-
-    _machine = SVC
-    _default_score = "accuracy"
-    _classifies = True
 
     def __init__(
         self,
@@ -220,7 +209,6 @@ class SVCCV(ClassifierMixin, TunedModel):
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        shrinking: bool = True,
         probability: bool | str = False,
         tol: float = 1e-3,
         cache_size: float | None = None,
@@ -255,7 +243,6 @@ class SVCCV(ClassifierMixin, TunedModel):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.shrinking = shrinking
         self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
@@ -272,54 +259,3 @@ class SVCCV(ClassifierMixin, TunedModel):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.callbacks = callbacks
-
-    def _input(self, probe: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Array]:
-        X, y = training_input(probe, X, y)
-        self.classes_ = classes_and_codes(y)[0]
-        return X, y
-
-    def _weights(self, given: ArrayLike, y: Array) -> FloatArray:
-        classes, codes = classes_and_codes(y)
-        return sample_weights(given, codes, classes)
-
-    @available_if(is_refitted)
-    def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores of the refitted machine: above 0 the second of two classes, else one column a class or a pair.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), (n, n_train) if precomputed, or n items
-
-        Returns
-        -------
-        ndarray of shape (n,), (n, n_classes) or (n, n_pairs)
-        """
-        return self._fitted().decision_function(X)
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Rows) -> FloatArray:
-        """Probabilities of the refitted machine, one column a class; only with `probability`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), (n, n_train) if precomputed, or n items
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return self._fitted().predict_proba(X)
-
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Rows) -> FloatArray:
-        """Logarithms of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), (n, n_train) if precomputed, or n items
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return self._fitted().predict_log_proba(X)

@@ -4,21 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
-from mercer.estimators.fitting.inputs import regression_input
-from mercer.estimators.fitting.weights import target_weights
-from mercer.estimators.svm.svr import SVR
-from mercer.selection.tuning.base import TunedModel
+from mercer._types import FloatArray
+from mercer.selection.tuning.tuned import TunedRegressor
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from mercer.kernels.base.kernel import Kernel
 
 
-class SVRCV(RegressorMixin, TunedModel):
+class SVRCV(TunedRegressor):
     """Support vector regression that chooses C, gamma, epsilon and kernel by cross-validation.
 
     It finds the scores of scikit-learn's `GridSearchCV` over `SVR` in the time of a few fits: one kernel matrix
@@ -36,8 +30,8 @@ class SVRCV(RegressorMixin, TunedModel):
         around ``gamma="scale"``. With None, `gamma` is not searched.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto",
-        which chooses by looking at the data), a kernel of `mercer.kernels`, or a function that returns the
-        kernel matrix of two sets of rows.
+        which chooses by looking at the data), an expression such as "rbf + 2*linear" or "spectrum(k=4)", a
+        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows.
     epsilons : list of float, optional
         Values of epsilon, 0 or more; by default only `epsilon`.
     kernels : list, optional
@@ -49,9 +43,10 @@ class SVRCV(RegressorMixin, TunedModel):
         Number of settings to draw, instead of trying all: between the ends of `Cs` and of `gammas`, uniformly
         in the logarithm, with four values of C for each kernel drawn; or from `param_grid`, as
         `RandomizedSearchCV` does.
-    search : {"all", "halving"}, default="all"
-        Whether to try all settings on all rows, or all of them on few rows and then the best part of them on
-        `factor` times as many, again and again ("halving").
+    search : {"all", "halving", "adaptive"}, default="all"
+        Whether to try all settings on all rows; or all of them on few rows and then the best part of them on
+        `factor` times as many, again and again ("halving"); or to begin with them on few rows and to go on beyond
+        `Cs` and `gammas` wherever the best lies at an end ("adaptive").
     factor : int, default=3
         For "halving": how many times as many rows each round has, 2 or more.
     cv : int, splitter or iterable, optional
@@ -85,8 +80,6 @@ class SVRCV(RegressorMixin, TunedModel):
         Largest violation of the optimality conditions (LIBSVM's rule), positive, in units of y.
     epsilon : float, default=0.1
         Half the width of the tube, 0 or more, in units of y; if `epsilons` is not given.
-    shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : int, default=0
@@ -120,6 +113,9 @@ class SVRCV(RegressorMixin, TunedModel):
         The setting that did best.
     best_score_ : float
         Its mean score over the folds.
+    honest_score_ : float
+        What `best_score_` is without the luck of having been chosen: settings chosen by some folds, judged on the
+        others, over all ways to draw folds (see the guide). NaN where there is only one fold.
     best_index_ : int
         Its place in `cv_results_`.
     best_estimator_ : SVR
@@ -136,6 +132,8 @@ class SVRCV(RegressorMixin, TunedModel):
         C and kernel of the refitted machine; for "auto", the number it came to.
     status_ : Status
         How the search ended, or how the last fit did.
+    ending_ : str
+        Why an adaptive search ended; only after such a one.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors in the training data.
     support_vectors_ : array or CSR of shape (n_support, d)
@@ -161,7 +159,7 @@ class SVRCV(RegressorMixin, TunedModel):
         The function as a sum of kernels.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     Examples
@@ -173,10 +171,6 @@ class SVRCV(RegressorMixin, TunedModel):
     >>> model.best_params_, round(model.best_score_, 2)
     ({'C': 100, 'gamma': 10.0}, 0.49)
     """
-
-    _machine = SVR
-    _default_score = "r2"
-    _classifies = False
 
     def __init__(
         self,
@@ -201,7 +195,6 @@ class SVRCV(RegressorMixin, TunedModel):
         coef0: float = 0.0,
         tol: float = 1e-3,
         epsilon: float = 0.1,
-        shrinking: bool = True,
         cache_size: float | None = None,
         verbose: int = 0,
         max_iter: int = -1,
@@ -232,7 +225,6 @@ class SVRCV(RegressorMixin, TunedModel):
         self.coef0 = coef0
         self.tol = tol
         self.epsilon = epsilon
-        self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
@@ -242,9 +234,3 @@ class SVRCV(RegressorMixin, TunedModel):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.callbacks = callbacks
-
-    def _input(self, probe: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Array]:
-        return regression_input(probe, X, y)
-
-    def _weights(self, given: ArrayLike, y: Array) -> FloatArray:
-        return target_weights(given, len(y))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._types import BoolArray
+from mercer._types import BoolArray, FloatArray
 from mercer.selection.tuning.results import DONE
 from mercer.selection.tuning.settings import middle_of
 
@@ -42,3 +42,11 @@ def score_of(table: "Table", judge: str, number: int) -> float:
 def is_judged(table: "Table", judge: str) -> BoolArray:
     """Which settings have a score on which folds."""
     return (table.state == DONE) & ~np.isnan(table.test[judge])
+
+
+def scores_of_rivals(table: "Table", judge: str, winner: int) -> FloatArray:
+    """The scores of all settings that were judged on every fold in the winner's round, on folds that have scores."""
+    own = table.is_complete() & (table.rounds == table.rounds[winner])
+    scores = table.test[judge][own]
+    scores = scores[:, ~np.isnan(scores).all(axis=0)]
+    return scores[~np.isnan(scores).any(axis=1)]
