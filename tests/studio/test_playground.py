@@ -1,12 +1,13 @@
 """What the playground shows is what the library computes, and bad input is a sentence."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import mercer
 from mercer._errors import DataError
 from mercer.studio.playground.methods import METHODS, method_of
-from mercer.studio.playground.presets import PRESETS, preset
+from mercer.studio.playground.presets import PRESETS, preset, preset_list
 from mercer.studio.playground.scene import Scene
 from mercer.studio.playground.script import script
 from mercer.studio.server.quiet_warnings import expected_warnings_ignored
@@ -141,7 +142,8 @@ def test_a_kernel_that_fails_is_a_sentence(open_tab):
 
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("kernel", ["poly", "rbf", "expression"])
-def test_exported_code_runs_and_gives_the_same_model(name, kernel, capsys):
+def test_exported_code_runs_and_gives_the_same_model_and_its_picture(name, kernel, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     state = {**preset(PRESET_OF[METHODS[name].kind]), "method": name, "kernel": kernel, "bias": "penalised"}
     state["degree"] = 5  # enough for a hard margin
     state["expression"] = "2*rbf(gamma=0.5) * laplacian(gamma=1) + 0.1*linear()**2"
@@ -156,8 +158,43 @@ def test_exported_code_runs_and_gives_the_same_model(name, kernel, capsys):
     else:
         np.testing.assert_allclose(model.decision_function(scene.grid(96, 72)), arrays["field"].ravel(), atol=1e-8)
     assert "status" in capsys.readouterr().out
+    assert (tmp_path / "mercer_studio.png").read_bytes().startswith(b"\x89PNG")
+    assert len(names["picture"].points) == len(scene.points)
+    plt.close("all")
 
 
-def test_the_code_of_the_toy_set_prints_its_margin(capsys):
+def test_the_code_of_the_toy_set_prints_its_margin(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     exec(compile(script(Scene.of(preset("toy"))), "studio.py", "exec"), {})  # noqa: S102 - as above
     assert "0.707106781186547" in capsys.readouterr().out
+    plt.close("all")
+
+
+# --- presets that teach ---------------------------------------------------------------------------
+
+
+def test_every_preset_has_a_lesson_for_a_narrow_panel():
+    for key, title, short, lesson in preset_list():
+        assert title
+        assert len(short) <= 9, key
+        assert 40 <= len(lesson) <= 220, key
+        assert lesson.endswith((".", "”."))
+
+
+def test_the_cloud_leaves_its_stray_points_outside():
+    header, arrays = first_answer(**preset("blob"))
+    assert (arrays["values"][-3:] < 0).all()  # those that were put there to stray
+    assert header["numbers"]["outside"] <= 0.1 * len(arrays["values"])
+    # and, as the lesson says, each gets an island of its own when gamma is larger
+    assert first_answer(**{**preset("blob"), "gamma": 1.0})[0]["numbers"]["outside"] == 0
+
+
+def test_what_the_lessons_say_is_so():
+    assert first_answer(**preset("toy"))[0]["numbers"]["margin"] == pytest.approx(0.5**0.5)
+    assert first_answer(**preset("toy"))[0]["cases"][3] == ZERO
+    assert first_answer(**{**preset("xor"), "degree": 1})[0]["numbers"]["training_errors"] > 10
+    assert first_answer(**preset("xor"))[0]["numbers"]["training_errors"] <= 2
+    with pytest.raises(mercer.NotSeparableError):
+        first_answer(**{**preset("noisy"), "method": "hard"})
+    few, many = (first_answer(**{**preset("moons"), "C": C})[0]["numbers"]["support"] for C in (10.0, 0.1))
+    assert many > few

@@ -6,9 +6,9 @@ import { theme } from "./palette.js";
 /**
  * @param {HTMLElement} box
  * @param {{ height?: number, x: ArrayLike<number>, series: ArrayLike<number>[], names: string[], colours: string[],
- *   xlabel: string, log?: boolean, dash?: number[][] }} options
+ *   xlabel: string, log?: boolean, dash?: number[][], most?: number }} options `most` is where the axis ends
  */
-export function curves(box, { height = 190, x, series, names, colours, xlabel, log = false, dash = [] }) {
+export function curves(box, { height = 190, x, series, names, colours, xlabel, log = false, dash = [], most }) {
   const t = theme();
   const axis = {
     stroke: t.soft,
@@ -17,12 +17,18 @@ export function curves(box, { height = 190, x, series, names, colours, xlabel, l
     font: "11px system-ui",
     labelFont: "12px system-ui",
   };
+  // A little room above and below, and never further than asked.
+  const range = (_u, low, high) => {
+    const top = Math.min(high, most ?? high);
+    const room = 0.06 * (top - low || 1);
+    return [low - room, top + room];
+  };
   const options = {
     width: Math.max(120, box.clientWidth),
     height,
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     legend: { show: true, live: true },
-    scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
+    scales: { x: { time: false }, y: log ? { distr: 3 } : { range } },
     axes: [
       { ...axis, label: xlabel, labelSize: 18, size: 34 },
       {

@@ -106,27 +106,44 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
     "aria-label": `${label}, as a number`,
     data: { name: `${name}-box` },
   });
+  const said = h("p", { class: "field-error", id: `${id}-said`, role: "alert", hidden: true });
+  const isWhole = step !== undefined && Number.isInteger(step);
+  const word = (v) => show(v, 3).replace("−", "-");
+  let now = value;
+  const say = (text) => {
+    said.hidden = !text;
+    said.textContent = text;
+    box.setAttribute("aria-invalid", String(Boolean(text)));
+    if (text) box.setAttribute("aria-describedby", said.id);
+    else box.removeAttribute("aria-describedby");
+  };
   const put = (v) => {
+    now = v;
     range.value = String(to(v));
     range.setAttribute("aria-valuetext", show(v, 3));
-    box.value = show(v, 3).replace("−", "-");
+    box.value = word(v);
+    say("");
   };
   range.addEventListener("input", () => {
-    let v = from(Number(range.value));
-    if (step && Number.isInteger(step)) v = Math.round(v);
-    else v = Number(v.toPrecision(4));
-    box.value = show(v, 3).replace("−", "-");
-    range.setAttribute("aria-valuetext", show(v, 3));
-    onchange(v);
+    const v = from(Number(range.value));
+    put(isWhole ? Math.round(v) : Number(v.toPrecision(4)));
+    onchange(now);
   });
+  // What cannot be taken stays in the box, with a word beside it: nothing that was typed vanishes.
   box.addEventListener("change", () => {
-    const v = Number(box.value);
-    if (Number.isFinite(v) && v >= min && v <= max) {
+    const typed = box.value.trim();
+    const v = Number(typed.replace("−", "-").replace(",", "."));
+    const stays = `it stays ${show(now, 3)}.`;
+    if (!typed || !Number.isFinite(v)) say(`“${typed}” is no number: ${stays}`);
+    else if (v < min) say(`${typed} is less than ${show(min)}, the least here: ${stays}`);
+    else if (v > max) say(`${typed} is more than ${show(max)}, the most here: ${stays}`);
+    else if (isWhole && !Number.isInteger(v)) say(`${typed} is no whole number: ${stays}`);
+    else {
       put(v);
       onchange(v);
-    } else put(from(Number(range.value)));
+    }
   });
-  const node = h("div", { class: "slider" }, h("label", { for: id }, label), box, range);
+  const node = h("div", { class: "slider" }, h("label", { for: id }, label), box, range, said);
   put(value);
   return { node, put };
 }

@@ -1,6 +1,12 @@
 // @ts-check
 // The connection: requests with numbers, answers to the newest of each kind only, and a new
-// connection when one is lost. Frames are a JSON header and arrays of float32 (see frames.py).
+// connection when one is lost. Frames are a JSON header and arrays of float32 (see messages.py). Where there is no
+// server, as on a web host, the page's own engine answers in its place.
+
+import { recall, remember } from "./storage.js";
+
+/** Whether the page has to do by itself. */
+export const isAlone = document.documentElement.dataset.engine === "page";
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
 // A request that is still at work after so many milliseconds is overtaken by a newer one.
@@ -9,7 +15,7 @@ const PATIENCE = 150;
 let socket = null;
 let number = 0;
 let delay = 250;
-let tab = sessionStorage.getItem("mercer-tab") ?? "";
+let tab = recall("sessionStorage", "mercer-tab") ?? "";
 const kinds = new Map(); // do -> { n, handler, sent, waiting, last, sticky, once, open }
 const LOST = "The connection was lost before this was done, and the work ended with it. Please ask again.";
 const listeners = new Set();
@@ -31,7 +37,7 @@ function setWarm(warm) {
 }
 
 /**
- * @typedef {Float32Array & { shape: number[] }} Numbers
+ * @typedef {(Float32Array | Float64Array) & { shape: number[] }} Numbers
  * @typedef {Record<string, any>} Header
  * @typedef {(header: Header, arrays: Record<string, Numbers>, asked: number) => void} Handler
  */
@@ -54,10 +60,18 @@ export function unpack(buffer) {
   return [header, arrays];
 }
 
-export function connect() {
+async function openSocket() {
+  if (isAlone) return new (await import("./engine/socket.js")).PageSocket();
+  const made = new WebSocket(
+    `ws://${location.host}/ws?token=${encodeURIComponent(token)}&tab=${encodeURIComponent(tab)}`,
+  );
+  made.binaryType = "arraybuffer";
+  return made;
+}
+
+export async function connect() {
   setState("wait");
-  socket = new WebSocket(`ws://${location.host}/ws?token=${encodeURIComponent(token)}&tab=${encodeURIComponent(tab)}`);
-  socket.binaryType = "arraybuffer";
+  socket = await openSocket();
   socket.onopen = () => {
     delay = 250;
     setState("on");
@@ -96,11 +110,11 @@ function giveUp() {
   }
 }
 
-function receive(buffer) {
-  const [header, arrays] = unpack(buffer);
+function receive(data) {
+  const [header, arrays] = data instanceof ArrayBuffer ? unpack(data) : data;
   if (header.do === "hello") {
     tab = header.tab;
-    sessionStorage.setItem("mercer-tab", tab);
+    remember("sessionStorage", "mercer-tab", tab);
     setWarm(header.warm);
     return;
   }

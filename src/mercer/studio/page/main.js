@@ -2,16 +2,20 @@
 // The frame of the page: views, theme, links and exports.
 
 import { h, saveFile, toast } from "./dom.js";
-import { address, connect, connection, drop, onState } from "./link.js";
-import { readHash, saveLink, state, toHash } from "./state.js";
+import { address, ask, connect, connection, drop, isAlone, onState } from "./link.js";
+import { fragment, restore, state } from "./state.js";
+import { recall, remember } from "./storage.js";
+import { canRedo, canUndo, followSteps, redo, saveStep, settle, undo } from "./steps.js";
 
 /** @type {[key: string, title: string, load: () => Promise<new (stage: HTMLElement) => any>][]} */
-const VIEWS = [
+const ALL_VIEWS = [
   ["play", "Playground", () => import("./views/play.js").then((m) => m.PlayView)],
   ["solve", "Watch it solve", () => import("./views/solve.js").then((m) => m.SolveView)],
   ["idea", "See the idea", () => import("./views/idea.js").then((m) => m.IdeaView)],
   ["data", "Your data", () => import("./views/data.js").then((m) => m.DataView)],
 ];
+// Without a program behind it the page fits machines itself, and has the views that need no more.
+const VIEWS = ALL_VIEWS.filter(([key]) => !isAlone || key === "play" || key === "idea");
 const stage = document.getElementById("stage");
 let view = null;
 
@@ -23,6 +27,7 @@ tabList.append(...tabs);
 tabList.addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!step) return;
+  event.preventDefault();
   const next = (VIEWS.findIndex(([key]) => key === state.view) + step + VIEWS.length) % VIEWS.length;
   open(VIEWS[next][0]).then(() => tabs[next].focus());
 });
@@ -39,8 +44,12 @@ async function open(key) {
   });
   document.title = `${found[1]} · Mercer Studio`;
   view = new View(stage);
-  saveLink();
+  saveStep();
 }
+
+document.querySelector(".skip").addEventListener("click", () => {
+  /** @type {HTMLElement} */ (stage.querySelector("canvas[tabindex]") ?? stage).focus();
+});
 
 // --- connection ------------------------------------------------------------------------------
 
@@ -48,10 +57,12 @@ const live = /** @type {HTMLElement} */ (document.querySelector(".live"));
 onState((now) => {
   live.dataset.state = now === "on" ? (connection.warm ? "on" : "wait") : now === "wait" ? "wait" : "off";
   live.querySelector(".live-text").textContent = {
-    on: connection.warm ? "live" : "compiling, the first time only",
+    on: isAlone ? "in this page" : connection.warm ? "live" : "compiling, the first time only",
     wait: "connecting",
     off: "reconnecting",
-    refused: "not let in: open the address that mercer studio printed",
+    refused: isAlone
+      ? "the solver could not be loaded: reload the page"
+      : "not let in: open the address that mercer studio printed",
   }[now];
 });
 
@@ -60,36 +71,69 @@ onState((now) => {
 document.getElementById("theme").addEventListener("click", () => {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   document.documentElement.dataset.theme = next;
-  try {
-    localStorage.setItem("mercer-theme", next);
-  } catch {
-    /* storage may be off */
-  }
+  remember("localStorage", "mercer-theme", next);
   view?.repaint?.();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
-  let chosen = null;
-  try {
-    chosen = localStorage.getItem("mercer-theme");
-  } catch {
-    /* storage may be off */
-  }
-  if (chosen) return;
+  if (recall("localStorage", "mercer-theme")) return;
   document.documentElement.dataset.theme = event.matches ? "dark" : "light";
   view?.repaint?.();
 });
 
-// --- link and exports ------------------------------------------------------------------------
+// --- steps and links -------------------------------------------------------------------------
 
-document.getElementById("copy-link").addEventListener("click", async () => {
-  history.replaceState(null, "", toHash());
+/** @type {(id: string) => any} */
+const byId = (id) => document.getElementById(id);
+byId("undo").addEventListener("click", undo);
+byId("redo").addEventListener("click", redo);
+
+function showSteps() {
+  byId("undo").disabled = !canUndo();
+  byId("redo").disabled = !canRedo();
+}
+
+// Show what the address holds: the view that is open takes it over, if it can, or the right one is opened.
+function follow() {
+  const before = state.view;
+  begin(location.hash);
+  if (before === state.view && view?.restored) view.restored();
+  else open(state.view);
+}
+
+const linkDialog = /** @type {HTMLDialogElement} */ (byId("link-dialog"));
+byId("link").addEventListener("click", () => {
+  settle();
+  byId("link-text").value = isAlone ? `${location.href.split("#")[0]}#${fragment()}` : `mercer:${fragment()}`;
+  byId("link-error").hidden = true;
+  byId("link-paste").value = "";
+  linkDialog.showModal();
+  byId("link-copy").focus();
+});
+byId("link-copy").addEventListener("click", async () => {
+  byId("link-text").select();
   try {
-    await navigator.clipboard.writeText(location.href);
-    toast("The link to this state is copied.");
+    await navigator.clipboard.writeText(byId("link-text").value);
+    toast("The link is copied.");
+    linkDialog.close();
   } catch {
-    toast("The link is in the address bar.");
+    toast("Press Ctrl+C to copy what is selected.");
   }
 });
+byId("link-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  try {
+    restore(byId("link-paste").value);
+  } catch {
+    byId("link-error").textContent =
+      "That is no link of Mercer Studio: one begins with mercer: or has play=… behind a #.";
+    byId("link-error").hidden = false;
+    return;
+  }
+  linkDialog.close();
+  open(state.view);
+});
+
+// --- exports ---------------------------------------------------------------------------------
 
 const menuButton = document.getElementById("export");
 const menu = /** @type {HTMLElement} */ (document.querySelector(".menu-items"));
@@ -151,7 +195,8 @@ function exportCode() {
     if (!dialog.open) dialog.showModal();
   });
 }
-dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
+for (const each of [dialog, linkDialog])
+  each.querySelector("[data-close]").addEventListener("click", () => each.close());
 document.getElementById("code-copy").addEventListener("click", async () => {
   try {
     await navigator.clipboard.writeText(document.getElementById("code-text").textContent);
@@ -168,19 +213,16 @@ document
 
 // --- begin -----------------------------------------------------------------------------------
 
-function begin() {
+function begin(link) {
+  if (!link) return;
   try {
-    readHash();
+    restore(link);
   } catch {
     toast("This link holds no state that the studio can read; it begins anew.");
   }
 }
-window.addEventListener("hashchange", () => {
-  begin();
-  open(state.view);
-});
-begin();
+begin(location.hash);
 connect();
-open(state.view);
+open(state.view).then(() => followSteps(follow, showSteps));
 // What tests need to see and to break.
-/** @type {any} */ (window).mercerStudio = { state, connection, drop, address };
+/** @type {any} */ (window).mercerStudio = { state, connection, drop, address, ask };

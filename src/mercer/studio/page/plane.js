@@ -64,6 +64,8 @@ export class Plane {
   free = false;
   small = false;
   numbered = false;
+  /** @type {number[] | null} points that a sentence names, and that show their numbers */
+  named = null;
   /** How many points there may be; 0 is any number. */
   most = 0;
   least = 0;
@@ -72,18 +74,21 @@ export class Plane {
    * @param {HTMLElement} box
    * @param {Model} model
    * @param {On} on
-   * @param {{ editable?: boolean, label?: string }} options
+   * @param {{ editable?: boolean, label?: string, words?: string }} options `words` is the id of the element that says
+   *   what the picture shows
    */
-  constructor(box, model, on = {}, { editable = true, label = "Plane of points" } = {}) {
+  constructor(box, model, on = {}, { editable = true, label = "Plane of points", words } = {}) {
     this.model = model;
     this.on = on;
     this.editable = editable;
     this.nextFrame = onceAFrame(() => this.render());
     this.canvas = document.createElement("canvas");
-    this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "application");
+    // What can be moved by keyboard is an application; what can only be looked at is a picture.
+    if (editable) this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", editable ? "application" : "img");
     this.canvas.setAttribute("aria-label", label);
-    box.append(this.canvas);
+    if (words) this.canvas.setAttribute("aria-describedby", words);
+    box.prepend(this.canvas);
     this.box = box;
     this.sight = new ResizeObserver(() => this.draw());
     this.sight.observe(box);
@@ -508,7 +513,7 @@ export class Plane {
       ctx.stroke();
       ctx.globalAlpha = 1;
       ctx.textAlign = "left";
-      if (py > 30 && py < hgt - 20) ctx.fillText(label(y, sy), 7, py - 4);
+      if (py > 44 && py < hgt - 20) ctx.fillText(label(y, sy), 7, py - 4);
     }
     ctx.restore();
   }
@@ -529,7 +534,7 @@ export class Plane {
         ctx.lineWidth = i === this.picked ? 3 : 2;
         ctx.stroke();
       }
-      if (this.numbered) {
+      if (this.numbered || this.named?.includes(i)) {
         ctx.fillStyle = t.ink;
         ctx.font = "600 12px system-ui, sans-serif";
         ctx.textAlign = "left";

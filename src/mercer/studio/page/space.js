@@ -23,9 +23,9 @@ export class Space {
 
   /**
    * @param {HTMLElement} box
-   * @param {{ label: string, azimuth?: number, height?: number, zoom?: number }} options
+   * @param {{ label: string, words?: string, azimuth?: number, height?: number, zoom?: number }} options
    */
-  constructor(box, { label, azimuth = -0.6, height = 0.35, zoom = 1 }) {
+  constructor(box, { label, words, azimuth = -0.6, height = 0.35, zoom = 1 }) {
     this.box = box;
     this.azimuth = azimuth;
     this.height = height;
@@ -35,8 +35,9 @@ export class Space {
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
     this.canvas.setAttribute("aria-label", `${label}. Drag or use the arrow keys to turn it.`);
+    if (words) this.canvas.setAttribute("aria-describedby", words);
     this.canvas.style.cursor = "grab";
-    box.append(this.canvas);
+    box.prepend(this.canvas);
     this.canvas.addEventListener("pointerdown", (e) => {
       this.held = [e.clientX, e.clientY];
       this.canvas.setPointerCapture(e.pointerId);

@@ -1,5 +1,6 @@
 // @ts-check
-// Everything that a link must bring back, and the link itself: #<view>=<base64url of JSON>.
+// Everything that a link must bring back, and the link itself: <view>=<base64url of JSON>. A link names no server and
+// no run, so it opens on anybody's Studio.
 
 export const state = {
   view: "play",
@@ -23,13 +24,13 @@ export const state = {
   solver: "smo",
   step: 0,
   idea: "line",
+  /** @type {Record<string, Record<string, any>>} what each idea shows: its points and its numbers */
+  ideas: {},
   data: {},
 };
 
-const watchers = new Set();
-export function onLink(watcher) {
-  watchers.add(watcher);
-}
+// As it is copied (mercer:play=...), and as it stands behind the # of an address.
+const LINK = /(?:^|#|^mercer:)(play|solve|idea|data)=([\w-]*)$/;
 
 const encode = (text) =>
   btoa(String.fromCharCode(...new TextEncoder().encode(text)))
@@ -41,35 +42,64 @@ const decode = (text) =>
     Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)),
   );
 
-export function toHash() {
+/** What is on the screen, as it stands behind the # of an address. */
+export function fragment() {
   const { view, ...rest } = state;
   const keep = { s: rest.scene };
   if (view === "solve") Object.assign(keep, { v: rest.solver, k: rest.step });
-  if (view === "idea") keep.i = rest.idea;
+  if (view === "idea") Object.assign(keep, { i: rest.idea, w: rest.ideas[rest.idea] });
   if (view === "data") keep.d = rest.data;
-  return `#${view}=${encode(JSON.stringify(keep))}`;
+  return `${view}=${encode(JSON.stringify(keep))}`;
 }
 
-let writing = 0;
-export function saveLink() {
-  clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, "", toHash()), 250);
+const isPoint = (p) => Array.isArray(p) && p.length === 3 && p.every(Number.isFinite);
+
+// A link is as foreign as a file: only what is known is taken from it, and only if it is of its kind.
+function takeScene(given) {
+  const { scene } = state;
+  if (!Array.isArray(given?.points) || !given.points.every(isPoint)) throw new TypeError("no points");
+  const taken = { points: given.points };
+  for (const [key, value] of Object.entries(given)) {
+    if (key === "window" && Array.isArray(value) && value.length === 4 && value.every(Number.isFinite))
+      taken.window = value;
+    else if (key === "preset") taken.preset = typeof value === "string" ? value : null;
+    else if (key in scene && !Array.isArray(scene[key]) && typeof value === typeof scene[key]) taken[key] = value;
+  }
+  Object.assign(scene, taken);
 }
 
-// Whether the address holds a state; a broken one is said to be so, and ignored.
-export function readHash() {
-  const found = location.hash.match(/^#(play|solve|idea|data)=(.*)$/);
-  if (!found) return false;
-  const kept = JSON.parse(decode(found[2]));
+/**
+ * Take over the state of a link, in whatever form it was copied; an error if there is none in it.
+ * @param {string} link
+ */
+export function restore(link) {
+  const found = link.trim().match(LINK);
+  if (!found) throw new TypeError("no link");
+  const given = JSON.parse(decode(found[2]));
+  if (given.s) takeScene(given.s);
   state.view = found[1];
-  if (kept.s && Array.isArray(kept.s.points)) Object.assign(state.scene, kept.s);
-  if (typeof kept.v === "string") state.solver = kept.v;
-  if (Number.isFinite(kept.k)) state.step = kept.k;
-  if (typeof kept.i === "string") state.idea = kept.i;
-  if (kept.d && typeof kept.d === "object") state.data = kept.d;
-  return true;
+  if (typeof given.v === "string") state.solver = given.v;
+  if (Number.isFinite(given.k)) state.step = given.k;
+  if (typeof given.i === "string") {
+    state.idea = given.i;
+    const shown = given.w;
+    if (shown && typeof shown === "object" && (!shown.points || shown.points.every(isPoint)))
+      state.ideas[given.i] = shown;
+  }
+  if (given.d && typeof given.d === "object") state.data = given.d;
 }
 
-export function tellLink() {
-  watchers.forEach((w) => w());
+/**
+ * What an idea shows, kept from one visit to the next and in links; at first what it starts with.
+ * @template {Record<string, any>} T
+ * @param {string} key
+ * @param {T} start
+ * @returns {T}
+ */
+export function kept(key, start) {
+  const found = state.ideas[key] ?? {};
+  const same = Object.entries(start).filter(([name, value]) => typeof found[name] === typeof value);
+  const shown = { ...start, ...Object.fromEntries(same.map(([name]) => [name, found[name]])) };
+  state.ideas[key] = shown;
+  return /** @type {T} */ (shown);
 }

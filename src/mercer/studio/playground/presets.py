@@ -1,6 +1,7 @@
 """Sets of points that a lesson begins with."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,24 +81,138 @@ def _three() -> Points:
     return _of(centres + rng.normal(scale=0.6, size=(75, 2)), np.repeat([0, 1, 2], 25))
 
 
-# Key, title, the points, the window, and with which method and kernel a lesson would begin.
-PRESETS: dict[str, tuple[str, Callable[[], Points], tuple[float, ...], dict[str, Any]]] = {
-    "toy": ("Toy set", _toy, (-1.5, 4.5, -1.25, 3.25), {"method": "hard", "kernel": "linear"}),
-    "xor": ("XOR", _xor, (-4, 4, -3, 3), {"method": "soft", "kernel": "poly", "C": 1.0, "gamma": 1.0}),
-    "rings": ("Rings", _rings, (-4, 4, -3, 3), {"method": "soft", "kernel": "rbf", "C": 1.0, "gamma": 0.5}),
-    "moons": ("Moons", _moons, (-4, 4, -3, 3), {"method": "soft", "kernel": "rbf", "C": 10.0, "gamma": 1.0}),
-    "iris": ("Iris petals", _iris, (0.2, 7.8, -1.1, 4.6), {"method": "soft", "kernel": "rbf", "C": 1.0, "gamma": 0.5}),
-    "noisy": ("Noisy halves", _noisy, (-4, 4, -3, 3), {"method": "soft", "kernel": "linear", "C": 1.0}),
-    "line": ("Line that needs x²", _line, (-4, 4, -3, 3), {"method": "hard", "kernel": "poly", "degree": 2}),
-    "three": ("Three classes", _three, (-4, 4, -3, 3), {"method": "soft", "kernel": "rbf", "C": 1.0, "gamma": 0.5}),
-    "blob": ("One cloud", _blob, (-4, 4, -3, 3), {"method": "oneclass", "kernel": "rbf", "gamma": 0.6, "nu": 0.1}),
-    "curve": ("Noisy curve", _curve, (-4, 4, -3, 3), {"method": "svr", "kernel": "rbf", "C": 10.0, "gamma": 0.8}),
+@dataclass(frozen=True)
+class Preset:
+    """A set of points and what it is there to teach.
+
+    Attributes
+    ----------
+    title, short : str
+        In full, and as short as a button.
+    lesson : str
+        What to try, and what it shows.
+    make : callable
+        Gives the points and their classes.
+    window : tuple of four float
+    settings : dict
+        Method, kernel and numbers that the lesson begins with.
+    """
+
+    title: str
+    short: str
+    lesson: str
+    make: Callable[[], Points]
+    window: tuple[float, float, float, float]
+    settings: dict[str, Any]
+
+
+_USUAL = (-4.0, 4.0, -3.0, 3.0)
+PRESETS = {
+    "toy": Preset(
+        "Toy set",
+        "Toy",
+        "Four points, solved by hand in lectures: the margin is 1/√2. Drag point 4, at (3, 0), away: it has no ring, "
+        "and nothing moves. Drag a point with a ring, and everything does.",
+        _toy,
+        (-1.5, 4.5, -1.25, 3.25),
+        {"method": "hard", "kernel": "linear"},
+    ),
+    "xor": Preset(
+        "XOR",
+        "XOR",
+        "No line does it: choose the linear kernel and see. A polynomial of degree 2 does; now lower its degree to 1.",
+        _xor,
+        _USUAL,
+        {"method": "soft", "kernel": "poly", "degree": 2, "C": 1.0, "gamma": 1.0, "coef0": 1.0},
+    ),
+    "rings": Preset(
+        "Rings",
+        "Rings",
+        "A circle in the plane is a plane among the features. Raise γ until every point has an island of its own: "
+        "that is learning by heart.",
+        _rings,
+        _USUAL,
+        {"method": "soft", "kernel": "rbf", "C": 1.0, "gamma": 0.5},
+    ),
+    "moons": Preset(
+        "Moons",
+        "Moons",
+        "Lower C: the street widens and more points stand in it. Few points decide the curve; drag one that has no "
+        "mark, and it stays.",
+        _moons,
+        _USUAL,
+        {"method": "soft", "kernel": "rbf", "C": 10.0, "gamma": 1.0},
+    ),
+    "iris": Preset(
+        "Iris petals",
+        "Iris",
+        "Length and width of petals of three species. One is far off; between the other two the machine has to choose.",
+        _iris,
+        (0.2, 7.8, -1.1, 4.6),
+        {"method": "soft", "kernel": "rbf", "C": 1.0, "gamma": 0.5},
+    ),
+    "noisy": Preset(
+        "Noisy halves",
+        "Halves",
+        "Labels near the border are wrong by chance. Choose Hard-SVM: it proves that no line exists. Compare what one "
+        "far outlier does to the hinge and to the ramp loss.",
+        _noisy,
+        _USUAL,
+        {"method": "soft", "kernel": "linear", "C": 1.0},
+    ),
+    "line": Preset(
+        "Line that needs x²",
+        "x²",
+        "On a line no threshold separates the middle from both ends; with x² there are two. See it lifted under "
+        "“See the idea”.",
+        _line,
+        _USUAL,
+        {"method": "hard", "kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+    ),
+    "three": Preset(
+        "Three classes",
+        "3 classes",
+        "Three classes are three duels: every pair has a machine, and they vote.",
+        _three,
+        _USUAL,
+        {"method": "soft", "kernel": "rbf", "C": 1.0, "gamma": 0.5},
+    ),
+    "blob": Preset(
+        "One cloud",
+        "Cloud",
+        "No labels: a region that leaves out at most the share ν. The three stray points are outside. Raise γ to 1: "
+        "each gets an island, and counts as usual.",
+        _blob,
+        _USUAL,
+        {"method": "oneclass", "kernel": "rbf", "gamma": 0.2, "nu": 0.1},
+    ),
+    "curve": Preset(
+        "Noisy curve",
+        "Curve",
+        "Points inside the tube do not pull; two outliers pull no harder than any other. Kernel ridge, on the same "
+        "points, bends to them.",
+        _curve,
+        _USUAL,
+        {"method": "svr", "kernel": "rbf", "C": 10.0, "gamma": 0.8, "epsilon": 0.3},
+    ),
 }
 
 
 def preset(key: str) -> dict[str, Any]:
     """The state that a preset stands for."""
-    title, make, window, settings = PRESETS[key]
-    points, labels = make()
+    found = PRESETS[key]
+    points, labels = found.make()
     rows = [[round(float(x), 3), round(float(y), 3), int(label)] for (x, y), label in zip(points, labels, strict=True)]
-    return {"preset": key, "title": title, "points": rows, "window": list(window), **settings}
+    return {
+        "preset": key,
+        "title": found.title,
+        "lesson": found.lesson,
+        "points": rows,
+        "window": list(found.window),
+        **found.settings,
+    }
+
+
+def preset_list() -> list[list[str]]:
+    """Key, title, short title and lesson of every preset, in the order of the buttons."""
+    return [[key, each.title, each.short, each.lesson] for key, each in PRESETS.items()]

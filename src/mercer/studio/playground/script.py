@@ -1,4 +1,4 @@
-"""The Python code that reproduces what is on the screen, and that runs."""
+"""The Python code that reproduces what is on the screen: it runs, prints the numbers and draws the picture."""
 
 import re
 from typing import Any
@@ -17,6 +17,11 @@ print("support       ", model.support_)
 _MARGIN = """\
 print("margin        ", model.margin_)
 """
+_DRAWN = """
+picture = {display}.from_estimator(model, X, y, xlabel="{x}", ylabel="{y}")
+picture.figure_.savefig("mercer_studio.png", dpi=150)
+print("picture       ", "mercer_studio.png")
+"""
 _REGION = """\
 print("status        ", model.status_.name)
 print("outside       ", (model.predict(X) == -1).sum())
@@ -28,7 +33,7 @@ print("rms error     ", ((model.predict(X) - y) ** 2).mean() ** 0.5)
 
 
 def script(scene: Scene) -> str:
-    """A program that fits the same model to the same points and prints its numbers.
+    """A program that fits the same model to the same points, prints its numbers and draws its picture.
 
     Examples
     --------
@@ -41,11 +46,12 @@ def script(scene: Scene) -> str:
     method = method_of(scene)
     kind, arguments = method.build(scene)
     lines = [
-        '"""Made by Mercer Studio."""',
+        '"""Made by Mercer Studio; the picture needs matplotlib, pip install \'mercer[plot]\'."""',
         "import numpy as np",
         "",
         f"from mercer import {kind.__name__}",
         *_kernel_import(repr(arguments["kernel"])),
+        f"from mercer.plot import {_display(method)}",
         "",
         f"points = np.array({_rows(scene)})",
         *_data(scene, method),
@@ -54,7 +60,16 @@ def script(scene: Scene) -> str:
         "model.fit(X, y)",
         "",
     ]
-    return "\n".join(lines) + _report(method, kind)
+    return "\n".join(lines) + _report(method, kind) + _drawing(method)
+
+
+def _display(method: Method) -> str:
+    return "TubeDisplay" if method.kind == "curve" else "DecisionBoundaryDisplay"
+
+
+def _drawing(method: Method) -> str:
+    x, y = ("x", "y") if method.kind == "curve" else ("x1", "x2")
+    return _DRAWN.format(display=_display(method), x=x, y=y)
 
 
 def _kernel_import(text: str) -> list[str]:

@@ -22,8 +22,8 @@ OPEN = "/page/"
 REFUSED = 1008
 
 _OTHER_RUN = (
-    "This address belongs to another run of Mercer Studio. Open the one that `mercer studio` printed; "
-    "what stands behind the # may be put behind it."
+    "This address belongs to another run of Mercer Studio. Open the one that `mercer studio` printed. If there is "
+    "something behind the #, `mercer studio LINK` opens it, or paste the address into the box under Link there."
 )
 
 

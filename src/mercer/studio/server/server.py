@@ -25,6 +25,7 @@ except ImportError as missing:
     raise MissingExtraError("the studio needs starlette and uvicorn: pip install 'mercer[studio]'") from missing
 
 from mercer.studio.server.gate import Gate
+from mercer.studio.server.links import fragment_of
 from mercer.studio.server.messages import pack
 from mercer.studio.server.session import Session
 from mercer.studio.server.uploads import UPLOAD_LIMIT, Shelf, receive_upload, send_download
@@ -150,7 +151,13 @@ def bind(port: int | None) -> socket.socket:
     raise AssertionError("the last port either binds or raises")
 
 
-def serve(port: int | None = None, *, browser: bool = True, announce: Callable[[str], Any] = sys.stdout.write) -> None:
+def serve(
+    port: int | None = None,
+    *,
+    browser: bool = True,
+    link: str | None = None,
+    announce: Callable[[str], Any] = sys.stdout.write,
+) -> None:
     """Serve the page until Ctrl-C.
 
     Parameters
@@ -159,13 +166,16 @@ def serve(port: int | None = None, *, browser: bool = True, announce: Callable[[
         0 for any free one; 8765 by default, or any if that is taken.
     browser : bool
         Whether to open the page.
+    link : str, optional
+        What the page shows first, as Link copied it.
     announce : callable
         Told the address, which has the token of this run.
     """
+    fragment = "" if link is None else f"#{fragment_of(link)}"
     listener = bind(port)
     number = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
-    address = f"http://{HOST}:{number}/?token={token}"
+    address = f"http://{HOST}:{number}/?token={token}{fragment}"
 
     def begin() -> None:
         threading.Thread(target=warm_up, name="studio-warm-up", daemon=True).start()

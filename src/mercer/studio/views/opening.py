@@ -10,7 +10,7 @@ from mercer.io import Dataset
 from mercer.kernels.table.frame import as_frame
 from mercer.studio.playground.datasets import SHIPPED, open_shipped, open_upload
 from mercer.studio.server.worker import Action, Answer, Job, Request
-from mercer.workflow.assemble import task_of
+from mercer.workflow.target import task_of
 
 # Rows of the preview, and letters of an item in it.
 PREVIEW, LONGEST = 12, 160

@@ -11,7 +11,7 @@ from mercer._errors import DataError
 from mercer.plot.drawing.kkt_cases import free_support
 from mercer.solvers.result import Status
 from mercer.studio.playground.methods import TIME_LIMIT, Method, method_of
-from mercer.studio.playground.presets import PRESETS, preset
+from mercer.studio.playground.presets import PRESETS, preset, preset_list
 from mercer.studio.playground.scene import Scene
 from mercer.studio.playground.script import script
 from mercer.studio.server.worker import Action, Answer, Job, Request
@@ -203,7 +203,7 @@ def _norm(model: Any) -> float:
 
 def start(_request: Request, _job: Job) -> Iterator[Answer]:
     """What the page needs to begin: the presets."""
-    yield {"presets": [[key, title] for key, (title, *_) in PRESETS.items()], "first": preset("toy")}, {}
+    yield {"presets": preset_list(), "first": preset("toy")}, {}
 
 
 def load_preset(request: Request, _job: Job) -> Iterator[Answer]:

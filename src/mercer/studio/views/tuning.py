@@ -1,78 +1,70 @@
-"""Your data: C against gamma by cross-validation, a map that fills in."""
+"""Your data: a search for kernel and C by cross-validation, a map that fills in."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from mercer._errors import DataError
 from mercer.report.model_words import machine_of
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.training import TIME_LIMIT, assembled, chosen_data, share_held, told
-from mercer.workflow.run import Run, machine_and_rows
-from mercer.workflow.tune import Grid, search_for
+from mercer.workflow.tune import Tuning, Wanted, setting_words
 
-CS = tuple(4.0**k for k in range(-3, 6))
-GAMMAS = tuple(4.0**k for k in range(-5, 3))
 FOLDS = 5
 
 
 def tune(request: Request, job: Job) -> Iterator[Answer]:
-    """Cross-validate C against gamma, one value of gamma after the other, then fit the best."""
+    """Search as `mercer tune` does, show the map as it fills in, then the best machine."""
     data = chosen_data(request, job)
-    begin = time.monotonic()
     assembly = assembled(request, data)
-    run = Run(data, assembly, holdout=share_held(assembly.y))
-    chosen = _chosen(run, job, begin)
-    if job.cancelled:
-        return
-    machine = machine_of(assembly.estimator)
-    machine.set_params(**_settings(machine.kernel, chosen), time_limit=TIME_LIMIT)
-    words = f"chosen in {FOLDS} folds: {', '.join(f'{name} = {value:.4g}' for name, value in chosen.items())}"
-    run.assembly = replace(assembly, notes=(*assembly.notes, words))
-    run.fit()
-    run.seconds["fit"] = time.monotonic() - begin
-    yield from told(job, run)
+    machine_of(assembly.estimator).set_params(time_limit=TIME_LIMIT)
+    run = Tuning(data, assembly, Wanted(FOLDS), holdout=share_held(assembly.y))
+    heat = Heat(job, "accuracy" if assembly.task == "classification" else "R²")
+    run.fit(heat.watching)
+    if not job.cancelled:
+        yield from told(job, run)
 
 
-def _chosen(run: Run, job: Job, begin: float) -> dict[str, float]:
-    """The best C, and gamma where there is one, of as many as there was time for; the map is sent row by row."""
-    X, y = run.rows(run.learnt)
-    machine, X = machine_and_rows(run.assembly.estimator, X)
-    gammas, unit = _gammas(machine.kernel, X), run.assembly.unit
-    scores, best = np.full((len(gammas), len(CS)), np.nan), (-np.inf, 0, 0)
-    for row, gamma in enumerate(gammas):
-        grid = Grid(CS, None if gamma is None else [gamma], FOLDS)
-        search = search_for(machine, unit, grid, refit=False, callbacks=[job.watch]).fit(X, y)
-        if job.cancelled:
-            return {}
-        scores[row] = np.asarray(search.cv_results_["mean_test_score"], dtype=float)
-        found = [(float(value), row, column) for column, value in enumerate(scores[row]) if np.isfinite(value)]
-        best = max([best, *found], key=lambda each: each[0])
-        heat = {"Cs": CS, "gammas": gammas, "done": row + 1, "best": list(best),
-                "score": "accuracy" if run.assembly.task == "classification" else "R²"}  # fmt: skip
-        job.send({"heat": {**heat, "seconds": time.monotonic() - begin}}, {"scores": scores})
-        if job.stopped:
-            break
-    if not np.isfinite(best[0]):
-        raise DataError("no setting could be scored; there may be too few rows of a class for five folds")
-    gamma = gammas[best[1]]
-    return {"C": CS[best[2]] * unit, **({} if gamma is None else {"gamma": gamma})}
+class Heat:
+    """The map: a row for each kernel, a column for each C, the score on the most rows that judged it so far."""
+
+    def __init__(self, job: Job, score: str) -> None:
+        self.job, self.score, self.begin = job, score, time.monotonic()
+        self.cells: dict[tuple[str, float], float] = {}
+        self.sent = 0
+
+    @contextmanager
+    def watching(self, _search: Any, _rows: int) -> Iterator[Any]:
+        """For `Run.fit`: what the search calls as it goes on."""
+        yield self._note
+
+    def _note(self, point: Any) -> bool:
+        judged = getattr(point, "judged", ())
+        for setting, score in judged:
+            self.cells[_kernel_of(setting), setting["C"]] = score
+        # As often as there is something new to see.
+        if len(self.cells) > self.sent:
+            self.sent = len(self.cells)
+            self._send(point)
+        return self.job.watch(point)
+
+    def _send(self, point: Any) -> None:
+        kernels, Cs = list(dict.fromkeys(kernel for kernel, _ in self.cells)), sorted({C for _, C in self.cells})
+        scores = np.full((len(kernels), len(Cs)), np.nan)
+        for (kernel, C), score in self.cells.items():
+            scores[kernels.index(kernel), Cs.index(C)] = score
+        row, column = kernels.index(_kernel_of(point.best_params)), Cs.index(point.best_params["C"])
+        heat = {"Cs": Cs, "kernels": kernels, "done": point.done, "total": point.total, "score": self.score,
+                "best": [point.best_score, row, column], "seconds": time.monotonic() - self.begin}  # fmt: skip
+        self.job.send({"heat": heat}, {"scores": scores})
 
 
-def _gammas(kernel: Any, X: Any) -> list[float | None]:
-    """Values around the usual one for a kernel that has a gamma; else only the one that it has."""
-    if isinstance(kernel, str):
-        return [float(gamma) / X.shape[1] for gamma in GAMMAS] if kernel in ("rbf", "poly", "sigmoid") else [None]
-    return list(GAMMAS) if hasattr(kernel, "gamma") else [None]
-
-
-def _settings(kernel: Any, chosen: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(kernel, str) or "gamma" not in chosen:
-        return chosen
-    return {"C": chosen["C"], "kernel": kernel.replace(gamma=chosen["gamma"])}
+def _kernel_of(setting: Mapping[str, Any]) -> str:
+    """The kernel of a setting in the least of words."""
+    own = {name: value for name, value in setting.items() if name not in ("C", "epsilon", "family")}
+    return " ".join(filter(None, [str(setting.get("family", "kernel")), setting_words(own)]))
 
 
 ACTIONS: dict[str, Action] = {"tune": tune}

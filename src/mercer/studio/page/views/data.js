@@ -6,7 +6,8 @@ import { h, numbersList, select, show, slider, toast } from "../dom.js";
 import { address, ask, stop } from "../link.js";
 import { classColour, drawMark, theme } from "../palette.js";
 import { Plane } from "../plane.js";
-import { saveLink, state } from "../state.js";
+import { state } from "../state.js";
+import { saveStep } from "../steps.js";
 
 const KERNELS = [
   ["", "By what the data hold"],
@@ -176,7 +177,7 @@ export class DataView {
 
   keep() {
     state.data = { ...this.settings };
-    saveLink();
+    saveStep();
   }
 
   layout() {
@@ -568,7 +569,9 @@ export class DataView {
         this.card(
           12,
           "What theory promises",
-          ...bounds.map((b) => h("p", { class: "quiet" }, `${b.name}: at most ${show(b.value, 3)}. ${b.says}`)),
+          ...bounds.map((b) =>
+            h("p", { class: "quiet" }, `${b.name}: at most ${show(b.value, 3)}. ${b.says}. ${b.source}.`),
+          ),
         ),
       );
     if (this.heat) cards.splice(2, 0, this.card(12, "Tuning", this.heatBox));
@@ -618,7 +621,7 @@ export class DataView {
             h(
               "tr",
               {},
-              ["row", "said", "true", "", ""].map((t) => h("th", { scope: "col" }, t)),
+              ["row", "said", "true", "right", "what it is"].map((t) => h("th", { scope: "col" }, t)),
             ),
           ),
           body,
@@ -715,7 +718,7 @@ export class DataView {
   // --- tuning --------------------------------------------------------------------------------
 
   tune() {
-    this.begin("tune", "Tuning: five folds for each pair of C and γ");
+    this.begin("tune", "Tuning: five folds for each kernel and C");
     this.heat = null;
     this.heatBox = h("div", { class: "heat-box" });
     this.cards.firstElementChild.append(this.heatBox);
@@ -736,14 +739,14 @@ export class DataView {
       finite = [...scores].filter(Number.isFinite),
       low = Math.min(...finite),
       high = Math.max(...finite);
-    this.progressText.textContent = `${heat.done} of ${heat.gammas.length} values of γ, ${show(heat.seconds, 3)} s; best ${heat.score} ${show(heat.best[0], 4)}`;
+    this.progressText.textContent = `${heat.done} of about ${heat.total} fits, ${show(heat.seconds, 3)} s; best ${heat.score} ${show(heat.best[0], 4)}`;
     this.node.dataset.heat = String(heat.done);
     const cells = [
-      h("span", { class: "heat-head" }, "γ \\ C"),
+      h("span", { class: "heat-head" }, "kernel \\ C"),
       ...heat.Cs.map((C) => h("span", { class: "heat-head" }, show(C, 2))),
     ];
-    heat.gammas.forEach((gamma, r) => {
-      cells.push(h("span", { class: "heat-head" }, gamma === null ? "–" : show(gamma, 2)));
+    heat.kernels.forEach((kernel, r) => {
+      cells.push(h("span", { class: "heat-head", title: kernel }, kernel));
       for (let c = 0; c < columns; c++) {
         const v = scores[r * columns + c],
           isBest = r === heat.best[1] && c === heat.best[2];
@@ -752,7 +755,7 @@ export class DataView {
           {
             class: `heat-cell${isBest ? " best" : ""}`,
             title: Number.isFinite(v)
-              ? `${heat.score} ${show(v, 4)} with C = ${show(heat.Cs[c], 3)}${gamma === null ? "" : `, γ = ${show(gamma, 3)}`}`
+              ? `${heat.score} ${show(v, 4)} with C = ${show(heat.Cs[c], 3)}, ${kernel}`
               : "not tried yet",
           },
           Number.isFinite(v) ? show(v, 3) : "",
@@ -767,7 +770,7 @@ export class DataView {
       { class: "heat", role: "img", "aria-label": `Heat map of the ${heat.score}; best ${show(heat.best[0], 4)}` },
       cells,
     );
-    grid.style.gridTemplateColumns = `72px repeat(${columns}, minmax(0, 1fr))`;
+    grid.style.gridTemplateColumns = `minmax(72px, 180px) repeat(${columns}, minmax(0, 1fr))`;
     this.heatBox.replaceChildren(grid);
   }
 

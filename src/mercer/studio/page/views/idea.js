@@ -2,7 +2,8 @@
 // See the idea: one picture for each, that can be moved.
 
 import { h } from "../dom.js";
-import { saveLink, state } from "../state.js";
+import { state } from "../state.js";
+import { saveStep } from "../steps.js";
 import { BoundsIdea } from "./ideas/bounds.js";
 import { DualBoxIdea } from "./ideas/dual_box.js";
 import { HullsIdea } from "./ideas/hulls.js";
@@ -25,7 +26,7 @@ const IDEAS = [
 export class IdeaView {
   constructor(stage) {
     this.list = h(
-      "nav",
+      "div",
       { class: "panel idea-list", role: "tablist", "aria-label": "Ideas", "aria-orientation": "vertical" },
       IDEAS.map(([key, title, about]) =>
         h(
@@ -37,14 +38,14 @@ export class IdeaView {
       ),
     );
     this.list.addEventListener("keydown", (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      const step = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;
       const at = (IDEAS.findIndex(([key]) => key === state.idea) + step + IDEAS.length) % IDEAS.length;
       this.open(IDEAS[at][0]);
       /** @type {HTMLElement} */ (this.list.children[at]).focus();
       event.preventDefault();
     });
-    this.host = h("div", { class: "idea" });
+    this.host = h("div", { class: "idea", role: "tabpanel", "aria-label": "Idea" });
     this.node = h("div", { class: "view ideas", data: { view: "idea" } }, this.list, this.host);
     stage.replaceChildren(this.node);
     this.open(state.idea);
@@ -60,11 +61,15 @@ export class IdeaView {
       b.setAttribute("aria-selected", String(on));
       b.tabIndex = on ? 0 : -1;
     }
+    this.host.setAttribute("aria-label", found[1]);
     this.host.replaceChildren();
     this.idea = new found[3](this.host);
-    saveLink();
+    saveStep();
   }
 
+  restored() {
+    this.open(state.idea);
+  }
   svg() {
     return this.idea.svg();
   }

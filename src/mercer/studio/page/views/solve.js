@@ -7,8 +7,9 @@ import { h, numbersList, segmented, select, show, svgIcon } from "../dom.js";
 import { ask } from "../link.js";
 import { classColour, theme } from "../palette.js";
 import { Plane } from "../plane.js";
-import { saveLink, state } from "../state.js";
-import { kernelList, kernelUses, makeSliders } from "./play.js";
+import { state } from "../state.js";
+import { saveLink, saveStep } from "../steps.js";
+import { KERNEL_USES, KERNELS, makeSliders } from "./choices.js";
 
 const SOLVERS = [
   ["perceptron", "Perceptron"],
@@ -36,7 +37,6 @@ export class SolveView {
     this.scene = state.scene;
     this.box = h("div", { class: "canvas-box" });
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
-    this.box.append(this.notice);
     this.range = h("input", {
       type: "range",
       min: "0",
@@ -99,13 +99,13 @@ export class SolveView {
     this.alphaBars = new Bars(92);
     this.gradientBars = new Bars(92);
     this.chart = h("div", { class: "chart" });
-    this.numbers = h("div", {});
+    this.numbers = h("div", { id: "solve-numbers" });
     this.alphaTitle = h("h2", { class: "heading" }, "Alpha of every point");
     this.gradientTitle = h("h2", { class: "heading" }, "Gradient of the dual");
     this.chartTitle = h("h2", { class: "heading" }, "Primal and dual");
     const side = h(
       "aside",
-      { class: "panel", "aria-label": "State of the solver" },
+      { class: "panel", tabindex: "0", "aria-label": "State of the solver" },
       h("section", {}, h("h2", { class: "heading" }, "This step"), this.note, this.numbers),
       h("section", {}, this.chartTitle, this.chart),
       h("section", {}, this.alphaTitle, this.alphaBars.canvas),
@@ -115,8 +115,8 @@ export class SolveView {
     this.node = h(
       "div",
       { class: "view wide-right", data: { view: "solve" } },
+      h("div", { class: "work" }, this.box, this.notice, this.transport),
       this.controls,
-      h("div", { class: "work" }, this.box, this.transport),
       side,
     );
     stage.replaceChildren(this.node);
@@ -129,7 +129,7 @@ export class SolveView {
           this.record();
         },
       },
-      { label: "Points that the solver works on; they can be moved" },
+      { label: "Points that the solver works on; they can be moved", words: this.numbers.id },
     );
     this.plane.numbered = this.scene.points.length <= 20;
     this.plane.overlay = (ctx, plane, t, layer) => {
@@ -138,10 +138,13 @@ export class SolveView {
     this.at = state.step;
     this.build();
     this.keys = (event) => this.key(event);
-    this.node.addEventListener("keydown", this.keys);
+    // On the document: a click on a tab leaves the keyboard there, and the film must go on.
+    document.addEventListener("keydown", this.keys);
     if (!this.scene.points.length)
       ask("preset", { key: "toy" }, (header) => {
-        Object.assign(this.scene, header.state);
+        const { title, lesson, ...settings } = header.state;
+        Object.assign(this.scene, settings);
+        this.put();
         this.record();
       });
     else this.record();
@@ -151,7 +154,7 @@ export class SolveView {
     const changed = () => this.record();
     this.sliders = makeSliders(this.scene, changed);
     this.about = h("p", { class: "quiet" });
-    const solver = h(
+    const solver = (this.chips = h(
       "div",
       { class: "chips", role: "group", "aria-label": "Solver" },
       SOLVERS.map(([key, title]) =>
@@ -174,10 +177,10 @@ export class SolveView {
           title,
         ),
       ),
-    );
-    const presets = h(
+    ));
+    this.presets = h(
       "div",
-      { class: "chips" },
+      { class: "chips", role: "group", "aria-label": "Points to begin with" },
       [
         ["toy", "Toy"],
         ["noisy", "Halves"],
@@ -193,7 +196,7 @@ export class SolveView {
             data: { preset: key },
             onclick: () =>
               ask("preset", { key }, (header) => {
-                const { title: _, method, ...rest } = header.state;
+                const { title: _, lesson, method, ...rest } = header.state;
                 Object.assign(this.scene, rest, { method: this.scene.method });
                 this.put();
                 this.at = 0;
@@ -208,7 +211,7 @@ export class SolveView {
     );
     this.kernel = select(
       "Kernel",
-      kernelList,
+      KERNELS,
       this.scene.kernel,
       (v) => {
         this.scene.kernel = v;
@@ -237,13 +240,13 @@ export class SolveView {
         "section",
         {},
         h("h2", { class: "heading" }, "Points"),
-        presets,
+        this.presets,
         h("p", { class: "quiet" }, "Or those of the playground. Drag them here, too."),
       ),
       h("section", {}, h("h2", { class: "heading" }, "Problem"), this.parameters),
       h(
         "section",
-        {},
+        { class: "by-keyboard" },
         h("h2", { class: "heading" }, "Keyboard"),
         h(
           "dl",
@@ -274,11 +277,13 @@ export class SolveView {
       ...price,
       h("div", { class: "field" }, h("span", { class: "label" }, "Bias b"), this.bias.node),
       this.kernel.node,
-      ...(kernelUses[this.scene.kernel] ?? []).map((name) => this.sliders[name].node),
+      ...(KERNEL_USES[this.scene.kernel] ?? []).map((name) => this.sliders[name].node),
     );
   }
 
   record() {
+    for (const chip of this.presets.children)
+      chip.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (chip).dataset.preset === this.scene.preset));
     this.plane.draw();
     const request = { ...this.scene, window: this.plane.view, solver: state.solver };
     this.node.dataset.recording = "true";
@@ -292,7 +297,15 @@ export class SolveView {
       },
       { sticky: true },
     );
-    saveLink();
+    saveStep();
+  }
+
+  restored() {
+    this.at = state.step;
+    for (const chip of this.chips.children)
+      chip.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (chip).dataset.solver === state.solver));
+    this.put();
+    this.record();
   }
 
   recorded(header, arrays, request) {
@@ -371,25 +384,24 @@ export class SolveView {
     const run = this.run,
       labels = run.request.points.map((p) => p[2]),
       working = run.working[this.at];
-    const few = working.length <= 2 ? working : working;
     const box = run.C && this.alphaTop <= 1.5 * run.C ? run.C : null;
     this.alphaBars.draw({
       values: this.row("alpha", this.at),
       labels,
       low: 0,
       high: box ? Math.max(box * 1.08, this.alphaTop) : this.alphaTop * 1.08,
-      working: few,
+      working,
       lines: box ? [[box, "C"]] : [],
-      label: "alpha of every point",
+      label: `Alpha of every point: ${this.row("alpha", this.at).filter((a) => a > 0).length} of ${run.n} above 0, the largest ${show(Math.max(...this.row("alpha", this.at)))}`,
     });
     this.gradientBars.draw({
       values: this.row("gradient", this.at),
       labels,
       low: -this.slope,
       high: this.slope,
-      working: few,
+      working,
       lines: run.solver === "perceptron" || run.solver === "pegasos" ? [[0, "0"]] : [[run.bias[this.at], "b"]],
-      label: "gradient of every point",
+      label: `Gradient of every point: from ${show(Math.min(...this.row("gradient", this.at)))} to ${show(Math.max(...this.row("gradient", this.at)))}`,
     });
     this.gradientTitle.textContent = run.solver === "perceptron" ? "y − f of every point" : "Gradient of the dual";
   }
@@ -403,7 +415,7 @@ export class SolveView {
     this.chartTitle.textContent = isPerceptron ? "Loss, updates and their bound" : "Primal and dual";
     const series = isPerceptron
       ? [finite(run.primal), run.updates, ...(run.bound === null ? [] : [x.map(() => run.bound)])]
-      : [clip(finite(run.primal), finite(run.dual)), finite(run.dual)];
+      : [finite(run.primal), finite(run.dual)];
     const names = isPerceptron ? ["loss", "updates", ...(run.bound === null ? [] : ["(ρ/γ)²"])] : ["primal", "dual"];
     const colours = isPerceptron ? [classColour(4), classColour(0), t.faint] : [classColour(4), classColour(0)];
     this.uplot?.destroy();
@@ -414,8 +426,15 @@ export class SolveView {
       colours,
       xlabel: "step",
       height: 176,
+      most: isPerceptron ? undefined : ceiling(run.dual),
       dash: isPerceptron ? [undefined, undefined, [5, 5]] : [undefined, undefined],
     });
+    const ends = (a) => `${show(a[0])} at first, ${show(a.at(-1))} at the end`;
+    this.chart.setAttribute("role", "img");
+    this.chart.setAttribute(
+      "aria-label",
+      `${names.map((name, k) => `${name}: ${ends(series[k])}`).join("; ")}; ${run.steps - 1} steps`,
+    );
     this.chartAt = (at) => {
       this.uplot.setCursor({ left: this.uplot.valToPos(at, "x"), top: 10 }, false);
       this.uplot.setLegend({ idx: at }, false);
@@ -469,7 +488,10 @@ export class SolveView {
   }
 
   key(event) {
-    if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(event.target.tagName) && event.key === " ") return;
+    if (document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey) return;
+    // What is typed into a box, and what moves another slider, is not meant for the film.
+    if (event.target.matches?.("textarea, select, input:not([data-name=step])")) return;
+    if (event.target.matches?.("button, canvas") && event.key === " ") return;
     const act = {
       " ": () => (this.timer ? this.pause() : this.play()),
       ".": () => {
@@ -483,7 +505,7 @@ export class SolveView {
       Home: () => this.go(0),
       End: () => this.go(Infinity),
     }[event.key];
-    if (!act || (event.target === this.plane.canvas && event.key === " ")) return;
+    if (!act) return;
     act();
     event.preventDefault();
   }
@@ -497,15 +519,16 @@ export class SolveView {
     this.go(this.at);
   }
   close() {
+    document.removeEventListener("keydown", this.keys);
     this.pause();
     this.uplot?.destroy();
     this.plane.close();
   }
 }
 
-// Early primal values may be thousands of times the optimum; the eye wants to see the curves close.
-function clip(primal, dual) {
-  const last = dual.at(-1) ?? 0,
-    top = Math.max(Math.abs(last) * 6, 1e-9);
-  return primal.map((v) => (v === null ? null : Math.min(v, last + top)));
+// Early primal values may be thousands of times the optimum; the eye wants to see the curves close, so the axis ends
+// here. The values themselves stay what they are, in the legend as in the table.
+function ceiling(dual) {
+  const last = dual.at(-1) ?? 0;
+  return last + Math.max(Math.abs(last) * 6, 1e-9);
 }

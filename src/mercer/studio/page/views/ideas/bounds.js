@@ -2,18 +2,20 @@
 import { h, numbersList, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { Plane } from "../../plane.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { complain, frame, picture } from "./frame.js";
 
 // What theory promises for a machine on these points, while they move.
 export class BoundsIdea {
   constructor(host) {
-    this.settings = { C: 1, gamma: 0.5, kernel: "rbf", bias: "penalised" };
+    this.settings = kept("bounds", { points: [], C: 1, gamma: 0.5 });
     const price = slider({
       label: "C, price of errors",
       name: "C",
       min: 1e-3,
       max: 1e4,
-      value: 1,
+      value: this.settings.C,
       log: true,
       onchange: (v) => {
         this.settings.C = v;
@@ -25,7 +27,7 @@ export class BoundsIdea {
       name: "gamma",
       min: 1e-2,
       max: 1e2,
-      value: 0.5,
+      value: this.settings.gamma,
       log: true,
       onchange: (v) => {
         this.settings.gamma = v;
@@ -40,7 +42,7 @@ export class BoundsIdea {
       layout: "side",
     });
     this.part = picture(body, "");
-    this.model = { points: [], window: [-4, 4, -3, 3] };
+    this.model = { points: this.settings.points, window: [-4, 4, -3, 3] };
     this.plane = new Plane(
       this.part.box,
       this.model,
@@ -50,25 +52,28 @@ export class BoundsIdea {
           this.plane.current = k % 2;
         },
       },
-      { label: "Points of two classes" },
+      { label: "Points of two classes", words: this.part.words },
     );
     this.side = h("section", {});
     this.measured = h("section", {});
-    body.append(h("aside", { class: "panel" }, this.side, this.measured));
-    ask("preset", { key: "rings" }, (header) => {
-      this.model.points = header.state.points;
-      this.ask();
-    });
+    body.append(h("aside", { class: "panel", tabindex: "0", "aria-label": "Numbers" }, this.side, this.measured));
+    if (this.model.points.length) this.ask();
+    else
+      ask("preset", { key: "rings" }, (header) => {
+        this.settings.points = this.model.points = header.state.points;
+        this.ask();
+      });
   }
 
   ask() {
     const window = this.plane.view;
     ask(
       "bounds",
-      { points: this.model.points, window, ...this.settings },
+      { ...this.settings, window, kernel: "rbf", bias: "penalised" },
       (header, arrays) => this.answered(header, arrays, window),
       { sticky: true },
     );
+    saveStep();
   }
 
   answered(header, arrays, window) {
@@ -112,6 +117,7 @@ export class BoundsIdea {
       h("div", { class: "top" }, h("b", {}, found.name), h("span", {}, show(found.value, 3))),
       h("div", { class: "meter", data: { kind } }, bar),
       h("small", {}, words),
+      found.source ? h("small", { class: "source" }, found.source) : null,
     );
   }
 

@@ -4,21 +4,29 @@ import { h, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, isDark, rgb } from "../../palette.js";
 import { Plane } from "../../plane.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { complain, drawStreet, frame, picture } from "./frame.js";
 
 // Two points, two alphas: the dual is a hill, the box is where one may walk.
 export class DualBoxIdea {
   constructor(host) {
-    this.C = 1;
+    this.settings = kept("box", {
+      points: [
+        [-0.9, 0.5, 0],
+        [0.8, 0.7, 1],
+      ],
+      C: 1,
+    });
     const price = slider({
       label: "C, the box",
       name: "C",
       min: 0.05,
       max: 5,
-      value: 1,
+      value: this.settings.C,
       log: true,
       onchange: (v) => {
-        this.C = v;
+        this.settings.C = v;
         this.ask();
       },
     });
@@ -30,19 +38,23 @@ export class DualBoxIdea {
     });
     this.left = picture(body, "The dual over its box");
     this.right = picture(body, "The two points");
-    this.model = {
-      points: [
-        [-0.9, 0.5, 0],
-        [0.8, 0.7, 1],
-      ],
-      window: [-2, 2, -1.6, 1.6],
-    };
+    this.model = { points: this.settings.points, window: [-2, 2, -1.6, 1.6] };
     this.box = { points: [], window: [-0.08, 1.25, -0.08, 1.25] };
-    this.hill = new Plane(this.left.box, this.box, {}, { editable: false, label: "Field of the dual" });
+    this.hill = new Plane(
+      this.left.box,
+      this.box,
+      {},
+      { editable: false, label: "Field of the dual", words: this.left.words },
+    );
     this.hill.overlay = (ctx, plane, t, layer) => {
       if (layer === "below") this.paint(ctx, plane, t);
     };
-    this.plane = new Plane(this.right.box, this.model, { change: () => this.ask() }, { label: "Two points" });
+    this.plane = new Plane(
+      this.right.box,
+      this.model,
+      { change: () => this.ask() },
+      { label: "Two points", words: this.right.words },
+    );
     this.plane.most = 2;
     this.plane.least = 2;
     this.plane.numbered = true;
@@ -55,10 +67,11 @@ export class DualBoxIdea {
   ask() {
     ask(
       "dual_box",
-      { points: this.model.points, C: this.C, window: [-2, 2, -2, 2] },
+      { points: this.model.points, C: this.settings.C, window: [-2, 2, -2, 2] },
       (header, arrays) => this.answered(header, arrays),
       { sticky: true },
     );
+    saveStep();
   }
 
   answered(header, arrays) {

@@ -38,15 +38,19 @@ export function frame(host, { title, about, tools = [], layout = "" }) {
   return { body, words };
 }
 
+let pictures = 0;
+
+// The line below a picture says what it shows; `words` is its id, for those who cannot see the picture.
 export function picture(body, caption) {
+  const words = `picture-${++pictures}`;
   const box = h("div", { class: "canvas-box" });
   const cap = h("div", { class: "cap" }, caption);
   const notice = h("div", { class: "notice", role: "alert", hidden: true });
-  const foot = h("div", { class: "foot" });
-  box.append(cap, notice);
-  const work = h("div", { class: "work" }, box, foot);
+  const foot = h("div", { class: "foot", id: words });
+  box.append(cap);
+  const work = h("div", { class: "work" }, box, notice, foot);
   body.append(work);
-  return { box, cap, notice, foot, work };
+  return { box, cap, notice, foot, work, words };
 }
 
 export function complain(notice, header) {

@@ -3,6 +3,9 @@ import { h, segmented, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, trace } from "../../palette.js";
 import { Plane } from "../../plane.js";
+import { proofWords } from "../../proof.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { complain, drawStreet, frame, picture } from "./frame.js";
 
 const APART = [
@@ -29,6 +32,7 @@ const MEETING = [
 // Hard margin, seen as two hulls: their nearest points, or the point that they share.
 export class HullsIdea {
   constructor(host) {
+    this.settings = kept("hulls", { points: APART.map((p) => [...p]) });
     const sets = segmented(
       "Points",
       [
@@ -37,7 +41,7 @@ export class HullsIdea {
       ],
       "apart",
       (key) => {
-        this.model.points = (key === "apart" ? APART : MEETING).map((p) => [...p]);
+        this.settings.points = this.model.points = (key === "apart" ? APART : MEETING).map((p) => [...p]);
         this.ask();
       },
     );
@@ -49,7 +53,7 @@ export class HullsIdea {
       layout: "one",
     });
     this.part = picture(body, "");
-    this.model = { points: APART.map((p) => [...p]), window: [-4, 4, -2.2, 2.2] };
+    this.model = { points: this.settings.points, window: [-4, 4, -2.2, 2.2] };
     this.plane = new Plane(
       this.part.box,
       this.model,
@@ -59,7 +63,7 @@ export class HullsIdea {
           this.plane.current = k % 2;
         },
       },
-      { label: "Points of two classes" },
+      { label: "Points of two classes", words: this.part.words },
     );
     this.plane.overlay = (ctx, plane, t, layer) =>
       layer === "below" ? this.paintHulls(ctx, plane, t) : this.paintPoint(ctx, plane, t);
@@ -70,6 +74,7 @@ export class HullsIdea {
     ask("hulls", { points: this.model.points, window: this.plane.view }, (header) => this.answered(header), {
       sticky: true,
     });
+    saveStep();
   }
 
   answered(header) {
@@ -92,7 +97,8 @@ export class HullsIdea {
     this.plane.draw();
     const words = header.separable
       ? `separable, with margin ${show(header.margin, 5)}: half the distance of the hulls`
-      : `not separable: ${header.says}`;
+      : `not separable: ${proofWords({ ...header, bias: "free" })}`;
+    this.plane.named = header.separable ? null : header.indices;
     this.part.foot.replaceChildren(
       h("span", { data: { number: "verdict", separable: String(header.separable) } }, words),
     );

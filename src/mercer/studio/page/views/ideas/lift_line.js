@@ -3,6 +3,8 @@ import { h, show } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour } from "../../palette.js";
 import { Plane } from "../../plane.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { complain, frame, picture } from "./frame.js";
 
 const START = [
@@ -21,6 +23,7 @@ const START = [
 // On the line no threshold will do; on the parabola a straight line does.
 export class LiftLineIdea {
   constructor(host) {
+    this.settings = kept("line", { points: START.map((p) => [...p]) });
     const { body } = frame(host, {
       title: "Lift the line",
       about:
@@ -28,7 +31,7 @@ export class LiftLineIdea {
     });
     this.left = picture(body, "The line");
     this.right = picture(body, "Lifted: (x, x²)");
-    this.line = { points: START.map((p) => [...p]), window: [-3, 3, -2, 2] };
+    this.line = { points: this.settings.points, window: [-3, 3, -2, 2] };
     this.lifted = { points: [], window: [-3, 3, -0.8, 7.5] };
     this.below = new Plane(
       this.left.box,
@@ -39,13 +42,18 @@ export class LiftLineIdea {
           this.below.current = k % 2;
         },
       },
-      { label: "Points of a line" },
+      { label: "Points of a line", words: this.left.words },
     );
     this.below.lock = ([x]) => [Math.max(-2.9, Math.min(2.9, x)), 0];
     this.below.current = 1;
     this.below.axes = false;
     this.below.overlay = (ctx, plane, t, layer) => this.paintLine(ctx, plane, t, layer);
-    this.above = new Plane(this.right.box, this.lifted, {}, { editable: false, label: "The points on the parabola" });
+    this.above = new Plane(
+      this.right.box,
+      this.lifted,
+      {},
+      { editable: false, label: "The points on the parabola", words: this.right.words },
+    );
     this.above.free = true;
     this.above.overlay = (ctx, plane, t, layer) => {
       if (layer === "below") this.paintParabola(ctx, plane, t);
@@ -60,6 +68,7 @@ export class LiftLineIdea {
       (header, arrays) => this.answered(header, arrays),
       { sticky: true },
     );
+    saveStep();
   }
 
   answered(header, arrays) {

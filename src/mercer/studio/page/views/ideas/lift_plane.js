@@ -4,11 +4,14 @@ import { ask } from "../../link.js";
 import { classColour, drawMark } from "../../palette.js";
 import { Plane } from "../../plane.js";
 import { line3, mean, path, Space, text3 } from "../../space.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { complain, frame, picture } from "./frame.js";
 
 // The plane bent into a cone of three dimensions, in which a flat cut is a conic below.
 export class LiftPlaneIdea {
   constructor(host) {
+    this.settings = kept("plane", { points: [] });
     const sets = segmented(
       "Points",
       [
@@ -26,7 +29,7 @@ export class LiftPlaneIdea {
     });
     this.left = picture(body, "The plane");
     this.right = picture(body, "Feature space; drag to turn");
-    this.model = { points: [], window: [-3.2, 3.2, -2.6, 2.6] };
+    this.model = { points: this.settings.points, window: [-3.2, 3.2, -2.6, 2.6] };
     this.plane = new Plane(
       this.left.box,
       this.model,
@@ -36,16 +39,23 @@ export class LiftPlaneIdea {
           this.plane.current = k % 2;
         },
       },
-      { label: "Points of the plane" },
+      { label: "Points of the plane", words: this.left.words },
     );
-    this.space = new Space(this.right.box, { label: "Quadratic feature space", azimuth: 0.5, height: 0.3, zoom: 1.15 });
+    this.space = new Space(this.right.box, {
+      label: "Quadratic feature space",
+      words: this.right.words,
+      azimuth: 0.5,
+      height: 0.3,
+      zoom: 1.15,
+    });
     this.space.things = (t) => this.things(t);
-    this.load("rings");
+    if (this.model.points.length) this.ask();
+    else this.load("rings");
   }
 
   load(key) {
     ask("preset", { key }, (header) => {
-      this.model.points = header.state.points.filter((_, k) => k % 2 === 0);
+      this.settings.points = this.model.points = header.state.points.filter((_, k) => k % 2 === 0);
       this.ask();
     });
   }
@@ -57,6 +67,7 @@ export class LiftPlaneIdea {
       (header, arrays) => this.answered(header, arrays, window),
       { sticky: true },
     );
+    saveStep();
   }
 
   answered(header, arrays, window) {

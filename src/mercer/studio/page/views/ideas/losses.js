@@ -3,6 +3,8 @@ import { h, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, theme } from "../../palette.js";
 import { Plane } from "../../plane.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { frame, picture } from "./frame.js";
 
 const TITLES = {
@@ -26,16 +28,17 @@ const DASH = {
 // What a point costs, by how far on the right side it is.
 export class LossesIdea {
   constructor(host) {
-    this.z = -0.4;
+    this.settings = kept("losses", { z: -0.4 });
     const place = slider({
       label: "margin z = y f(x)",
       name: "z",
       min: -2.5,
       max: 3,
-      value: this.z,
+      value: this.settings.z,
       onchange: (v) => {
-        this.z = v;
+        this.settings.z = v;
         this.show();
+        saveStep();
       },
     });
     const { body } = frame(host, {
@@ -51,7 +54,7 @@ export class LossesIdea {
       this.part.box,
       this.model,
       {},
-      { editable: false, label: "Losses as functions of the margin" },
+      { editable: false, label: "Losses as functions of the margin", words: this.part.words },
     );
     this.plane.free = true;
     this.plane.overlay = (ctx, plane, t, layer) => {
@@ -59,12 +62,12 @@ export class LossesIdea {
     };
     this.plane.canvas.addEventListener("pointermove", (e) => {
       const [x] = this.plane.toWorld(...this.plane.at(e));
-      this.z = Math.max(-2.5, Math.min(3, x));
-      place.put(this.z);
+      this.settings.z = Math.max(-2.5, Math.min(3, x));
+      place.put(this.settings.z);
       this.show();
     });
     this.side = h("section", {});
-    body.append(h("aside", { class: "panel" }, this.side));
+    body.append(h("aside", { class: "panel", tabindex: "0", "aria-label": "Numbers" }, this.side));
     ask("losses", {}, (header, arrays) => {
       this.found = { ...header, ...arrays };
       this.show();
@@ -75,7 +78,7 @@ export class LossesIdea {
   at() {
     const { z } = this.found;
     let k = 0;
-    while (k < z.length - 1 && z[k] < this.z) k += 1;
+    while (k < z.length - 1 && z[k] < this.settings.z) k += 1;
     return k;
   }
 
@@ -160,8 +163,13 @@ export class LossesIdea {
       logistic: [-2.35, 2.1],
     };
     losses.forEach(([name]) => {
+      const [x, y] = plane.toScreen(...spots[name]);
+      ctx.globalAlpha = 0.85;
+      ctx.fillStyle = t.plane;
+      ctx.fillRect(x - 3, y - 12, ctx.measureText(TITLES[name]).width + 6, 16);
+      ctx.globalAlpha = 1;
       ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]);
-      ctx.fillText(TITLES[name], ...plane.toScreen(...spots[name]));
+      ctx.fillText(TITLES[name], x, y);
     });
   }
 

@@ -4,6 +4,8 @@ import { ask } from "../../link.js";
 import { classColour, trace } from "../../palette.js";
 import { Plane } from "../../plane.js";
 import { mean, path, Space, text3 } from "../../space.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 import { complain, frame, picture } from "./frame.js";
 
 const MARKS = { "ball centre": ["circle", 4], "analytic centre": ["triangle", 2], "centre of mass": ["diamond", 3] };
@@ -11,6 +13,13 @@ const MARKS = { "ball centre": ["circle", 4], "analytic centre": ["triangle", 2]
 // Every line that classifies the points correctly is a point of the sphere; three points leave a triangle.
 export class VersionSpaceIdea {
   constructor(host) {
+    this.settings = kept("version", {
+      points: [
+        [-1.1, 0.7, 0],
+        [0.9, 1.1, 1],
+        [0.5, -1.2, 1],
+      ],
+    });
     const { body } = frame(host, {
       title: "Version space",
       about:
@@ -18,14 +27,7 @@ export class VersionSpaceIdea {
     });
     this.left = picture(body, "Lines that the centres stand for");
     this.right = picture(body, "The sphere of all lines; drag to turn");
-    this.model = {
-      points: [
-        [-1.1, 0.7, 0],
-        [0.9, 1.1, 1],
-        [0.5, -1.2, 1],
-      ],
-      window: [-2.6, 2.6, -2, 2],
-    };
+    this.model = { points: this.settings.points, window: [-2.6, 2.6, -2, 2] };
     this.plane = new Plane(
       this.left.box,
       this.model,
@@ -35,7 +37,7 @@ export class VersionSpaceIdea {
           this.plane.current = k % 2;
         },
       },
-      { label: "Labelled points" },
+      { label: "Labelled points", words: this.left.words },
     );
     this.plane.numbered = true;
     this.plane.most = 12;
@@ -43,7 +45,7 @@ export class VersionSpaceIdea {
     this.plane.overlay = (ctx, plane, _t, layer) => {
       if (layer === "below") this.paintLines(ctx, plane);
     };
-    this.space = new Space(this.right.box, { label: "Sphere of weight vectors", zoom: 1.22 });
+    this.space = new Space(this.right.box, { label: "Sphere of weight vectors", words: this.right.words, zoom: 1.22 });
     this.space.things = () => this.things();
     this.ask();
   }
@@ -55,6 +57,7 @@ export class VersionSpaceIdea {
       (header, arrays) => this.answered(header, arrays),
       { sticky: true },
     );
+    saveStep();
   }
 
   answered(header, arrays) {
