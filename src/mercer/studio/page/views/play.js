@@ -1,120 +1,23 @@
 // @ts-check
 // The playground: points, a method, a kernel; everything else follows from them.
 
-import { h, numbersList, segmented, select, show, slider } from "../dom.js";
-import { ask } from "../link.js";
+import { h, numbersList, segmented, select, show } from "../dom.js";
+import { ask, connection } from "../link.js";
 import { CASES, classColour, drawMark, SHAPES, theme, trace } from "../palette.js";
 import { Plane } from "../plane.js";
-import { saveLink, state } from "../state.js";
+import { drawProof, proofWords } from "../proof.js";
+import { state } from "../state.js";
+import { saveStep } from "../steps.js";
+import { ABOUT, EXAMPLES, KERNEL_USES, KERNELS, makeSliders, METHODS, USES } from "./choices.js";
 
-const METHODS = [
-  ["perceptron", "Perceptron"],
-  ["hard", "Hard-SVM"],
-  ["soft", "Soft-SVM"],
-  ["squared", "Soft-SVM, squared hinge"],
-  ["ramp", "Ramp loss"],
-  ["nu", "ν-SVM"],
-  ["logistic", "Kernel logistic regression"],
-  ["fisher", "Fisher discriminant"],
-  ["oneclass", "One-class SVM"],
-  ["svr", "SVR on a curve"],
-  ["ridge", "Kernel ridge on a curve"],
-];
-const USES = {
-  perceptron: ["bias"],
-  hard: ["bias"],
-  soft: ["C", "bias"],
-  squared: ["C", "bias"],
-  ramp: ["C", "bias"],
-  nu: ["nu"],
-  logistic: ["C", "bias"],
-  fisher: ["alpha"],
-  oneclass: ["nu"],
-  svr: ["C", "epsilon", "bias"],
-  ridge: ["alpha"],
-};
-const ABOUT = {
-  perceptron: "Adds y·x to w at every mistake, until there is none.",
-  hard: "The widest street between two classes, or the proof that there is none.",
-  soft: "A wide street, and a price C for every point that it does not keep out.",
-  squared: "As Soft-SVM, with the square of what a point falls short.",
-  ramp: "No point can cost more than 1, so outliers lose their pull.",
-  nu: "ν bounds the share of margin errors from above, of support vectors from below.",
-  logistic: "The log-likelihood in the place of the hinge: probabilities.",
-  fisher: "Class means far apart, beside the spread within the classes.",
-  oneclass: "A region that leaves out at most the share ν of the points.",
-  svr: "A tube of width ε around a curve; only points outside of it count.",
-  ridge: "Least squares with a penalty: every point pulls.",
-};
-const KERNELS = [
-  ["linear", "Linear  ⟨x, x′⟩"],
-  ["poly", "Polynomial  (γ⟨x, x′⟩ + r)ᵈ"],
-  ["rbf", "Gaussian  exp(−γ|x−x′|²)"],
-  ["laplacian", "Laplacian  exp(−γ|x−x′|₁)"],
-  ["matern", "Matérn 3/2"],
-  ["rational", "Rational quadratic"],
-  ["second", "Second-order transform"],
-  ["cosine", "Cosine"],
-  ["sigmoid", "Sigmoid (indefinite)"],
-  ["chi2", "χ² (for counts ≥ 0)"],
-  ["expression", "An expression…"],
-];
-const KERNEL_USES = {
-  poly: ["degree", "gamma", "coef0"],
-  rbf: ["gamma"],
-  laplacian: ["gamma"],
-  matern: ["length_scale"],
-  rational: ["length_scale"],
-  sigmoid: ["gamma", "coef0"],
-  chi2: ["gamma"],
-};
-const EXAMPLES = ["rbf(gamma=1) + 0.5*linear()", "poly(degree=2, coef0=1) * rbf(gamma=0.2)", "linear()**2 + linear()"];
-
-const SHORT = {
-  toy: "Toy",
-  iris: "Iris",
-  noisy: "Halves",
-  line: "x²",
-  three: "3 classes",
-  blob: "Cloud",
-  curve: "Curve",
-};
-
-export const kernelList = KERNELS;
-export const kernelUses = KERNEL_USES;
-
-export function makeSliders(scene, changed) {
-  const of = (label, name, min, max, log, step) =>
-    slider({
-      label,
-      name,
-      min,
-      max,
-      value: scene[name],
-      log,
-      step,
-      onchange: (v) => {
-        scene[name] = v;
-        changed();
-      },
-    });
-  return {
-    C: of("C, price of errors", "C", 1e-3, 1e5, true),
-    gamma: of("γ, how local", "gamma", 1e-3, 1e3, true),
-    degree: of("Degree d", "degree", 1, 8, false, 1),
-    coef0: of("r, the constant", "coef0", -3, 3, false),
-    length_scale: of("Length scale", "length_scale", 1e-2, 1e2, true),
-    nu: of("ν, share of errors", "nu", 0.01, 1, false, 0.005),
-    epsilon: of("ε, width of the tube", "epsilon", 0, 2, false, 0.01),
-    alpha: of("Penalty λ", "alpha", 1e-6, 1e3, true),
-  };
-}
+const PATIENCE = 400; // milliseconds after which a reader is told that numbers are still those of before
 
 export class PlayView {
   constructor(stage) {
     this.scene = state.scene;
     this.controls = h("aside", { class: "panel", "aria-label": "Settings" });
     this.box = h("div", { class: "canvas-box" });
+    this.words = h("p", { class: "sr", id: "play-words" });
     this.tip = h("div", { class: "tip", hidden: true });
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
     this.said = h("div", { class: "sr", "aria-live": "polite" });
@@ -144,7 +47,7 @@ export class PlayView {
         "Clear",
       ),
     );
-    this.box.append(this.notice, this.tip, this.said, corner);
+    this.box.append(this.tip, this.said, this.words);
     this.timing = h("span", { class: "timing" });
     this.foot = h(
       "div",
@@ -153,12 +56,12 @@ export class PlayView {
       h("span", { class: "spring" }),
       h("span", { class: "hint" }, "click: place · drag: move · right-click: delete"),
     );
-    this.side = h("aside", { class: "panel", "aria-label": "Results" });
+    this.side = h("aside", { class: "panel", tabindex: "0", "aria-label": "Results" });
     this.node = h(
       "div",
       { class: "view", data: { view: "play" } },
+      h("div", { class: "work" }, this.box, this.notice, this.foot),
       this.controls,
-      h("div", { class: "work" }, this.box, this.foot),
       this.side,
     );
     stage.replaceChildren(this.node);
@@ -181,10 +84,12 @@ export class PlayView {
         choose: (k) => this.chooseClass(k),
       },
       {
+        words: this.words.id,
         label:
           "Plane of points. Arrow keys move a cross, Enter places a point, n picks the next point, digits set its class, Delete removes it.",
       },
     );
+    this.box.append(corner);
     this.build();
     this.sight = new ResizeObserver(() => this.refit());
     this.sight.observe(this.box);
@@ -260,7 +165,7 @@ export class PlayView {
           h(
             "button",
             {
-              class: "chip",
+              class: "chip long",
               type: "button",
               onclick: () => {
                 scene.expression = text;
@@ -273,7 +178,8 @@ export class PlayView {
         ),
       ),
     );
-    this.presets = h("div", { class: "chips" });
+    this.presets = h("div", { class: "chips", role: "group", "aria-label": "Points to begin with" });
+    this.lesson = h("p", { class: "lesson", data: { name: "lesson" } });
     this.classes = h("div", { class: "chips", role: "group", "aria-label": "Class of new points" });
     this.tool = segmented(
       "What a click does",
@@ -295,6 +201,7 @@ export class PlayView {
         {},
         h("h2", { class: "heading" }, "Points"),
         this.presets,
+        this.lesson,
         h("div", { class: "field" }),
         this.classes,
         h("div", { class: "field" }),
@@ -312,7 +219,7 @@ export class PlayView {
       h("section", {}, h("h2", { class: "heading" }, "Kernel"), this.kernelSelect.node, this.kernelParameters),
       h(
         "section",
-        {},
+        { class: "by-keyboard" },
         h("h2", { class: "heading" }, "Keyboard"),
         h(
           "dl",
@@ -324,18 +231,20 @@ export class PlayView {
             ["1 – 8", "its class, or that of new points"],
             ["Del", "remove it"],
             ["Shift", "smaller steps"],
+            ["Ctrl+Z", "undo; with Shift, redo"],
           ].flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
         ),
       ),
     );
     this.placeClasses();
     ask("start", {}, (header) => {
+      this.lessons = Object.fromEntries(header.presets.map(([key, , , lesson]) => [key, lesson]));
       this.presets.replaceChildren(
-        ...header.presets.map(([key, title]) =>
+        ...header.presets.map(([key, title, short]) =>
           h(
             "button",
             { class: "chip", type: "button", data: { preset: key }, title, onclick: () => this.load(key) },
-            SHORT[key] ?? title,
+            short,
           ),
         ),
       );
@@ -369,6 +278,9 @@ export class PlayView {
   markPreset() {
     for (const chip of this.presets?.children ?? [])
       chip.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (chip).dataset.preset === this.scene.preset));
+    // A lesson stays while its points are moved: that is what it asks for.
+    const lesson = this.lessons?.[this.scene.preset];
+    if (lesson || !this.scene.points.length) this.lesson.textContent = lesson ?? "";
   }
 
   placeClasses() {
@@ -425,12 +337,17 @@ export class PlayView {
   }
 
   load(key) {
+    this.await(null);
     ask("preset", { key }, (header) => this.take(header.state));
   }
 
   take(found) {
-    const { title, ...settings } = found;
+    const { title, lesson, ...settings } = found;
     Object.assign(this.scene, settings);
+    this.put();
+  }
+
+  restored() {
     this.put();
   }
 
@@ -456,22 +373,54 @@ export class PlayView {
   }
 
   refit() {
-    if (!this.plane) return;
+    if (!this.plane || this.firstPointsAreOnTheirWay()) return;
     const at = performance.now();
     this.plane.draw();
     this.node.dataset.refined = "false"; // until the answer to this request is
     const request = this.request();
+    this.await(request);
+    this.waiting ||= setTimeout(() => this.wait(), PATIENCE);
     ask("fit", request, (header, arrays, asked) => this.answered(header, arrays, request, asked), { sticky: true, at });
-    saveLink();
+    saveStep();
+  }
+
+  // On a new page the first preset arrives a moment after the plane: until then "no points" would be a flash of an error.
+  firstPointsAreOnTheirWay() {
+    return !this.lessons && !this.scene.points.length && Boolean(this.scene.preset);
+  }
+
+  // `pending` is about the last thing asked for: an answer to what was asked before does not end it.
+  await(request) {
+    this.asked = request;
+    this.node.dataset.pending = "true";
+  }
+
+  settle(request, number) {
+    this.node.dataset.answered = String(number);
+    if (request === this.asked) this.node.dataset.pending = "false";
+  }
+
+  // Numbers of what was there before must not be taken for those of what is there now.
+  wait() {
+    this.node.dataset.waiting = "true";
+    this.timing.textContent = connection.warm ? "fitting…" : "compiling, the first time only; this takes a minute…";
+  }
+
+  arrived() {
+    clearTimeout(this.waiting);
+    this.waiting = 0;
+    this.node.dataset.waiting = "false";
   }
 
   answered(header, arrays, request, asked) {
+    this.arrived();
     if (header.error) {
       this.failed(header, request);
       return;
     }
     this.notice.hidden = true;
     this.plane.weights = null;
+    this.plane.named = null;
     this.plane.overlay = null;
     if (header.refined) {
       this.plane.show({ ...this.plane.answer, field: arrays.field, grid: header.grid, outlines: undefined });
@@ -489,12 +438,12 @@ export class PlayView {
     this.results(header, arrays, request);
     requestAnimationFrame(() => {
       const pixels = performance.now() - asked;
-      this.timing.textContent = `fit ${show(header.ms, 2)} ms · drag to pixels ${Math.round(pixels)} ms · ${request.points.length} points`;
+      this.timing.textContent = `fit ${show(header.ms, 2)} ms · drag to pixels ${Math.round(pixels)} ms · ${counted(request.points.length)}`;
       Object.assign(this.node.dataset, {
         pixels: pixels.toFixed(1),
         ms: header.ms.toFixed(2),
-        answered: String(header.n),
       });
+      this.settle(request, header.n);
     });
   }
 
@@ -505,9 +454,12 @@ export class PlayView {
     this.notice.classList.toggle("calm", !request.points.length);
     this.plane.answer = null;
     this.plane.weights = null;
+    this.plane.named = null;
     this.plane.overlay = null;
+    this.timing.textContent = counted(request.points.length);
     if (proof) {
-      this.notice.textContent = `No hyperplane separates these classes: their convex hulls share a point${proof.point ? "" : " of the feature space"}. ${proof.says}`;
+      this.notice.textContent = `No hyperplane separates these classes: their convex hulls share a point${proof.point ? "" : " of the feature space"}. ${proofWords(proof)}`;
+      this.plane.named = proof.indices;
       const weights = new Array(request.points.length).fill(null);
       proof.indices.forEach((i, k) => {
         weights[i] = proof.weights[k];
@@ -517,7 +469,8 @@ export class PlayView {
         this.plane.overlay = (ctx, plane, t, layer) => drawProof(ctx, plane, t, layer, proof, request.points);
     }
     this.plane.draw();
-    this.node.dataset.answered = String(header.n);
+    this.settle(request, header.n);
+    this.words.textContent = `${counted(request.points.length)}. ${this.notice.textContent}`;
     this.results(null, null, request, header.error);
   }
 
@@ -542,6 +495,7 @@ export class PlayView {
       return;
     }
     const n = header.numbers;
+    this.words.textContent = this.described(header, request);
     const big =
       n.margin !== undefined && n.margin !== null
         ? ["Margin  1/|w|", show(n.margin, 5), "margin"]
@@ -590,6 +544,26 @@ export class PlayView {
     const proof =
       n.gap === undefined ? null : h("p", { class: "quiet" }, "dual ≤ optimum ≤ primal: the gap is the proof.");
     this.list.replaceChildren(h("h2", { class: "heading" }, "Numbers"), numbersList(rows), proof ?? "");
+  }
+
+  // The picture in a sentence, for those who cannot see it.
+  described(header, request) {
+    const [, method] = METHODS.find(([key]) => key === request.method) ?? ["", request.method];
+    const [, kernel] = KERNELS.find(([key]) => key === request.kernel) ?? ["", request.kernel];
+    const n = header.numbers;
+    const classes = new Set(request.points.map((p) => p[2])).size;
+    const parts = [
+      header.kind === "classes"
+        ? `${counted(request.points.length)} of ${classes} classes`
+        : counted(request.points.length),
+      `${method}, ${kernel.split("  ")[0].toLowerCase()} kernel: ${header.status.replaceAll("_", " ").toLowerCase()}`,
+      n.support ? `${n.support} support vectors` : null,
+      n.margin ? `margin ${show(n.margin, 4)}` : null,
+      n.training_errors === undefined ? null : `${n.training_errors} training errors`,
+      n.outside === undefined ? null : `${n.outside} points outside of the region`,
+      n.error_rms === undefined ? null : `root mean square error ${show(n.error_rms, 4)}`,
+    ];
+    return `${parts.filter(Boolean).join("; ")}.`;
   }
 
   listCases(header) {
@@ -666,45 +640,10 @@ export class PlayView {
     this.refit();
   }
   close() {
+    this.arrived();
     this.sight.disconnect();
     this.plane.close();
   }
 }
 
-// The hulls' common point: where the weighted means of both classes meet.
-export function drawProof(ctx, plane, t, layer, proof, points) {
-  if (layer === "below") {
-    ctx.save();
-    for (const sign of [1, -1]) {
-      const rows = proof.indices
-        .filter((_, k) => proof.signs[k] === sign)
-        .map((i) => plane.toScreen(points[i][0], points[i][1]));
-      const middle = rows.reduce((m, p) => [m[0] + p[0] / rows.length, m[1] + p[1] / rows.length], [0, 0]);
-      rows.sort(
-        (a, b) => Math.atan2(a[1] - middle[1], a[0] - middle[0]) - Math.atan2(b[1] - middle[1], b[0] - middle[0]),
-      );
-      ctx.beginPath();
-      rows.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](...p));
-      ctx.closePath();
-      ctx.strokeStyle = ctx.fillStyle = t.accent;
-      ctx.globalAlpha = 0.12;
-      ctx.fill();
-      ctx.globalAlpha = 0.9;
-      ctx.lineWidth = 1.6;
-      ctx.setLineDash(sign > 0 ? [] : [6, 4]);
-      ctx.stroke();
-      ctx.setLineDash([]);
-    }
-    ctx.restore();
-    return;
-  }
-  const [px, py] = plane.toScreen(...proof.point);
-  ctx.save();
-  trace(ctx, "cross", px, py, 9);
-  ctx.fillStyle = t.bad;
-  ctx.fill();
-  ctx.strokeStyle = t.plane;
-  ctx.lineWidth = 1.5;
-  ctx.stroke();
-  ctx.restore();
-}
+export const counted = (n) => `${n} point${n === 1 ? "" : "s"}`;
